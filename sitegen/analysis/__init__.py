@@ -1,0 +1,1 @@
+"""Analysis: pure functions over scorecards, and the memo that keeps them."""

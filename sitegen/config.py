@@ -1,0 +1,125 @@
+"""Configuration: ``sitegen.toml`` and ``evals/manifest.yaml`` as frozen values. Every default lives here.
+
+The values are plain dataclasses, so that a build that finds its configuration unchanged need not import pydantic;
+``sitegen.configuring`` reads the files and validates them *with* pydantic against these very classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
+"""pydantic's configuration of every class here: a key that nobody knows is an error."""
+
+INSTRUCTIONS: Final = (
+    ".claude/instructions/**/*.md",
+    ".claude/agents/*.md",
+    ".claude/skills/**/*.md",
+    "CLAUDE.md",
+    "AGENTS.md",
+    "prompts/**/*.md",
+    "templates/**/*.md",
+)
+MAPPINGS: Final = (
+    "schemas/field_mapping.yaml",
+    "src/schemas/field_mapping.yaml",
+    "evals/field_mapping.yaml",
+    "{dir}/field_mapping.yaml",
+)
+GROUND_TRUTHS: Final = (
+    "ground_truth.csv",
+    "ground_truth.json",
+    "ground_truth.jsonl",
+    "ground_truth.yaml",
+    "ground_truth.yml",
+)
+OUTPUTS: Final = ("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds that keep a build and a site small."""
+
+    __pydantic_config__ = STRICT
+    max_blob_bytes: int = 20_000_000
+    """A larger file is not read; it is a problem."""
+    site_bytes: int = 1_000_000_000
+    """What GitHub Pages serves at most."""
+    discrepancies_per_type: int = 50
+    """Rows a report shows of each error type before "show more"; the whole list is beside it as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """How the work is spread."""
+
+    __pydantic_config__ = STRICT
+    jobs: int | None = None
+    """Processes; None: as many as the machine has cores, one for little work."""
+    dask: str | None = None
+    """Address of a dask scheduler, ``tcp://...``; needs the extra ``dask``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteConfig:
+    """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
+
+    __pydantic_config__ = STRICT
+    title: str | None = None
+    """Default: the name of the repository's folder."""
+    repository_url: str | None = None
+    """Default: made from the remote ``origin``, credentials stripped."""
+    base_url: str | None = None
+    rev: str = "HEAD"
+    first_parent: bool = True
+    instructions: tuple[str, ...] = INSTRUCTIONS
+    evals_dir: str = "evals"
+    mapping: tuple[str, ...] = MAPPINGS
+    """First that exists at the commit; ``{dir}`` stands for the eval's folder."""
+    limits: Limits = field(default_factory=Limits)
+    engine: Engine = field(default_factory=Engine)
+
+
+Kind: TypeAlias = Literal["fields"]
+GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalConfig:
+    """One entry of the manifest. Keys that are not listed here are metadata for the eval's page."""
+
+    id: str
+    name: str | None = None
+    description: str = ""
+    kind: Kind = "fields"
+    dir: str | None = None
+    """Default: ``<evals_dir>/<id>``."""
+    ground_truth: str | None = None
+    """Relative to ``dir``; default: the first of ``GROUND_TRUTHS`` that exists."""
+    ground_truth_format: GroundTruthFormat = "auto"
+    mapping: str | None = None
+    """Relative to the repository; default: the first of the site's that exists."""
+    schema: str | None = None
+    """JSON Schema of the output, relative to the repository."""
+    outputs: str = "auto"
+    """``auto``, ``iterations``, or the path of one overwritten file, relative to ``dir``."""
+    instructions: tuple[str, ...] = ()
+    """Globs of the files that drive this eval; empty: all instruction files."""
+    aliases: tuple[str, ...] = ()
+    thresholds: tuple[tuple[str, float], ...] = ()
+    settings: str = "{}"
+    """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
+    metadata: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """``<evals_dir>/manifest.yaml``."""
+
+    version: str = "2.0"
+    evals: tuple[EvalConfig, ...] = ()
+
+    def entry(self, eval_id: str) -> EvalConfig:
+        """The eval's entry, or the defaults if the manifest does not name it."""
+        return next((entry for entry in self.evals if entry.id == eval_id), EvalConfig(id=eval_id))

@@ -1,0 +1,46 @@
+"""Commits and what they changed, as the walk over the first-parent line yields them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Commit(NamedTuple):
+    """One commit of the first-parent line."""
+
+    sha: str
+    """Full object id: 40 hex digits, or 64 in a SHA-256 repository. ``worktree`` for the uncommitted state."""
+    position: int
+    """0 for the root; grows by one along the first-parent line."""
+    author: str
+    committed_at: str
+    """ISO 8601 with the committer's offset, for example ``2026-02-05T23:59:08-08:00``."""
+    subject: str
+    body: str = ""
+
+    @property
+    def short(self) -> str:
+        """The abbreviated id that pages show: seven digits."""
+        return self.sha[:7] if self.sha != WORKTREE else WORKTREE
+
+
+WORKTREE = "worktree"
+"""Stands for the id of the commit that does not exist yet: the uncommitted state."""
+
+
+class Change(NamedTuple):
+    """One path that a commit added, modified or deleted, against its first parent."""
+
+    path: str
+    """Relative to the root of the repository, ``/`` between folders; undecodable bytes as surrogate escapes."""
+    old: str | None
+    """Blob id before; None if the path was added."""
+    new: str | None
+    """Blob id after; None if the path was deleted, or is no longer a regular file."""
+
+
+class Revision(NamedTuple):
+    """One commit with its changes."""
+
+    commit: Commit
+    changes: tuple[Change, ...]

@@ -1,0 +1,48 @@
+"""Counts and the description of metrics. The arithmetic is in ``sitegen.stats.counts``, its only home."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+
+class Counts(NamedTuple):
+    """Confusion counts of attributes, and the errors by type behind them.
+
+    Under the standard convention a wrong value or a format error is one FP and one FN, so
+    ``fp = hallucination + wrong_value + format_error`` and ``fn = omission + wrong_value + format_error``, but for
+    format errors of a whole list, which have no FN of their own.
+    """
+
+    tp: int = 0
+    fp: int = 0
+    fn: int = 0
+    tn: int = 0
+    omission: int = 0
+    hallucination: int = 0
+    wrong_value: int = 0
+    format_error: int = 0
+
+
+Convention: TypeAlias = Literal["standard", "omissions_only"]
+"""Whether a wrong value counts as FP and FN (standard) or as FP alone (to reproduce numbers recorded so)."""
+
+
+class Metric(NamedTuple):
+    """One number of a scorecard, by name. Undefined is None: never 0, never NaN."""
+
+    name: str
+    value: float | None
+
+
+class MetricSpec(NamedTuple):
+    """How a metric is called and drawn. A scorer lists its own; pages draw what is listed."""
+
+    name: str
+    """Key in data files: ``f1``, ``average_quality``."""
+    label: str
+    """As pages write it: ``F1``, ``Average quality``."""
+    explanation: str
+    """One sentence for the Methods page."""
+    low: float = 0.0
+    high: float = 1.0
+    higher_is_better: bool = True

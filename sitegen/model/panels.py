@@ -1,0 +1,58 @@
+"""Panels: the small tagged union that scorers emit and templates know. A new eval kind needs no HTML.
+
+Each panel has one template, ``site_templates/panels/<kind>.html``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from sitegen.model.problems import Severity
+
+
+class Column(NamedTuple):
+    """A column of a table panel."""
+
+    label: str
+    align: Literal["text", "number", "code"] = "text"
+
+
+class TablePanel(NamedTuple):
+    """A plain table: every cell is text already, in the order of the columns."""
+
+    title: str
+    note: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    kind: Literal["table"] = "table"
+
+
+class AlignmentRow(NamedTuple):
+    """One pair, or one item that found no partner (the other index is None)."""
+
+    expected: int | None
+    actual: int | None
+    similarity: float | None
+    label: str
+    """The text that the items were matched by, of the expected side if there is one."""
+
+
+class AlignmentPanel(NamedTuple):
+    """The pairing of one list of line items."""
+
+    title: str
+    algorithm: str
+    threshold: float
+    rows: tuple[AlignmentRow, ...]
+    kind: Literal["alignment"] = "alignment"
+
+
+class NotePanel(NamedTuple):
+    """A remark on the whole result."""
+
+    severity: Severity
+    text: str
+    kind: Literal["note"] = "note"
+
+
+Panel: TypeAlias = TablePanel | AlignmentPanel | NotePanel

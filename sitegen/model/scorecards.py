@@ -1,0 +1,79 @@
+"""Scorecards: the numbers of one output, without any trace of the commit it came from.
+
+A scorecard is a pure function of (scorer, its version, settings, blobs), which is what makes it safe to keep for ever.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from sitegen.model.metrics import Counts, Metric
+from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import Panel
+from sitegen.model.problems import Finding
+
+Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
+"""unreadable: the output is missing or broken, and every expected value counts as an omission.
+no_ground_truth: the ground truth itself cannot be read, so that nothing can be counted."""
+
+
+class DocumentScore(NamedTuple):
+    """The counts of one document of an output."""
+
+    id: str
+    status: Status
+    counts: Counts
+
+
+class FieldScore(NamedTuple):
+    """The counts of one attribute over all documents and list items."""
+
+    attribute: str
+    counts: Counts
+
+
+class Scorecard(NamedTuple):
+    """What is kept of one scored output: every number a trend, a comparison or a heatmap needs, and no values."""
+
+    status: Status
+    counts: Counts
+    """Summed over documents: what pooled numbers are made from."""
+    metrics: tuple[Metric, ...]
+    """The metrics of the kind, in the order of its specs; the first is the headline."""
+    documents: tuple[DocumentScore, ...]
+    fields: tuple[FieldScore, ...]
+    """In the order of the ground truth, attributes that only the output has last."""
+    findings: tuple[Finding, ...] = ()
+    expected_values: int = 0
+    """Non-empty expected values in scope (``total_fields_gt``)."""
+    actual_values: int = 0
+    """Non-empty actual values in scope (``total_fields_extracted``)."""
+    algorithm: str = ""
+    """How list items were paired: ``greedy``, ``hungarian``, ``position``, or empty without lists."""
+
+    def metric(self, name: str) -> float | None:
+        """The value of a metric, None if it is undefined or not of this kind."""
+        return next((metric.value for metric in self.metrics if metric.name == name), None)
+
+
+class ListAlignment(NamedTuple):
+    """Which item of a list of the output was taken for which expected item."""
+
+    document: str
+    path: str
+    algorithm: str
+    threshold: float
+    pairs: tuple[tuple[int, int, float], ...]
+    """(expected index, actual index, similarity 0..1), by expected index."""
+    unmatched_expected: tuple[int, ...]
+    unmatched_actual: tuple[int, ...]
+
+
+class Result(NamedTuple):
+    """A scorecard with everything behind it. Too large to keep; made again from the blobs when a page needs it."""
+
+    scorecard: Scorecard
+    judgements: tuple[Judgement, ...]
+    alignments: tuple[ListAlignment, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    """What a report shows of this kind beyond metrics, counts and discrepancies."""

@@ -1,0 +1,86 @@
+"""Series: the points of an eval with their scorecards, and the compact form that is kept of every eval at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+
+
+class EvalInfo(NamedTuple):
+    """What the manifest says of an eval for readers, with defaults filled in."""
+
+    id: str
+    name: str
+    description: str = ""
+    kind: str = "fields"
+    thresholds: tuple[tuple[str, float], ...] = ()
+    """(metric name, least value wanted)."""
+    metadata: tuple[tuple[str, str], ...] = ()
+    """Keys of the manifest that sitegen does not know, as text, in their order."""
+
+
+class Point(NamedTuple):
+    """One scored snapshot."""
+
+    snapshot: Snapshot
+    scorecard: Scorecard
+    edits: tuple[Edit, ...]
+    """Edits of instruction files that drive the eval, after the previous point's commit and up to this one's."""
+
+
+class Series(NamedTuple):
+    """An eval with everything its trend page shows."""
+
+    info: EvalInfo
+    history: EvalHistory
+    specs: tuple[MetricSpec, ...]
+    points: tuple[Point, ...]
+    """One a snapshot, in series order; empty if the eval has no outputs yet."""
+
+
+class Headline(NamedTuple):
+    """A point in a few numbers."""
+
+    commit_position: int
+    sha: str
+    slug: str
+    label: str
+    status: str
+    values: tuple[float | None, ...]
+    """In the order of the specs: the first is the eval's headline metric."""
+    errors: tuple[int, int, int, int]
+    """In the order of ``ERROR_TYPES``."""
+
+
+class EvalSummary(NamedTuple):
+    """All points of an eval in a few numbers each: what the overview, commits and edits need of every eval."""
+
+    info: EvalInfo
+    specs: tuple[MetricSpec, ...]
+    headlines: tuple[Headline, ...]
+    deleted: bool = False
+
+
+class Effect(NamedTuple):
+    """An eval before and after an edit of instructions: an association in time, not a cause.
+
+    *before* is the last point earlier than the edit's commit; *after* the last one from that commit on, but earlier
+    than the next edit of instructions that drive the eval.
+    """
+
+    eval_id: str
+    name: str
+    before: Headline | None
+    after: Headline | None
+    """None: no output was made between this edit and the next."""
+
+    @property
+    def change(self) -> float | None:
+        """After minus before of the headline metric; None unless both are defined."""
+        if self.before is None or self.after is None:
+            return None
+        first, last = self.before.values[0], self.after.values[0]
+        return None if first is None or last is None else last - first

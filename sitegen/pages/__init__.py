@@ -1,0 +1,1 @@
+"""View models and the url scheme: one file a page, no HTML."""

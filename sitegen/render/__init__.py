@@ -1,0 +1,1 @@
+"""The only package that knows Jinja and SVG: view models in, bytes on disk out."""

@@ -1,0 +1,1 @@
+"""Scoring: bytes in, a result out. One file a kind; knows neither git nor pages."""

@@ -1,0 +1,49 @@
+"""The seam between history and scoring: bytes in, a result out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Result
+
+
+class File(NamedTuple):
+    """A file to read: its path says the format, its content may be missing."""
+
+    path: str
+    content: bytes | None
+    """None: there is no such file, or git could not give it."""
+    reason: str = ""
+    """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
+
+
+class Inputs(NamedTuple):
+    """Everything that one result depends on."""
+
+    outputs: tuple[File, ...]
+    """Empty: the output is missing."""
+    ground_truth: File | None
+    mapping: File | None
+    schema: File | None
+    settings: str
+    """The eval's settings as canonical JSON (an object): ``ground_truth_format`` and the keys of ``settings:``."""
+
+
+class Scorer(Protocol):
+    """One eval kind. A pure function: no clock, no disk, no network, no global state."""
+
+    @property
+    def kind(self) -> str:
+        """The word in the manifest: ``fields``."""
+
+    @property
+    def version(self) -> int:
+        """Raised whenever a number could change; part of the memo's key."""
+
+    @property
+    def metrics(self) -> tuple[MetricSpec, ...]:
+        """What its scorecards hold, the headline first."""
+
+    def score(self, inputs: Inputs) -> Result:
+        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""

@@ -1,0 +1,1 @@
+"""Text: normalising, similarity, diffs, Markdown."""
