@@ -1,0 +1,85 @@
+"""What a run wrote down about itself: ``eval-results.json`` beside an output.
+
+Recorded numbers are shown beside the computed ones and never used in their place. The time, the commit and the hashes
+say which instructions made the output.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final, NamedTuple
+
+_MAX_BYTES: Final = 50_000_000
+_MAX_ENTRIES: Final = 1_000
+
+
+class Recorded(NamedTuple):
+    """The recorded metrics and origin of one iteration; whatever the file does not say is None or empty."""
+
+    metrics: tuple[tuple[str, float], ...]
+    """(name, value) of every finite number below ``metrics``, in the order of the file."""
+    iteration: int | None
+    timestamp: str | None
+    """As written, ISO 8601 by convention; not checked."""
+    git_commit: str | None
+    """Full or abbreviated object id, as written, in lower case."""
+    instruction_hashes: tuple[tuple[str, str], ...]
+    """(path, SHA-256 of the file's bytes in hex), by path."""
+
+
+def read_recorded(content: bytes) -> Recorded | None:
+    """Read a results file; None if it is no JSON object. Never raises.
+
+    ``iteration``, ``timestamp``, ``git_commit`` and ``instruction_hashes`` are looked for below ``metadata`` and, where
+    it does not have them, at the top level.
+    """
+    if len(content) > _MAX_BYTES:
+        return None
+    try:
+        root = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(root, dict):
+        return None
+    metadata = root.get("metadata")
+    both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
+    commit = _text(both.get("git_commit"))
+    return Recorded(
+        metrics=_metrics(root.get("metrics")),
+        iteration=_iteration(both.get("iteration")),
+        timestamp=_text(both.get("timestamp")),
+        git_commit=commit.lower() if commit else None,
+        instruction_hashes=_hashes(both.get("instruction_hashes")),
+    )
+
+
+def _metrics(value: Any) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, dict):
+        return ()
+    numbers = []
+    for name, number in list(value.items())[:_MAX_ENTRIES]:
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            continue
+        try:
+            as_float = float(number)
+        except OverflowError:
+            continue
+        if math.isfinite(as_float):
+            numbers.append((name, as_float))
+    return tuple(numbers)
+
+
+def _iteration(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
+
+
+def _text(value: Any) -> str | None:
+    return value.strip() or None if isinstance(value, str) and len(value) <= 200 else None
+
+
+def _hashes(value: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        return ()
+    pairs = sorted((path, digest) for path, digest in value.items() if isinstance(digest, str))
+    return tuple((path, digest.lower()) for path, digest in pairs[:_MAX_ENTRIES])
