@@ -1,0 +1,175 @@
+"""Which words differ between two texts: what a diff and a discrepancy underline.
+
+A token is a word (letters and digits, joined by ``_ . - / '`` inside an identifier or a number), a run of spaces, or
+one punctuation mark. Tokens are matched by difflib, spaces never being what a match hangs on; then small islands of
+equal text between two changes are folded into one change, because a reader follows one long mark better than five
+short ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple, TypeAlias
+
+LONGEST: Final = 20_000
+"""Characters of both texts together beyond which only their common start and end are told from the change."""
+
+MOST_PAIRS: Final = 10_000
+"""Pairs of equal tokens beyond which the same is done: what difflib needs time for."""
+
+ISLAND: Final = 4
+"""Characters of equal text that may be folded into the changes around it."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:[_.\-/'’][^\W_]+)*|\s+|.", re.DOTALL)
+_SHORT_TOKENS = 3
+_SHORT_CHARACTERS = 64
+_ALIKE = 0.5
+
+
+class Span(NamedTuple):
+    """A piece of one of the two texts."""
+
+    text: str
+    changed: bool
+
+
+class _Stretch(NamedTuple):
+    """Tokens [start_a, end_a) of one text against [start_b, end_b) of the other."""
+
+    equal: bool
+    start_a: int
+    end_a: int
+    start_b: int
+    end_b: int
+
+
+Spans: TypeAlias = tuple[Span, ...]
+_Sides: TypeAlias = tuple[Sequence[str], Sequence[str]]
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text; joined they are the text."""
+    return _TOKEN.findall(text)
+
+
+def mark(a: str, b: str) -> tuple[Spans, Spans]:
+    """What differs between two texts: spans that join back to ``a``, and spans that join back to ``b``.
+
+    Two short values that look alike (identifiers, numbers, dates) differ in the characters between their common start
+    and end, everything else in words. Time and memory are bounded for any input.
+    """
+    if a == b:
+        return (same := (Span(a, False),) if a else ()), same
+    if not a or not b:
+        return ((Span(a, True),) if a else ()), ((Span(b, True),) if b else ())
+    if len(a) + len(b) > LONGEST:
+        return _spans((a, b), _ends(a, b))
+    words = tokens(a), tokens(b)
+    if max(map(len, words)) <= _SHORT_TOKENS and max(len(a), len(b)) <= _SHORT_CHARACTERS:
+        ends = _ends(a, b)
+        if sum(part.end_a - part.start_a for part in ends if part.equal) >= _ALIKE * max(len(a), len(b)):
+            return _spans((a, b), ends)
+    return _spans(words, _matched(words))
+
+
+def _matched(words: _Sides) -> list[_Stretch]:
+    """Stretches by difflib, without what both texts begin and end with."""
+    a, b = words
+    ends = _ends(a, b)
+    middle = next((stretch for stretch in ends if not stretch.equal), None)
+    if middle is None or _pairs(a, b, middle) > MOST_PAIRS:
+        return ends
+    _, start_a, end_a, start_b, end_b = middle
+    matcher = SequenceMatcher(str.isspace, a[start_a:end_a], b[start_b:end_b], autojunk=False)
+    inner = [
+        _Stretch(tag == "equal", start_a + i1, start_a + i2, start_b + j1, start_b + j2)
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+    ]
+    at = ends.index(middle)
+    return _fold([*ends[:at], *inner, *ends[at + 1 :]], words)
+
+
+def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
+    """Common start, change, common end; those of them that are not empty. ``a`` and ``b`` differ."""
+    shorter = min(len(a), len(b))
+    start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
+    end = next((i for i in range(shorter - start) if a[-1 - i] != b[-1 - i]), shorter - start)
+    stop_a, stop_b = len(a) - end, len(b) - end
+    parts = (
+        _Stretch(True, 0, start, 0, start),
+        _Stretch(False, start, stop_a, start, stop_b),
+        _Stretch(True, stop_a, len(a), stop_b, len(b)),
+    )
+    return [part for part in parts if part.end_a > part.start_a or part.end_b > part.start_b]
+
+
+def _pairs(a: Sequence[str], b: Sequence[str], middle: _Stretch) -> int:
+    """How many pairs of equal tokens the middle holds."""
+    counts: dict[str, int] = {}
+    for token in a[middle.start_a : middle.end_a]:
+        if not token.isspace():
+            counts[token] = counts.get(token, 0) + 1
+    return sum(counts.get(token, 0) for token in b[middle.start_b : middle.end_b])
+
+
+def _fold(stretches: list[_Stretch], words: _Sides) -> list[_Stretch]:
+    """Neighbouring changes joined, and small islands of equal text between two larger changes made part of them."""
+    out: list[_Stretch] = []
+    for stretch in stretches:
+        if out and not stretch.equal and not out[-1].equal:
+            stretch = _joined(out.pop(), stretch)
+        out.append(stretch)
+        while len(out) >= 3 and not out[-1].equal and out[-2].equal and _foldable(out[-3], out[-2], out[-1], words):
+            last, _, first = out.pop(), out.pop(), out.pop()
+            out.append(_joined(first, last))
+    return out
+
+
+def _joined(first: _Stretch, last: _Stretch) -> _Stretch:
+    return _Stretch(False, first.start_a, last.end_a, first.start_b, last.end_b)
+
+
+def _foldable(before: _Stretch, island: _Stretch, after: _Stretch, words: _Sides) -> bool:
+    text = "".join(words[0][island.start_a : island.end_a]).strip()
+    if len(text) > ISLAND:
+        return False
+    return not text or min(_size(before, words), _size(after, words)) > 2 * len(text)
+
+
+def _size(change: _Stretch, words: _Sides) -> int:
+    """Characters that the change removes and adds."""
+    a, b = words
+    return sum(map(len, a[change.start_a : change.end_a])) + sum(map(len, b[change.start_b : change.end_b]))
+
+
+def _spans(words: _Sides, stretches: list[_Stretch]) -> tuple[Spans, Spans]:
+    a, b = words
+    old: list[Span] = []
+    new: list[Span] = []
+    for equal, start_a, end_a, start_b, end_b in stretches:
+        _append(old, "".join(a[start_a:end_a]), not equal)
+        _append(new, "".join(b[start_b:end_b]), not equal)
+    return tuple(old), tuple(new)
+
+
+def _append(spans: list[Span], text: str, changed: bool) -> None:
+    """Adds a piece; spaces at the edge of a change stay outside of it, unless spaces are all that changed."""
+    core = text.strip() if changed else ""
+    if not core or core == text:
+        _extend(spans, text, changed)
+        return
+    at = text.index(core)
+    _extend(spans, text[:at], False)
+    _extend(spans, core, True)
+    _extend(spans, text[at + len(core) :], False)
+
+
+def _extend(spans: list[Span], text: str, changed: bool) -> None:
+    if not text:
+        return
+    if spans and spans[-1].changed == changed:
+        spans[-1] = Span(spans[-1].text + text, changed)
+    else:
+        spans.append(Span(text, changed))
