@@ -1,0 +1,184 @@
+"""The memo: one SQLite file that remembers scorecards, the folded timeline and which pages stand in which folder.
+
+Safe to delete at any time (the next build is a cold one) and safe beside a second process: SQLite's write-ahead log
+keeps readers and writers apart, scorecards are content-addressed, and what belongs to one output folder is replaced in
+one transaction. A damaged file is put aside and begun anew, never an error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+SCHEMA_VERSION: Final = 1
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
+    PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL,
+    PRIMARY KEY (site, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class PageRow(NamedTuple):
+    """A file of a site: who it belongs to, where it stands, and the digest of what it was made from."""
+
+    owner: str
+    """What it is rebuilt with: ``eval:<id>``, ``instruction:<path>``, ``commits``, or empty for the site itself."""
+    path: str
+    key: str
+
+
+class Memo:
+    """The open memo. Reading never fails for want of an entry; writing happens inside ``transaction``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open or begin the memo in a folder, which ignores itself by a ``.gitignore`` of its own."""
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+        file = folder / "memo.sqlite3"
+        try:
+            return cls(_connect(file))
+        except sqlite3.DatabaseError:
+            file.replace(folder / "memo.damaged.sqlite3")
+            for leftover in ("memo.sqlite3-wal", "memo.sqlite3-shm"):
+                (folder / leftover).unlink(missing_ok=True)
+            return cls(_connect(file))
+
+    def close(self) -> None:
+        """Close the file; whatever was not committed is gone."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: a killed process leaves the memo as it was before."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # Scorecards, by the digest of everything that decides them.
+
+    def scorecards(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """The bodies that are known, by key."""
+        found: dict[str, bytes] = {}
+        wanted = list(dict.fromkeys(keys))
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            marks = ",".join("?" * len(part))
+            found.update(self._db.execute(f"SELECT key, body FROM scorecards WHERE key IN ({marks})", part))
+        return found
+
+    def keep_scorecards(self, rows: Iterable[tuple[str, bytes]]) -> None:
+        """Remember (key, body) pairs."""
+        self._db.executemany("INSERT OR REPLACE INTO scorecards VALUES (?, ?)", rows)
+
+    # Parts of the folded timeline; the store that ``sitegen.history`` asks for.
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """A part, or None."""
+        row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+        return row[0] if row else None
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        """Keep a part."""
+        self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, key, content))
+
+    def delete(self, kind: str, key: str) -> None:
+        """Forget a part."""
+        self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, key))
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        """The keys of all parts of a kind, sorted."""
+        return tuple(row[0] for row in self._db.execute("SELECT key FROM parts WHERE kind = ? ORDER BY key", (kind,)))
+
+    def all(self, kind: str) -> tuple[tuple[str, bytes], ...]:
+        """Every (key, content) of a kind, by key."""
+        return tuple(self._db.execute("SELECT key, body FROM parts WHERE kind = ? ORDER BY key", (kind,)))
+
+    # What stands in an output folder.
+
+    def site(self, site: str) -> bytes | None:
+        """The state of an output folder as the last finished build left it; None if unknown or interrupted."""
+        row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
+        return row[0] if row else None
+
+    def keep_site(self, site: str, body: bytes) -> None:
+        """Remember the state of an output folder: its build is finished."""
+        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, body))
+
+    def mark_dirty(self, site: str) -> None:
+        """Forget the state of an output folder before the first write into it, at once and for every process to see."""
+        self._db.execute("DELETE FROM sites WHERE site = ?", (site,))
+
+    def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
+        """The files of a site, or those of one owner, by path."""
+        if owner is None:
+            query = self._db.execute("SELECT owner, path, key FROM pages WHERE site = ? ORDER BY path", (site,))
+        else:
+            query = self._db.execute(
+                "SELECT owner, path, key FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, owner)
+            )
+        return tuple(PageRow(*row) for row in query)
+
+    def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
+        """Add or replace files of a site."""
+        self._db.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)", ((site, *row) for row in rows))
+
+    def forget_pages(self, site: str, rows: Iterable[PageRow]) -> None:
+        """Remove files of a site."""
+        self._db.executemany(
+            "DELETE FROM pages WHERE site = ? AND owner = ? AND path = ?", ((site, row.owner, row.path) for row in rows)
+        )
+
+    def count_pages(self, site: str) -> int:
+        """How many files the site has."""
+        return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
+
+    def folders(self, site: str) -> tuple[tuple[str, int], ...]:
+        """(folder, modification time in ns) as the last finished build left them."""
+        return tuple(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))
+
+    def keep_folders(self, site: str, rows: Iterable[tuple[str, int]]) -> None:
+        """Replace the folders of a site."""
+        self._db.execute("DELETE FROM folders WHERE site = ?", (site,))
+        self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in rows))
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    """Open the file and bring it to this version; a memo of another version is emptied, for it can be made again."""
+    connection = sqlite3.connect(file, timeout=60, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA_VERSION:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+            connection.executescript(_TABLES)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

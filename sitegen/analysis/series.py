@@ -1,0 +1,93 @@
+"""Series: keys and forms of scorecards, and the few numbers that are kept of every point."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.problems import Problem
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.timeline import Blob, Snapshot
+
+
+def scorecard_key(kind: str, version: int, snapshot: Snapshot) -> str:
+    """The digest of everything that decides a scorecard: scorer, its version, settings, blob ids and file formats.
+
+    Where a file stands does not count, so that renames and reverts cost nothing; but its ending does, for it says
+    how the file is read, and with several output files their names, which tell the documents apart.
+    """
+    single = len(snapshot.outputs) == 1
+
+    def named(blob: Blob | None, *, whole: bool = False) -> list[str] | None:
+        if blob is None:
+            return None
+        name = blob.path.rpartition("/")[2]
+        return [name if whole else name.rpartition(".")[2].lower(), blob.oid]
+
+    decisive = [
+        kind,
+        version,
+        snapshot.settings,
+        [named(blob, whole=not single) for blob in snapshot.outputs],
+        named(snapshot.ground_truth),
+        named(snapshot.mapping),
+        named(snapshot.schema),
+    ]
+    return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
+
+
+def pack(scorecard: Scorecard) -> bytes:
+    """A scorecard as bytes for the memo: JSON arrays in the order of its fields."""
+    import msgspec
+
+    return msgspec.json.encode(scorecard)
+
+
+def unpack(body: bytes) -> Scorecard | None:
+    """A scorecard from the memo; None if the bytes are not one (an older form: score again)."""
+    import msgspec
+
+    try:
+        return msgspec.json.decode(body, type=Scorecard)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+
+
+def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, ...]) -> Headline:
+    """A point in a few numbers: the first three metrics and the errors by type."""
+    counts = scorecard.counts
+    return Headline(
+        commit_position=snapshot.commit.position,
+        sha=snapshot.commit.sha,
+        slug=snapshot.slug,
+        label=snapshot.label,
+        status=scorecard.status,
+        values=tuple(scorecard.metric(spec.name) for spec in specs[:3]),
+        errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
+    )
+
+
+def summary(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], headlines: tuple[Headline, ...], *, deleted: bool
+) -> EvalSummary:
+    """What the overview, commits and edits need of an eval."""
+    return EvalSummary(info=info, specs=specs[:3], headlines=headlines, deleted=deleted)
+
+
+def problems(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
+    """The findings of a scorecard at their place: the file they name if they name one, else the output."""
+    output = snapshot.outputs[0].path if snapshot.outputs else None
+    return tuple(
+        Problem(
+            severity=finding.severity,
+            what=finding.what,
+            fix=finding.fix,
+            path=output,
+            line=finding.line,
+            commit=snapshot.commit.sha,
+            eval_id=eval_id,
+        )
+        for finding in scorecard.findings
+    )

@@ -1,0 +1,188 @@
+"""Writing the site: whole files only, changed files only, nothing foreign touched.
+
+A file is written under a temporary name beside its place and moved there, so that a reader, or a process that dies at
+any moment, never leaves half a page. The manifest of what was written is kept in the memo, not in the site.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sitegen.analysis.memo import PageRow
+from sitegen.errors import OutputFolderError
+
+MARKER: Final = ".sitegen.json"
+"""The file that says that a folder is sitegen's to write: without it, the folder is refused."""
+_TEMPORARY: Final = ".~sitegen"
+_PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
+
+
+def digest(*parts: bytes | str) -> str:
+    """A short digest of parts that cannot run into each other; for keys of pages, not for security."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+class Writer:
+    """Writes the files of one owner at a time, and says what it did."""
+
+    def __init__(self, folder: Path, known: dict[str, str]) -> None:
+        """``known``: the keys, by path, of what surely stands in the folder."""
+        self._folder = str(folder)
+        self._known = known
+        self._made: set[str] = set()
+        self._temporary = f"{_TEMPORARY}-{os.getpid()}"
+        self.rows: list[PageRow] = []
+        self.written = 0
+        self.kept = 0
+
+    def is_fresh(self, owner: str, path: str, key: str) -> bool:
+        """Whether the file stands there already, made from the same inputs; then it need not even be rendered."""
+        if self._known.get(path) != key:
+            return False
+        self.rows.append(PageRow(owner, path, key))
+        self.kept += 1
+        return True
+
+    def write(self, owner: str, path: str, content: bytes, key: str | None = None) -> None:
+        """Bring one file to this content. ``key``: the digest of its inputs; default: that of the content."""
+        key = key or digest(content)
+        self.rows.append(PageRow(owner, path, key))
+        if self._known.get(path) == key:
+            self.kept += 1
+            return
+        target = f"{self._folder}/{path}"
+        if _same(target, content):
+            self.kept += 1
+            return
+        parent = target.rpartition("/")[0]
+        if parent not in self._made:
+            os.makedirs(parent, exist_ok=True)
+            self._made.add(parent)
+        temporary = f"{parent}/{self._temporary}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, target)
+        self.written += 1
+
+
+def _same(target: str, content: bytes) -> bool:
+    """Whether the file has this content already; the size is asked first, for most changed pages differ in it."""
+    try:
+        if os.stat(target).st_size != len(content):
+            return False
+        with open(target, "rb") as file:
+            return file.read() == content
+    except OSError:
+        return False
+
+
+class Claim(NamedTuple):
+    """An output folder that this process holds."""
+
+    folder: Path
+    foreign: frozenset[str]
+    """Files that stood there before sitegen was forced to use the folder: never deleted."""
+
+
+@contextmanager
+def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
+    """Make the output folder ours and hold it against a second build until the end.
+
+    Raises OutputFolderError if the folder holds files and no marker of ours, unless ``force``. A second build of the
+    same folder waits for the first.
+    """
+    marker = folder / MARKER
+    if folder.exists() and not folder.is_dir():
+        raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
+    foreign: list[str] = []
+    if not marker.exists():
+        foreign = _files(folder)
+        if foreign and not force:
+            shown = ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else "")
+            raise OutputFolderError(
+                f"The output folder was not made by sitegen. It holds {len(foreign)} files: {shown}",
+                where=str(folder),
+                fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(marker, "a+", encoding="utf-8") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle.seek(0)
+        text = handle.read()
+        if not text:
+            text = json.dumps({"schema": "sitegen/site/1", "foreign": foreign}, indent=1) + "\n"
+            handle.write(text)
+            handle.flush()
+        try:
+            yield Claim(folder, frozenset(json.loads(text)["foreign"]))
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _files(folder: Path) -> list[str]:
+    """Every file below a folder, relative, sorted; a lone .gitkeep or .gitignore of git is nobody's content."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    return sorted(name for name in found if name not in _PLACEHOLDERS)
+
+
+def remove(folder: Path, rows: list[PageRow]) -> int:
+    """Delete files that the site no longer has, and the folders that this leaves empty. Returns how many files."""
+    removed = 0
+    parents = set()
+    for row in rows:
+        target = folder / row.path
+        try:
+            target.unlink()
+            removed += 1
+        except FileNotFoundError:
+            pass
+        parents.add(target.parent)
+    for parent in sorted(parents, key=lambda path: len(path.parts), reverse=True):
+        while parent != folder and folder in parent.parents:
+            try:
+                parent.rmdir()
+            except OSError:
+                break
+            parent = parent.parent
+    return removed
+
+
+def sweep(claim: Claim, rows: Iterable[PageRow]) -> int:
+    """Delete whatever stands in the folder and is neither a page nor foreign: what a build that died left behind."""
+    ours = {row.path for row in rows} | claim.foreign | {MARKER}
+    leftovers = [PageRow("", name, "") for name in _files(claim.folder) if name not in ours]
+    return remove(claim.folder, leftovers)
+
+
+def folder_times(folder: Path) -> tuple[tuple[str, int], ...]:
+    """(relative folder, modification time in ns) of the output and every folder in it, by path."""
+    times = []
+    for path, folders, _ in os.walk(folder):
+        folders.sort()
+        times.append((os.path.relpath(path, folder), os.stat(path).st_mtime_ns))
+    return tuple(times)
+
+
+def same_times(folder: Path, times: tuple[tuple[str, int], ...]) -> bool:
+    """Whether nothing was added to or removed from these folders since; edits in place are not seen."""
+    try:
+        return bool(times) and all(os.stat(folder / path).st_mtime_ns == mtime for path, mtime in times)
+    except OSError:
+        return False
