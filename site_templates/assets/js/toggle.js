@@ -1,0 +1,15 @@
+/* The theme button. */
+const themeButton = $("[data-theme-toggle]");
+if (themeButton) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const show = () => themeButton.setAttribute("aria-pressed", String(isDark()));
+  themeButton.addEventListener("click", () => {
+    const theme = isDark() ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
+    try { localStorage.setItem("theme", theme); } catch { /* private mode */ }
+    show();
+  });
+  system.addEventListener("change", show);
+  show();
+}

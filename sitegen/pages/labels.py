@@ -1,0 +1,42 @@
+"""The words that pages use for the things of the model: one word for one thing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.model.outcomes import ErrorType
+from sitegen.model.scorecards import Status
+from sitegen.model.timeline import Cause, EditStatus
+
+ERROR_LABELS: Final[dict[ErrorType, str]] = {
+    "omission": "Omission",
+    "hallucination": "Hallucination",
+    "wrong_value": "Wrong value",
+    "format_error": "Format error",
+}
+ERROR_LETTERS: Final[dict[ErrorType, str]] = {
+    "omission": "O",
+    "hallucination": "H",
+    "wrong_value": "W",
+    "format_error": "F",
+}
+"""Beside the colour, never colour alone."""
+
+CAUSES: Final[dict[Cause, str]] = {
+    "outputs": "new output",
+    "ground_truth": "ground truth changed",
+    "mapping": "field mapping changed",
+    "schema": "schema changed",
+    "settings": "settings changed",
+}
+STATUSES: Final[dict[Status, str]] = {
+    "scored": "scored",
+    "unreadable": "unreadable",
+    "no_ground_truth": "no ground truth",
+}
+EDITS: Final[dict[EditStatus, str]] = {
+    "added": "added",
+    "modified": "modified",
+    "deleted": "deleted",
+    "renamed": "renamed",
+}

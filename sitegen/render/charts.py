@@ -1,0 +1,1 @@
+"""SVG drawn on the server, in data coordinates."""

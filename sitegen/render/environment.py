@@ -1,0 +1,153 @@
+"""Templates and assets: the only place that knows Jinja."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sitegen.model.site import Page, RawFile, SiteInfo
+from sitegen.pages import links
+
+if TYPE_CHECKING:
+    import jinja2
+
+STYLES: Final = (
+    "tokens",
+    "base",
+    "frame",
+    "numbers",
+    "tables",
+    "charts",
+    "lists",
+    "report",
+    "diff",
+    "search",
+    "small",
+)
+"""Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
+
+SCRIPTS: Final = ("dom", "toggle", "trend", "tables", "search")
+"""Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
+
+
+def find_templates() -> Path:
+    """The folder of templates that ships with sitegen: inside an installed package, beside it in a checkout."""
+    from importlib.resources import files
+
+    package = Path(str(files("sitegen")))
+    installed = package / "site_templates"
+    return installed if installed.is_dir() else package.parent / "site_templates"
+
+
+class Renderer:
+    """Turns pages into bytes.
+
+    A template or asset is taken from the first folder that has it, so that a project's own folder, given first,
+    overrides file by file.
+    """
+
+    def __init__(self, template_folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> None:
+        self._folders = tuple(template_folders)
+        self._site = site
+        self._bytecode = bytecode
+        self._environment: jinja2.Environment | None = None
+        self._templates: dict[str, jinja2.Template] = {}
+
+    def render(self, page: Page) -> bytes:
+        """The page as UTF-8. Depends on the page, the templates and the site alone."""
+        template = self._templates.get(page.template)
+        if template is None:
+            template = self._templates[page.template] = self._load().get_template(page.template)
+        view: Any = page.view
+        html = template.render(view=view, nav=view.nav, root=links.up(page.path))
+        # Names from the file system may hold lone surrogates; whatever was not cleaned becomes "?" but never an error.
+        return html.encode("utf-8", "replace")
+
+    def digest(self) -> str:
+        """Changes when any template or asset does, or sitegen, or what every page knows of the site: 16 hex digits."""
+        digest = hashlib.sha256(repr(self._site).encode("utf-8", "backslashreplace"))
+        for name, path in sorted(self._files().items()):
+            content = path.read_bytes()
+            digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
+            digest.update(content)
+        return digest.hexdigest()[:16]
+
+    def assets(self) -> tuple[RawFile, ...]:
+        """Style sheet, scripts and pictures as files of the site: readable sources, one request each."""
+        styles = "\n".join(self._text(f"assets/css/{name}.css") for name in STYLES)
+        scripts = "\n".join(self._text(f"assets/js/{name}.js") for name in SCRIPTS)
+        files = [
+            RawFile(links.asset("app.css"), styles.encode()),
+            RawFile(links.asset("app.js"), f'(() => {{\n"use strict";\n{scripts}}})();\n'.encode()),
+            RawFile(links.asset("theme.js"), self._text("assets/js/theme.js").encode()),
+        ]
+        pictures = (name for name in sorted(self._files()) if name.startswith("assets/") and name.count("/") == 1)
+        files.extend(RawFile(name, self._find(name).read_bytes()) for name in pictures)
+        return tuple(files)
+
+    def _text(self, name: str) -> str:
+        return self._find(name).read_text(encoding="utf-8")
+
+    def _find(self, name: str) -> Path:
+        return next(path for folder in self._folders if (path := folder / name).is_file())
+
+    def _files(self) -> dict[str, Path]:
+        return {name: path for folder in reversed(self._folders) for name, path in _walk(folder)}
+
+    def _load(self) -> jinja2.Environment:
+        if self._environment is None:
+            self._environment = make_environment(self._folders, self._site, self._bytecode)
+        return self._environment
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix in {".html", ".css", ".js", ".svg", ".png"}:
+            yield path.relative_to(folder).as_posix(), path
+
+
+def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> jinja2.Environment:
+    """Jinja with autoescape on, undefined names an error, and the filters that every template may use."""
+    import jinja2
+
+    from sitegen.model.outcomes import ERROR_TYPES
+    from sitegen.pages import labels
+    from sitegen.render import charts, formats, rows
+
+    if bytecode is not None:
+        bytecode.mkdir(parents=True, exist_ok=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        auto_reload=False,
+        bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode)) if bytecode else None,
+    )
+    environment.filters.update(
+        number=formats.number,
+        count_=formats.count,
+        percent=formats.percent,
+        signed=formats.signed,
+        day=formats.day,
+        date=formats.date,
+        path=formats.path,
+        bounded=formats.bounded,
+        printable=formats.printable,
+    )
+    environment.globals.update(
+        site=site,
+        links=links,
+        charts=charts,
+        rows=rows,
+        error_types=ERROR_TYPES,
+        error_label=labels.ERROR_LABELS,
+        error_letter=labels.ERROR_LETTERS,
+        causes=labels.CAUSES,
+        statuses=labels.STATUSES,
+        edit_statuses=labels.EDITS,
+    )
+    return environment

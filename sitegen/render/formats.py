@@ -1,0 +1,96 @@
+"""How numbers, dates, paths and long texts are written. The only place where anything is rounded.
+
+Every function returns markup that is already escaped, for templates (as filters) and for ``render.rows``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markupsafe import Markup, escape
+
+BOUND: Final = 2_000
+"""Characters of one value that a page shows."""
+
+NIL: Final = Markup('<span class="nil" title="undefined">—</span>')
+"""What stands for an undefined number (rule 6)."""
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+
+
+def number(value: float | None, digits: int = 3) -> Markup:
+    """A metric, three digits after the point; undefined is an em dash."""
+    return NIL if value is None else Markup(f"{value:.{digits}f}")
+
+
+def count(value: int | None) -> Markup:
+    """A count, thousands apart; undefined is an em dash."""
+    return NIL if value is None else Markup(f"{value:,}")
+
+
+def percent(part: int, whole: int) -> Markup:
+    """A share; always shown beside its counts."""
+    return NIL if not whole else Markup(f"{100 * part / whole:.0f}\u202f%")
+
+
+def signed(value: float | None, digits: int = 3, lower_is_better: bool = False) -> Markup:
+    """A change: arrow, colour, and a word for screen readers; undefined is an em dash.
+
+    A change too small for the digits is not called none: ``▲ < 0.001``.
+    """
+    if value is None:
+        return NIL
+    if value == 0:
+        return Markup('<span class="delta">no change</span>')
+    tone = "up" if (value > 0) != lower_is_better else "dn"
+    arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
+    text = f"{abs(value):,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        text = f"&lt; {10**-digits:.{digits}f}"
+    return Markup(
+        f'<span class="delta {tone}"><span aria-hidden="true">{arrow}</span><span class="vh">{word} </span> {text}</span>'
+    )
+
+
+def day(iso: str | None) -> str:
+    """``5 Feb 2026`` for an ISO 8601 date or time, in the zone it was written in; what is no date, as it stands."""
+    if not iso:
+        return ""
+    match = _DATE.match(iso)
+    if match is None or not 1 <= int(match[2]) <= 12:
+        return iso[:40]
+    return f"{int(match[3])} {_MONTHS[int(match[2]) - 1]} {match[1]}"
+
+
+def date(iso: str | None) -> Markup:
+    """A ``<time>`` with the day; the whole timestamp is its title. Without a date, an em dash."""
+    if not iso:
+        return NIL
+    if _DATE.match(iso) is None:
+        return escape(iso[:40])
+    exact = escape(iso[:40])
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso[:10], exact, day(iso))
+
+
+def path(text: str) -> Markup:
+    """A file or field path that may break after ``.``, ``/`` and ``_``; bytes that are no UTF-8 show as ``\\udcxx``."""
+    return Markup(_breakable(str(escape(printable(text)))))
+
+
+def _breakable(escaped: str) -> str:
+    return escaped.replace(".", ".<wbr>").replace("/", "/<wbr>").replace("_", "_<wbr>")
+
+
+def printable(text: str) -> str:
+    """The text without lone surrogates, which no page can carry: they are written as ``\\udcxx``."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def bounded(text: str, limit: int = BOUND) -> Markup:
+    """A text of any length, cut after ``limit`` characters; a cut says how much is left out."""
+    text = printable(text)
+    if len(text) <= limit:
+        return escape(text)
+    return escape(text[:limit]) + Markup('<span class="cut"> … {:,} more characters</span>').format(len(text) - limit)

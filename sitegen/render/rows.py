@@ -1,0 +1,1 @@
+"""Table bodies as escaped f-strings."""
