@@ -205,6 +205,8 @@ def apply(rule: Rule, text: str) -> Found:
             value = line_number(lines, clause.arguments)
         elif clause.verb == "a line like":
             value = line_like(lines, clause.arguments)
+        elif clause.verb == "the line":
+            value = next((line for line in lines if line.strip().casefold() in clause.arguments), None)
         elif clause.verb == "anywhere, true if":
             value = any(word in text.casefold() for word in clause.arguments)
         elif clause.verb == "if nothing is found":
