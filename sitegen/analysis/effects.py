@@ -12,12 +12,12 @@ from sitegen.model.timeline import InstructionHistory
 class Drivers:
     """Which commits edited the instructions that drive an eval."""
 
-    def __init__(self, instructions: Iterable[InstructionHistory], globs: dict[str, frozenset[str]]) -> None:
-        """``globs``: for evals that are driven by some files only, the paths of those; all others by every file."""
+    def __init__(self, instructions: Iterable[InstructionHistory], driven_by: dict[str, frozenset[str]]) -> None:
+        """``driven_by``: for evals that only some files drive, the paths of those; every file drives the others."""
         files = tuple(instructions)
         self._all = _positions(files)
         self._some = {
-            eval_id: _positions(tuple(file for file in files if file.path in paths)) for eval_id, paths in globs.items()
+            eval_id: _positions(file for file in files if file.path in paths) for eval_id, paths in driven_by.items()
         }
 
     def of(self, eval_id: str) -> Sequence[int]:
@@ -25,31 +25,44 @@ class Drivers:
         return self._some.get(eval_id, self._all)
 
 
-def effects(position: int, summaries: Iterable[EvalSummary], drivers: Drivers) -> tuple[Effect, ...]:
-    """What became of each eval around the edit at a commit's position; evals without any point on either side left out.
+class EffectIndex:
+    """Finds the effects of an edit in time that grows with what the edit touched, not with history."""
 
-    Evals that the edited file does not drive are left out too.
-    """
-    found = []
-    for summary in summaries:
-        driving = drivers.of(summary.info.id)
-        here = bisect_left(driving, position)
-        if here == len(driving) or driving[here] != position:
-            continue
-        positions = [headline.commit_position for headline in summary.headlines]
+    def __init__(self, summaries: Iterable[EvalSummary], drivers: Drivers) -> None:
+        self._evals = tuple(
+            (summary, drivers.of(summary.info.id), [headline.commit_position for headline in summary.headlines])
+            for summary in summaries
+        )
+        self._at: dict[int, list[int]] = {}
+        for index, (_, driving, positions) in enumerate(self._evals):
+            for position in positions:
+                here = bisect_right(driving, position)
+                if here:
+                    known = self._at.setdefault(driving[here - 1], [])
+                    if not known or known[-1] != index:
+                        known.append(index)
+
+    def around(self, position: int) -> tuple[Effect, ...]:
+        """What became of each eval around the edit at a commit's position, in the order of the evals.
+
+        Only evals that the edited file drives and that were run before the next such edit; the others have nothing
+        to say about this one.
+        """
+        return tuple(self._effect(index, position) for index in self._at.get(position, ()))
+
+    def edit_of(self, eval_index: int, position: int) -> int | None:
+        """Position of the edit that a point of an eval at a position speaks for; None if there was none yet."""
+        driving = self._evals[eval_index][1]
+        here = bisect_right(driving, position)
+        return driving[here - 1] if here else None
+
+    def _effect(self, index: int, position: int) -> Effect:
+        summary, driving, positions = self._evals[index]
+        following = bisect_right(driving, position)
+        end = bisect_left(positions, driving[following]) if following < len(driving) else len(positions)
         start = bisect_left(positions, position)
-        end = bisect_left(positions, driving[here + 1]) if here + 1 < len(driving) else len(positions)
         before = summary.headlines[start - 1] if start else None
-        after = summary.headlines[end - 1] if end > start else None
-        if before or after:
-            found.append(Effect(summary.info.id, summary.info.name, before, after))
-    return tuple(found)
-
-
-def edit_before(position: int, driving: Sequence[int]) -> int | None:
-    """Position of the edit whose effect a point at this position belongs to; None if there was none yet."""
-    here = bisect_right(driving, position)
-    return driving[here - 1] if here else None
+        return Effect(summary.info.id, summary.info.name, before, summary.headlines[end - 1])
 
 
 def _positions(files: Iterable[InstructionHistory]) -> tuple[int, ...]:

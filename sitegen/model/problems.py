@@ -17,6 +17,8 @@ class Finding(NamedTuple):
     fix: str
     """What to do about it, as an imperative sentence."""
     line: int | None = None
+    about: Literal["output", "ground_truth", "mapping", "schema", "settings"] = "output"
+    """Which of the scored files it is in."""
 
 
 class Problem(NamedTuple):

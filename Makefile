@@ -1,0 +1,53 @@
+# Everything a fresh machine needs beyond python3.11+, git and make is set up by these targets.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help site test lint types unit browser bench golden clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+site: .venv/site.stamp ## set everything up and build this repository's own site into public/
+	$(BIN)/sitegen build
+
+test: .venv/test.stamp browser lint unit ## set everything up and run all checks and tests, browser ones included
+
+lint: .venv/test.stamp ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+unit: .venv/test.stamp
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
+	$(BIN)/python -m tests.golden
+
+bench: .venv/test.stamp ## measure sitegen against git (SIZES=S,M,L; HUGO=1 to add Hugo)
+	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo)
+
+# Debian's chromium where there is one or root may install it, playwright's own elsewhere. No browser is a failure.
+browser: .venv/test.stamp
+	@$(BIN)/python -m tests.browser.find 2>/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } || \
+	  $(BIN)/playwright install --with-deps chromium || $(BIN)/playwright install chromium
+	@$(BIN)/python -m tests.browser.find
+
+.venv/bin/python:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sitegen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	"$(PYTHON)" -m venv .venv
+	$(BIN)/python -m pip install -q --upgrade pip
+
+.venv/site.stamp: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+.venv/test.stamp: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install -q -e . --group test --group lint
+	@touch $@ .venv/site.stamp
+
+clean: ## remove the environment, caches and the built site
+	rm -rf .venv .sitegen .mypy_cache .ruff_cache .hypothesis dist build
+	find public -mindepth 1 ! -name .gitkeep -delete

@@ -1,0 +1,5 @@
+"""``python -m sitegen`` is ``sitegen``."""
+
+from sitegen.commands.main import run
+
+run()

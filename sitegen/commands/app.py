@@ -1,0 +1,101 @@
+"""The list of commands. Each imports its work when it is called, so that ``--help`` stays fast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Reports of every iteration of your LLM instructions, computed from git history. `sitegen build` is the start.",
+)
+
+Repo = Annotated[Path, typer.Argument(metavar="[REPO]", help="The project: any folder of a git repository.")]
+RepoOption = Annotated[Path, typer.Option("--repo", metavar="REPO", help="The project, if it is not this folder.")]
+Cache = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads the annotation at run time
+    typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
+
+
+@app.command()
+def build(
+    repo: Repo = Path(),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Output folder. Default: public in the project.")
+    ] = None,
+    rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes. Default: as many as there are cores.")] = None,
+    strict: Annotated[bool, typer.Option(help="Exit with 3 if there is any problem (notes do not count).")] = False,
+    worktree: Annotated[bool, typer.Option(help="Add the uncommitted state as one last point.")] = False,
+    allow_shallow: Annotated[bool, typer.Option(help="Build from a shallow clone, with a banner.")] = False,
+    force: Annotated[bool, typer.Option(help="Use an output folder that sitegen did not make.")] = False,
+    cache: Cache = None,
+) -> None:
+    """Walk the history, score every commit, write the site."""
+    from sitegen.commands.build import build as command
+
+    command(
+        repo,
+        out=out,
+        rev=rev,
+        jobs=jobs,
+        strict=strict,
+        worktree=worktree,
+        allow_shallow=allow_shallow,
+        force=force,
+        cache=cache,
+    )
+
+
+@app.command()
+def verify_one(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    output: Annotated[
+        Path | None, typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output.")
+    ] = None,
+    save: Annotated[bool, typer.Option("--save", help="Write the next iteration-NNN/ and aggregate.json.")] = False,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    json_: Json = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Score one output of the work tree now."""
+    from sitegen.commands.verify import verify_one as command
+
+    command(repo, eval_id, output, save=save, open_report=open_report, as_json=json_)
+
+
+@app.command()
+def verify_all(json_: Json = False, repo: RepoOption = Path()) -> None:
+    """Score every eval's newest output of the work tree: macro and pooled F1."""
+    from sitegen.commands.verify import verify_all as command
+
+    command(repo, as_json=json_)
+
+
+@app.command()
+def history(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    json_: Json = False,
+    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """The series of an eval in the terminal."""
+    from sitegen.commands.history import history as command
+
+    command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
+
+
+@app.command()
+def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
+    """Write a small repository with a believable history, to try everything on."""
+    from sitegen.commands.demo import demo as command
+
+    command(folder)

@@ -1,0 +1,74 @@
+"""The one seam for running work side by side: in this process, in several, or on a dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Final, ParamSpec, TypeVar
+
+from sitegen.config import Engine
+from sitegen.errors import ConfigurationError
+
+WORTH_A_PROCESS: Final = 300
+"""Units of work (a scored snapshot, a rendered edit: about a millisecond each) from which a second process pays."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+A = TypeVar("A")
+
+
+class InlineExecutor(Executor):
+    """Runs each call at once, in the caller's process: for little work, for tests, and for debugging."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call now; the exception, if any, waits in the future as it would elsewhere."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def executor(engine: Engine, units: int) -> Iterator[Executor]:
+    """The executor for so many units of work.
+
+    Raises ConfigurationError if dask is asked for and not installed.
+    """
+    if engine.dask:
+        try:
+            from distributed import Client  # type: ignore[import-not-found,unused-ignore]
+        except ImportError as error:
+            raise ConfigurationError(
+                "[engine] dask is set, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
+            ) from error
+        with Client(engine.dask) as client:
+            yield client.get_executor()
+        return
+    jobs = engine.jobs or min(os.cpu_count() or 1, units // WORTH_A_PROCESS + 1)
+    if jobs == 1:
+        yield InlineExecutor()
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method)) as pool:
+        yield pool
+
+
+def run(pool: Executor, work: Callable[[A], T], tasks: Sequence[A], done: Callable[[int], None]) -> list[T]:
+    """Run every task, largest first as given; results in the order of the tasks. ``done(index)`` after each."""
+    from concurrent.futures import as_completed
+
+    futures = {pool.submit(work, task): index for index, task in enumerate(tasks)}
+    results: dict[int, T] = {}
+    for future in as_completed(futures):
+        index = futures[future]
+        results[index] = future.result()
+        done(index)
+    return [results[index] for index in range(len(tasks))]
