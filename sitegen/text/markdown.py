@@ -1,0 +1,278 @@
+"""Markdown from git as HTML that is safe to show: CommonMark and tables, no raw HTML, no scripts, no pictures.
+
+The HTML holds the elements of ``TAGS`` and nothing else. Links lead to http, https and mailto addresses and within the
+text; every other one, such as that to a neighbouring file, is shown as its words. A picture is shown as its
+alternative text. Headings start at ``h3``: the page and its card have the levels above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from sitegen.text.plain import visible
+from sitegen.text.sections import Heading, split_lines
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+TAGS: Final = frozenset(
+    {"h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "a", "span"}
+    | {"table", "thead", "tbody", "tr", "th", "td", "hr", "br", "del"}
+)
+"""Every element that can occur."""
+
+LARGEST: Final = 200_000
+"""Characters of a text beyond which it is shown as it is written."""
+
+LONGEST_LINE: Final = 5_000
+"""Characters of a line beyond which a text is shown as it is written: what inline parsing needs time for."""
+
+PREFIX: Final = "t-"
+"""What every id begins with, so that no text can give itself the id of a part of the page."""
+
+_BLOCKS: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "fence", "code_block", "hr"})
+_ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-align:left": "al-l"}
+_FRONT_MATTER = re.compile(r"---\n(?:[^\n]*\n){1,60}?---(?=\n|\Z)")
+_NOT_ANCHOR = re.compile(r"[^\w\- ]")
+
+Gone = Mapping[int, Sequence[str]]
+"""Removed lines by the index (from 0) of the line before which they stood."""
+
+
+class Document(NamedTuple):
+    """A whole text."""
+
+    html: str
+    headings: tuple[Heading, ...]
+    plain: bool = False
+    """Too large to be rendered: shown as it is written."""
+
+
+def document(text: str) -> Document:
+    """A whole file, rendered."""
+    text = _prepared(text)
+    lines = split_lines(text)
+    if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
+        return Document(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
+    tokens = _tokens(text)
+    return Document(_render(tokens, frozenset(), {}), _headings(tokens))
+
+
+def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
+    """A passage of a file, its changed blocks marked with the class ``chg``, removed lines struck where they stood.
+
+    Args:
+        lines: the passage as it is now.
+        changed: indexes of the lines that are new.
+        gone: removed lines, by the index of the line before which they stood.
+        starts_file: front matter is looked for.
+
+    """
+    marked = frozenset(changed)
+    if sum(map(len, lines)) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
+        return _as_written(lines, marked, gone)
+    text = "\n".join(lines) + "\n"
+    text = _prepared(text) if starts_file else visible(text)
+    opened = _opens_inside_fence(lines)
+    if opened:
+        text = "```\n" + text
+        marked = frozenset(index + 1 for index in marked)
+        gone = {index + 1: struck for index, struck in gone.items()}
+    return _render(_tokens(text), marked, gone)
+
+
+def _prepared(text: str) -> str:
+    """Visible, with line feeds alone; front matter as a block of code, or its last line would make it a heading."""
+    text = visible(text.replace("\r\n", "\n").removeprefix("\ufeff"))
+    front = _FRONT_MATTER.match(text)
+    return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
+
+
+def _opens_inside_fence(lines: Sequence[str]) -> bool:
+    """Whether a passage seems to begin inside of a block of code: its first fence is bare, and there is no partner."""
+    fences = [line.strip() for line in lines if line.lstrip().startswith("```")]
+    return len(fences) % 2 == 1 and fences[0] == "```" and not lines[0].lstrip().startswith("```")
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table")
+    # Every link is parsed as one; what may not be followed loses its address afterwards, but keeps its words.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    parser.add_render_rule("fence", _code)
+    parser.add_render_rule("code_block", _code)
+    parser.add_render_rule("image", _image)
+    return parser
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens = _parser().parse(text)
+    level = 2
+    anchors: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            level = min(int(token.tag[1]) + 2, level + 1, 6)
+            token.meta = {"level": int(token.tag[1])}
+            token.tag = tokens[index + 2].tag = f"h{level}"
+            token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
+        elif token.type == "inline":
+            _tame(token.children or ())
+        elif style := token.attrs.pop("style", None):
+            token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
+    return tokens
+
+
+def _tame(children: Iterable[Token]) -> None:
+    """Links that may not be followed become spans, which say where they led if that is a file."""
+    tags: list[str] = []
+    for token in children:
+        if token.type == "link_open":
+            href = str(token.attrs.get("href", ""))
+            if href.startswith("#"):
+                token.attrs = {"href": "#" + PREFIX + href[1:]}
+            elif href.lower().startswith(("https://", "http://", "mailto:")):
+                token.attrs = {"href": href, "rel": "nofollow noopener noreferrer"}
+            else:
+                token.tag = "span"
+                token.attrs = {"class": "ref"} if ":" in href else {"class": "ref", "title": href}
+            tags.append(token.tag)
+        elif token.type == "link_close":
+            token.tag = tags.pop()
+
+
+def _anchor(title: str, taken: dict[str, int]) -> str:
+    """What links to a heading write behind ``#``, by the usual rule: lower case, spaces as dashes, unique by number."""
+    anchor = _NOT_ANCHOR.sub("", title.lower()).strip().replace(" ", "-")[:80] or "section"
+    count = taken.get(anchor, 0)
+    taken[anchor] = count + 1
+    return f"{anchor}-{count}" if count else anchor
+
+
+def _headings(tokens: Sequence[Token]) -> tuple[Heading, ...]:
+    return tuple(
+        Heading(
+            token.meta["level"],
+            _words(tokens[index + 1].children or ()).strip(),
+            token.map[0] + 1 if token.map else 1,
+            str(token.attrs["id"]),
+        )
+        for index, token in enumerate(tokens)
+        if token.type == "heading_open"
+    )
+
+
+def _words(children: Iterable[Token]) -> str:
+    return "".join(
+        _words(token.children) if token.children else " " if token.type == "softbreak" else token.content
+        for token in children
+    )
+
+
+def _render(tokens: list[Token], changed: frozenset[int], gone: Gone) -> str:
+    left = dict(gone)
+    if changed:
+        for token in tokens:
+            if _is_block(token) and token.type not in ("fence", "code_block") and _touches(token, changed):
+                token.attrJoin("class", "chg")
+    if gone:
+        tokens = _with_gone(tokens, left)
+    parser = _parser()
+    return str(parser.renderer.render(tokens, parser.options, {"changed": changed, "gone": left}))
+
+
+def _is_block(token: Token) -> bool:
+    return token.type in _BLOCKS and token.map is not None and not token.hidden
+
+
+def _touches(token: Token, lines: frozenset[int]) -> bool:
+    return token.map is not None and any(line in lines for line in range(*token.map))
+
+
+def _with_gone(tokens: list[Token], gone: dict[int, Sequence[str]]) -> list[Token]:
+    """The tokens with struck lines put in, each before the innermost block that now stands in its place.
+
+    What belongs into a block of code stays in ``gone``, from where the block's own rule takes it.
+    """
+    inside: dict[int, list[Sequence[str]]] = {}
+    for line in sorted(gone):
+        place = _place(tokens, line)
+        if place < len(tokens) and _in_code(tokens[place], line):
+            continue
+        inside.setdefault(place, []).append(gone.pop(line))
+    out: list[Token] = []
+    for index, token in enumerate([*tokens, None]):
+        out.extend(_struck(token, lines) for lines in inside.get(index, ()))
+        if token is not None:
+            out.append(token)
+    return out
+
+
+def _place(tokens: Sequence[Token], line: int) -> int:
+    """Index of the innermost block that holds the line, else of the first that begins after it, else the end."""
+    best = None
+    for index, token in enumerate(tokens):
+        if not _is_block(token) or token.map is None:
+            continue
+        if token.map[0] <= line < token.map[1]:
+            best = index
+        elif token.map[0] > line:
+            return index if best is None else best
+    return len(tokens) if best is None else best
+
+
+def _in_code(token: Token, line: int) -> bool:
+    return token.type in ("fence", "code_block") and token.map is not None and token.map[0] < line < token.map[1]
+
+
+def _struck(before: Token | None, lines: Sequence[str]) -> Token:
+    """Removed lines as what may stand before a token: an item of a list, a row of a table, or a paragraph."""
+    from markdown_it.token import Token
+
+    text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
+    kind = before.type if before is not None else ""
+    if not text:
+        html = ""
+    elif kind == "list_item_open":
+        html = f'<li class="gone">{text}</li>\n'
+    elif kind == "tr_open":
+        html = f'<tr class="gone"><td colspan="99">{text}</td></tr>\n'
+    else:
+        html = f'<p class="gone">{text}</p>\n'
+    # The type whose rule writes its content as it stands; this content is our own.
+    return Token("html_block", "", 0, content=html)
+
+
+def _code(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Mapping[str, Any]) -> str:
+    """A block of code, its changed lines marked and its removed lines struck."""
+    token = tokens[index]
+    changed, gone = env["changed"], env["gone"]
+    content = token.content
+    if (changed or gone) and token.map is not None:
+        first = token.map[0] + (token.type == "fence")
+        return f"<pre><code>{_marked_lines(split_lines(content), changed, gone, first)}</code></pre>\n"
+    return f"<pre><code>{escape(content, quote=False)}</code></pre>\n"
+
+
+def _marked_lines(lines: Sequence[str], changed: frozenset[int], gone: Gone, first: int = 0) -> str:
+    out: list[str] = []
+    for number, line in enumerate([*lines, None], start=first):
+        out.extend(f'<del class="gone">{escape(struck, quote=False)}</del>\n' for struck in gone.get(number, ()))
+        if line is not None:
+            text = escape(line, quote=False)
+            out.append(f'<span class="chg">{text}</span>\n' if number in changed else f"{text}\n")
+    return "".join(out)
+
+
+def _as_written(lines: Sequence[str], changed: frozenset[int], gone: Gone) -> str:
+    return f"<pre><code>{_marked_lines(lines, changed, gone)}</code></pre>"
+
+
+def _image(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Mapping[str, Any]) -> str:
+    return f'<span class="img">{escape(_words(tokens[index].children or ()), quote=False)}</span>'

@@ -1,0 +1,174 @@
+"""The patch of one file, as git writes it, read into hunks and lines."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from sitegen.text.plain import LONGEST_LINE, cut, visible
+from sitegen.text.sections import VERSION_LINES, stated_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+LARGEST: Final = 2_000_000
+"""Bytes of a patch beyond which its lines are counted but not read."""
+
+LineKind: TypeAlias = Literal["context", "removed", "added", "remark"]
+
+_KINDS: Final[dict[str, LineKind]] = {" ": "context", "-": "removed", "+": "added", "\\": "remark"}
+_FIRST_HUNK = re.compile(rb"^@@ -", re.MULTILINE)
+_BINARY = re.compile(rb"^(Binary files |GIT binary patch)", re.MULTILINE)
+_OF_GIT = re.compile(rb"^(?:@@ -|\\)", re.MULTILINE)
+_ADDED = re.compile(rb"^\+", re.MULTILINE)
+_REMOVED = re.compile(rb"^-", re.MULTILINE)
+
+
+class Line(NamedTuple):
+    """One line of a hunk, without its end."""
+
+    kind: LineKind
+    text: str
+    """Visible and cut; of a remark, what git says of the line before: that it has no end."""
+    old: int | None
+    """Its number in the old file, from 1; None for an added line."""
+    new: int | None
+
+
+class Hunk(NamedTuple):
+    """A passage that changed, with the lines around it."""
+
+    section: str
+    """What git writes behind ``@@``: the line that the passage stands under."""
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+    lines: tuple[Line, ...]
+
+
+class PatchCounts(NamedTuple):
+    """What is worth keeping of a patch for lists of edits."""
+
+    added: int = 0
+    removed: int = 0
+    version_before: str | None = None
+    version_after: str | None = None
+    """The version that the file states of itself, if a changed line among its first states one."""
+
+
+class Patch(NamedTuple):
+    """A patch of one file."""
+
+    counts: PatchCounts
+    hunks: tuple[Hunk, ...]
+    line_endings: int = 0
+    """Lines that differ in nothing but a carriage return: they are context here, and not counted."""
+    binary: bool = False
+    unread: str = ""
+    """Why there are no hunks although there is a patch; empty if there is no such reason."""
+
+
+def read_patch(patch: bytes) -> Patch:
+    """The patch of one file, with git's header or without.
+
+    Bytes that are not UTF-8 become U+FFFD, hidden characters become visible, long lines are cut. Never raises: what
+    cannot be read says so.
+    """
+    start = _FIRST_HUNK.search(patch)
+    if start is None:
+        return Patch(PatchCounts(), (), binary=_BINARY.search(patch) is not None)
+    body = patch[start.start() :]
+    if len(body) > LARGEST:
+        return Patch(_rough_counts(body), (), unread=f"The patch has {len(body):,} bytes, too many to draw.")
+
+    from unidiff.errors import UnidiffParseError
+
+    returns = body.count(b"\r\n")
+    mixed = 0 < returns < body.count(b"\n") - len(_OF_GIT.findall(body))
+    if returns and not mixed:
+        body = body.replace(b"\r\n", b"\n")
+    try:
+        hunks = tuple(_hunks(body.decode("utf-8", "replace")))
+    except (UnidiffParseError, LookupError) as error:
+        return Patch(_rough_counts(body), (), unread=f"The patch cannot be read: {cut(visible(str(error)), 200)}")
+    endings = 0
+    if mixed:
+        hunks, endings = _without_line_endings(hunks)
+    return Patch(_counts(hunks), hunks, endings)
+
+
+def _hunks(body: str) -> Iterator[Hunk]:
+    from unidiff.patch import PatchSet
+
+    text = _visible_but_returns(body)
+    longest = max(map(len, text.split("\n")))
+    shown: Callable[[str], str] = _end_off if longest <= LONGEST_LINE else _cut
+    # A header of our own: the file's name may hold anything, and here nobody reads it.
+    for hunk in PatchSet("--- a\n+++ b\n" + text)[0]:
+        yield Hunk(
+            cut(hunk.section_header, 200),
+            hunk.source_start,
+            hunk.source_length,
+            hunk.target_start,
+            hunk.target_length,
+            tuple(
+                Line(_KINDS[line.line_type], shown(line.value), line.source_line_no, line.target_line_no)
+                for line in hunk
+            ),
+        )
+
+
+def _visible_but_returns(body: str) -> str:
+    """Hidden characters made visible, but for the carriage return at the end of a line: lines are compared by it."""
+    if "\r" not in body:
+        return visible(body)
+    return "\r\n".join(map(visible, body.split("\r\n")))
+
+
+def _end_off(line: str) -> str:
+    return line.removesuffix("\n")
+
+
+def _cut(line: str) -> str:
+    line = line.removesuffix("\n")
+    return cut(line) if len(line) > LONGEST_LINE else line
+
+
+def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:
+    """Hunks in which lines that differ only in a carriage return are context; hunks of nothing else are dropped."""
+    kept, endings = [], 0
+    for hunk in hunks:
+        lines: list[Line] = []
+        for changed, group in groupby(hunk.lines, key=lambda line: line.kind != "context"):
+            run = list(group)
+            old = [line for line in run if line.kind == "removed"]
+            new = [line for line in run if line.kind == "added"]
+            if changed and [line.text.rstrip("\r") for line in old] == [line.text.rstrip("\r") for line in new]:
+                endings += len(old)
+                run = [Line("context", b.text, a.old, b.new) for a, b in zip(old, new, strict=True)]
+            lines.extend(line._replace(text=line.text.rstrip("\r")) for line in run)
+        if any(line.kind in ("removed", "added") for line in lines):
+            kept.append(hunk._replace(lines=tuple(lines)))
+    return tuple(kept), endings
+
+
+def _rough_counts(body: bytes) -> PatchCounts:
+    return PatchCounts(len(_ADDED.findall(body)), len(_REMOVED.findall(body)))
+
+
+def _counts(hunks: Iterable[Hunk]) -> PatchCounts:
+    added = removed = 0
+    before = after = None
+    for hunk in hunks:
+        for kind, text, old, new in hunk.lines:
+            if kind == "added":
+                added += 1
+                if after is None and new is not None and new <= VERSION_LINES:
+                    after = stated_version(text)
+            elif kind == "removed":
+                removed += 1
+                if before is None and old is not None and old <= VERSION_LINES:
+                    before = stated_version(text)
+    return PatchCounts(added, removed, before, after)

@@ -1,0 +1,41 @@
+"""Text from git made fit for a page: what cannot be seen is made visible, what has no end gets one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LONGEST_LINE: Final = 4_000
+"""Characters of a line that a page shows."""
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+"""Control characters but for tab and line feed, marks that turn the direction of text, and halves of characters."""
+
+
+def visible(text: str) -> str:
+    """The text with hidden characters replaced by pictures (``␀``) or by their names (``‹U+202E›``).
+
+    A character that turns the direction of writing can make a line read as what it is not.
+    """
+    return _HIDDEN.sub(_picture, text) if _HIDDEN.search(text) else text
+
+
+def cut(text: str, longest: int = LONGEST_LINE) -> str:
+    """The start of a text that is too long, and how much is missing."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} … ({len(text) - longest:,} more characters)"
+
+
+def line(text: str, longest: int = LONGEST_LINE) -> str:
+    """One visible line of bounded length: for subjects, names and paths."""
+    return visible(cut(text, longest).replace("\n", " "))
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"‹U+{code:04X}›"
