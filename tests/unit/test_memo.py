@@ -1,0 +1,83 @@
+"""The memo remembers what was committed, forgets what was not, and survives damage and company."""
+
+import sqlite3
+
+import pytest
+
+from sitegen.analysis.memo import Memo, PageRow
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "memo"
+
+
+def test_scorecards_come_back_by_key_and_unknown_keys_are_left_out(folder):
+    with Memo.open(folder) as memo:
+        with memo.transaction():
+            memo.keep_scorecards((str(number), b"card %d" % number) for number in range(1200))
+        wanted = [str(number) for number in range(1100, 1300)]
+        assert memo.scorecards(wanted) == {str(number): b"card %d" % number for number in range(1100, 1200)}
+
+
+def test_what_a_transaction_did_not_finish_never_happened(folder):
+    with Memo.open(folder) as memo:
+        with memo.transaction():
+            memo.put("eval", "a", b"before")
+        with pytest.raises(KeyboardInterrupt), memo.transaction():
+            memo.put("eval", "a", b"after")
+            memo.put("eval", "b", b"new")
+            raise KeyboardInterrupt
+        assert memo.all("eval") == (("a", b"before"),)
+
+
+def test_parts_are_kept_by_kind_and_key_and_can_be_forgotten(folder):
+    with Memo.open(folder) as memo:
+        memo.put("eval", "b", b"2")
+        memo.put("eval", "a", b"1")
+        memo.put("walk", "a", b"3")
+        memo.delete("eval", "b")
+        assert (memo.keys("eval"), memo.get("eval", "b"), memo.get("walk", "a")) == (("a",), None, b"3")
+
+
+def test_a_site_is_unknown_from_the_first_write_until_its_build_is_finished(folder):
+    with Memo.open(folder) as memo:
+        memo.keep_site("out", b"state")
+        assert memo.site("out") == b"state"
+        memo.mark_dirty("out")
+        with Memo.open(folder) as second:
+            assert second.site("out") is None
+
+
+def test_pages_of_two_sites_and_two_owners_are_kept_apart(folder):
+    with Memo.open(folder) as memo:
+        memo.keep_pages("one", [PageRow("eval:a", "a.html", "1"), PageRow("", "index.html", "2")])
+        memo.keep_pages("two", [PageRow("eval:a", "a.html", "3")])
+        memo.forget_pages("one", [PageRow("", "index.html", "2")])
+        assert memo.pages("one") == (PageRow("eval:a", "a.html", "1"),)
+        assert memo.pages("two", "eval:a") == (PageRow("eval:a", "a.html", "3"),)
+        assert memo.count_pages("one") == 1
+
+
+def test_a_damaged_file_is_put_aside_and_begun_anew(folder):
+    folder.mkdir()
+    (folder / "memo.sqlite3").write_bytes(b"this is no database, and long enough to be read as one" * 100)
+    with Memo.open(folder) as memo:
+        memo.put("walk", "head", b"1")
+        assert memo.get("walk", "head") == b"1"
+    assert (folder / "memo.damaged.sqlite3").read_bytes().startswith(b"this is no database")
+
+
+def test_a_memo_of_another_version_is_emptied(folder):
+    with Memo.open(folder) as memo:
+        memo.put("walk", "head", b"1")
+    with sqlite3.connect(folder / "memo.sqlite3") as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    with Memo.open(folder) as memo:
+        assert memo.keys("walk") == ()
+
+
+def test_the_folder_of_the_memo_ignores_itself(folder):
+    Memo.open(folder).close()
+    assert (folder / ".gitignore").read_text() == "*\n"
