@@ -76,6 +76,8 @@ class Effect(NamedTuple):
     before: Headline | None
     after: Headline | None
     """None: no output was made between this edit and the next."""
+    specs: tuple[MetricSpec, ...] = ()
+    """How the values of both are called; empty: only the headline is shown, as F1."""
 
     @property
     def change(self) -> float | None:
