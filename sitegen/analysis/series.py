@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+from typing import Final
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import Headline
 from sitegen.model.timeline import Blob, Snapshot
+
+HEADLINES: Final = 3
+"""Metrics of a kind that are kept of every point at once: the headline and what is drawn beside it."""
 
 
 def scorecard_key(kind: str, version: int, snapshot: Snapshot) -> str:
@@ -56,7 +61,7 @@ def unpack(body: bytes) -> Scorecard | None:
 
 
 def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, ...]) -> Headline:
-    """A point in a few numbers: the first three metrics and the errors by type."""
+    """A point in a few numbers: the first metrics and the errors by type."""
     counts = scorecard.counts
     return Headline(
         commit_position=snapshot.commit.position,
@@ -64,30 +69,37 @@ def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, 
         slug=snapshot.slug,
         label=snapshot.label,
         status=scorecard.status,
-        values=tuple(scorecard.metric(spec.name) for spec in specs[:3]),
+        values=tuple(scorecard.metric(spec.name) for spec in specs[:HEADLINES]),
         errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
     )
 
 
-def summary(
-    info: EvalInfo, specs: tuple[MetricSpec, ...], headlines: tuple[Headline, ...], *, deleted: bool
-) -> EvalSummary:
-    """What the overview, commits and edits need of an eval."""
-    return EvalSummary(info=info, specs=specs[:3], headlines=headlines, deleted=deleted)
-
-
 def problems(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
-    """The findings of a scorecard at their place: the file they name if they name one, else the output."""
-    output = snapshot.outputs[0].path if snapshot.outputs else None
+    """The findings of a scorecard, each at the file that it is about."""
+    files = {
+        "output": snapshot.outputs[0] if snapshot.outputs else None,
+        "ground_truth": snapshot.ground_truth,
+        "mapping": snapshot.mapping,
+        "schema": snapshot.schema,
+        "settings": None,
+    }
     return tuple(
         Problem(
             severity=finding.severity,
             what=finding.what,
             fix=finding.fix,
-            path=output,
+            path=blob.path if (blob := files[finding.about]) else None,
             line=finding.line,
             commit=snapshot.commit.sha,
             eval_id=eval_id,
         )
         for finding in scorecard.findings
     )
+
+
+def merged(found: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Each problem once, with the first commit that had it: a ground truth is wrong once, not once an iteration."""
+    first: dict[Problem, Problem] = {}
+    for problem in found:
+        first.setdefault(problem._replace(commit=None), problem)
+    return tuple(first.values())

@@ -1,0 +1,253 @@
+"""Score one eval's snapshots and write its pages: what one process does, while each output is hot."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sitegen.analysis.memo import PageRow
+from sitegen.analysis.series import HEADLINES, headline, merged, pack, problems, scorecard_key, unpack
+from sitegen.model.problems import Problem
+from sitegen.model.scorecards import Result
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
+from sitegen.model.site import SiteInfo
+from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
+from sitegen.pages import links
+from sitegen.pages.exports import results_json, series_files
+from sitegen.pages.report import is_bounded, report_page, wrong_places
+from sitegen.pages.trend import trend_page
+from sitegen.render.environment import Renderer
+from sitegen.render.writer import Writer, digest
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+
+if TYPE_CHECKING:
+    from sitegen.history.repository import BlobRead
+
+
+class Workshop(NamedTuple):
+    """What every task of a build needs to open for itself."""
+
+    repository: Path
+    overlay: tuple[tuple[str, Path], ...]
+    """(blob id, file) of contents that are in the work tree only."""
+    max_blob_bytes: int
+    site: SiteInfo
+    template_folders: tuple[Path, ...]
+    templates: str
+    """Digest of the templates: part of every page's key."""
+    bytecode: Path
+    out: Path
+    discrepancies_per_type: int
+
+
+class EvalTask(NamedTuple):
+    """One eval to score and to write."""
+
+    workshop: Workshop
+    info: EvalInfo
+    history: EvalHistory
+    edits: tuple[Edit, ...]
+    """Of the instruction files that drive it, by commit."""
+    scorecards: tuple[bytes | None, ...]
+    """What the memo knows, one for each snapshot."""
+    pages: tuple[PageRow, ...]
+    """What surely stands in the output folder."""
+
+
+class EvalDone(NamedTuple):
+    """What came of it."""
+
+    summary: EvalSummary
+    scorecards: tuple[tuple[str, bytes], ...]
+    """(key, body) of those that the memo did not know."""
+    rows: tuple[PageRow, ...]
+    """Every file the eval has now."""
+    problems: tuple[Problem, ...]
+    attributes: tuple[str, ...]
+    """Of the newest point, for search."""
+    written: int
+    kept: int
+
+
+def keys(history: EvalHistory) -> tuple[str, ...]:
+    """The memo's key of each snapshot."""
+    version = scorer(history.kind).version
+    return tuple(scorecard_key(history.kind, version, snapshot) for snapshot in history.snapshots)
+
+
+def write_eval(task: EvalTask) -> EvalDone:
+    """Score what the memo does not know, write the reports that are not fresh, then the trend."""
+    return _EvalWork(task).run()
+
+
+class _EvalWork:
+    """One run of a task, snapshot after snapshot; holds the results of two snapshots and the scorecards of all."""
+
+    def __init__(self, task: EvalTask) -> None:
+        self._task = task
+        self._shop = task.workshop
+        self._info = task.info
+        self._snapshots = task.history.snapshots
+        self._scorer = scorer(task.history.kind)
+        self._owner = f"eval:{task.info.id}"
+        self._keys = keys(task.history)
+        self._cards = [unpack(body) if body else None for body in task.scorecards]
+        self._edits = _edits_of_points(self._snapshots, task.edits)
+        self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
+        self._renderer = Renderer(self._shop.template_folders, self._shop.site, self._shop.bytecode)
+
+    def run(self) -> EvalDone:
+        page_keys = [self._page_key(index) for index in range(len(self._snapshots))]
+        stale = {index for index, key in enumerate(page_keys) if not self._is_fresh(index, key)}
+        unknown = {index for index, card in enumerate(self._cards) if card is None}
+        # A report says what is new against the point before it, so that one is scored again too.
+        needed = sorted(stale | unknown | {index - 1 for index in stale if index})
+        new = []
+        before: tuple[int, Result] | None = None
+        for index, result in self._results(needed):
+            if index in unknown:
+                self._cards[index] = result.scorecard
+                new.append((self._keys[index], pack(result.scorecard)))
+            if index in stale:
+                previous = before[1] if before and before[0] == index - 1 else None
+                self._write_report(index, result, previous, page_keys[index])
+            before = (index, result)
+        return self._finish(tuple(new))
+
+    def _is_fresh(self, index: int, key: str) -> bool:
+        """Whether the report stands, and the whole result beside it if the report needed one."""
+        slug = self._snapshots[index].slug
+        if not self._writer.is_fresh(self._owner, links.report(self._info.id, slug), key):
+            return False
+        self._writer.is_fresh(self._owner, links.report_data(self._info.id, slug), key)
+        return True
+
+    def _page_key(self, index: int) -> str:
+        """The digest of all that a report shows: this snapshot, the one before it, the eval's words, the templates."""
+        here = self._snapshots[index]
+        said = [self._shop.templates, self._shop.discrepancies_per_type, self._info, here, self._keys[index]]
+        if index:
+            said += [self._snapshots[index - 1], self._keys[index - 1]]
+        said.append([edit.commit.sha for edit in self._edits[index]])
+        return digest(repr(said))
+
+    def _results(self, needed: Sequence[int]) -> Iterator[tuple[int, Result]]:
+        """Score snapshots in order. Their blobs are read from one stream, each used and forgotten."""
+        from sitegen.history.repository import Repository
+
+        if not needed:
+            return
+        requests = _Requests()
+        plans = [requests.plan(self._snapshots[index]) for index in needed]
+        with Repository.open(self._shop.repository, max_blob_bytes=self._shop.max_blob_bytes) as repository:
+            repository.add_overlay(self._shop.overlay)
+            shelf = _Shelf(repository.read_blobs(requests.oids))
+            for index, plan in zip(needed, plans, strict=True):
+                yield index, self._scorer.score(shelf.inputs(self._snapshots[index], plan))
+
+    def _point(self, index: int) -> Point:
+        card = self._cards[index]
+        assert card is not None
+        return Point(self._snapshots[index], card, self._edits[index])
+
+    def _write_report(self, index: int, result: Result, previous: Result | None, key: str) -> None:
+        point = Point(self._snapshots[index], result.scorecard, self._edits[index])
+        page = report_page(
+            self._info,
+            self._scorer.metrics,
+            point,
+            self._point(index - 1) if index else None,
+            result,
+            wrong_places(previous) if previous else None,
+            self._shop.discrepancies_per_type,
+            problems(self._info.id, point.snapshot, result.scorecard),
+        )
+        self._writer.write(self._owner, page.path, self._renderer.render(page), key)
+        if is_bounded(result, self._shop.discrepancies_per_type):
+            data = results_json(result, self._info.id, point.snapshot)
+            self._writer.write(self._owner, links.report_data(self._info.id, point.snapshot.slug), data, key)
+
+    def _finish(self, new: tuple[tuple[str, bytes], ...]) -> EvalDone:
+        points = tuple(self._point(index) for index in range(len(self._snapshots)))
+        specs = self._scorer.metrics
+        series = Series(self._info, self._task.history, specs, points)
+        page = trend_page(series)
+        self._writer.write(self._owner, page.path, self._renderer.render(page))
+        for file in series_files(series):
+            self._writer.write(self._owner, file.path, file.content)
+        return EvalDone(
+            summary=EvalSummary(
+                info=self._info,
+                specs=specs[:HEADLINES],
+                headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in points),
+                deleted=self._task.history.deleted,
+            ),
+            scorecards=new,
+            rows=tuple(self._writer.rows),
+            problems=merged(
+                problem for point in points for problem in problems(self._info.id, point.snapshot, point.scorecard)
+            ),
+            attributes=tuple(field.attribute for field in points[-1].scorecard.fields) if points else (),
+            written=self._writer.written,
+            kept=self._writer.kept,
+        )
+
+
+def _edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+    """For each snapshot the edits after the commit of the one before it, and up to its own commit."""
+    positions = [edit.commit.position for edit in edits]
+    found = []
+    start = 0
+    for snapshot in snapshots:
+        end = max(start, bisect_right(positions, snapshot.commit.position))
+        found.append(tuple(edits[start:end]))
+        start = end
+    return found
+
+
+class _Plan(NamedTuple):
+    """Which blobs of the stream belong to one snapshot: how many outputs, and which roles are read anew."""
+
+    fresh: tuple[bool, bool, bool]
+    """Ground truth, mapping, schema; False: the same as for the snapshot before."""
+
+
+class _Requests:
+    """The blob ids to ask for, in the order in which they will be used; what stays the same is asked for once."""
+
+    def __init__(self) -> None:
+        self.oids: list[str] = []
+        self._last: tuple[Blob | None, ...] = (None, None, None)
+
+    def plan(self, snapshot: Snapshot) -> _Plan:
+        self.oids += (blob.oid for blob in snapshot.outputs)
+        roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+        fresh = tuple(blob is not None and blob != last for blob, last in zip(roles, self._last, strict=True))
+        self.oids += (blob.oid for blob, wanted in zip(roles, fresh, strict=True) if blob and wanted)
+        self._last = roles
+        return _Plan((fresh[0], fresh[1], fresh[2]))
+
+
+class _Shelf:
+    """Takes blobs from the stream as snapshots need them, and holds only what the next one shares."""
+
+    def __init__(self, stream: Iterator[BlobRead]) -> None:
+        self._stream = stream
+        self._held: list[File | None] = [None, None, None]
+
+    def inputs(self, snapshot: Snapshot, plan: _Plan) -> Inputs:
+        outputs = tuple(self._take(blob) for blob in snapshot.outputs)
+        for role, blob in enumerate((snapshot.ground_truth, snapshot.mapping, snapshot.schema)):
+            if blob is None:
+                self._held[role] = None
+            elif plan.fresh[role]:
+                self._held[role] = self._take(blob)
+        truth, mapping, schema = self._held
+        return Inputs(outputs, truth, mapping, schema, snapshot.settings)
+
+    def _take(self, blob: Blob) -> File:
+        read = next(self._stream)
+        return File(blob.path, read.content, read.reason)
