@@ -1,0 +1,120 @@
+"""The code keeps to the map in ARCHITECTURE.md: imports point down, and each library has one home."""
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "sitegen"
+
+LAYERS = (
+    {"__main__"},
+    {"commands"},
+    {"demo"},
+    {"build"},
+    {"tasks"},
+    {"render"},
+    {"pages"},
+    {"analysis", "project"},
+    {"history", "scoring"},
+    {"configuring"},
+    {"stats", "text"},
+    {"model", "config", "errors", "__init__"},
+)
+"""From the top down; a module imports from its own layer's own package, or from a lower layer."""
+
+HOMES = {
+    "git": {"history"},
+    "jinja2": {"render"},
+    "markupsafe": {"render"},
+    "markdown_it": {"text"},
+    "rapidfuzz": {"text"},
+    "unidiff": {"text"},
+    "typer": {"commands"},
+    "sqlite3": {"analysis"},
+    "pydantic": {"configuring", "scoring"},
+    "distributed": {"tasks"},
+}
+
+HEAVY = {"git", "jinja2", "markdown_it", "rapidfuzz", "unidiff", "pydantic", "yaml", "msgspec", "distributed", "pandas"}
+
+
+class Import(NamedTuple):
+    module: str
+    imported: str
+    at_start: bool
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.imported}"
+
+
+def imports() -> list[Import]:
+    found = []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        module = file.relative_to(PACKAGE).with_suffix("").as_posix()
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        lazy = {id(node) for function in ast.walk(tree) if _is_lazy(function) for node in ast.walk(function)}
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{module}: imports are absolute"
+                names = [node.module or ""]
+                if node.module == "sitegen":
+                    names = [f"sitegen.{alias.name}" for alias in node.names]
+            found += [Import(module, name, id(node) not in lazy, node.lineno) for name in names]
+    return found
+
+
+def _is_lazy(node: ast.AST) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return True
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+
+
+def layer(name: str) -> int:
+    return next(index for index, members in enumerate(LAYERS) if name in members)
+
+
+ALL = imports()
+
+
+def test_every_module_has_a_layer():
+    names = {entry.module.partition("/")[0] for entry in ALL}
+    assert {name for name in names if not any(name in members for members in LAYERS)} == set()
+
+
+def test_imports_point_down():
+    wrong = []
+    for entry in ALL:
+        root, _, rest = entry.imported.partition(".")
+        if root != "sitegen" or not rest:
+            continue
+        here, there = entry.module.partition("/")[0], rest.partition(".")[0]
+        if there == "__version__" or here == there:
+            continue
+        if layer(here) >= layer(there):
+            wrong.append(str(entry))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("library", sorted(HOMES))
+def test_a_library_has_one_home(library):
+    homes = {entry.module.partition("/")[0] for entry in ALL if entry.imported.partition(".")[0] == library}
+    assert homes <= HOMES[library]
+
+
+def test_heavy_libraries_are_imported_where_they_are_used():
+    assert [str(entry) for entry in ALL if entry.at_start and entry.imported.partition(".")[0] in HEAVY] == []
+
+
+def test_the_model_needs_nothing_but_the_standard_library():
+    outside = {
+        entry.imported
+        for entry in ALL
+        if entry.module.startswith("model/") and not entry.imported.startswith("sitegen.model")
+    }
+    assert outside <= {"__future__", "decimal", "enum", "json", "math", "typing"}
