@@ -1,1 +1,285 @@
-"""SVG drawn on the server, in data coordinates."""
+"""SVG drawn on the server, in data coordinates.
+
+x is the index of a point, y runs from 0 (the metric's highest value) to 1000 (its lowest). Every layer is stretched
+with ``preserveAspectRatio="none"`` and keeps its line width with ``vector-effect`` (in the style sheet), so the same
+markup is fluid, prints as vectors and needs no script. The script zooms by changing a ``viewBox``; it draws no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, floor, log10
+from typing import Final, NamedTuple
+
+from sitegen.pages.trend import HeatMap, TrendPoint, TrendView
+from sitegen.render.formats import day
+
+LEVELS: Final = (0.0, 0.03, 0.08, 0.16, 0.28, 0.42, 0.60)
+"""Share of wrong answers that starts each level of the heat map; level 0 is not painted."""
+
+LINKED: Final = 1_000
+"""Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
+
+
+class Spark(NamedTuple):
+    """A line small enough to stand in a table."""
+
+    width: int
+    height: int
+    line: str
+    area: str
+    end: tuple[float, float] | None
+    """Where the last defined value stands; None if there is none."""
+
+
+class Tick(NamedTuple):
+    """A label of an axis at a place in percent."""
+
+    at: str
+    text: str
+    anchor: str = "end"
+
+
+class Line(NamedTuple):
+    """One metric over the points."""
+
+    path: str
+    lone: str
+    """Values without a neighbour, which a line would not show."""
+
+
+class Target(NamedTuple):
+    """A threshold as a line across the chart."""
+
+    value: float
+    y: float
+    at: str
+    label: str
+
+
+class TrendChart(NamedTuple):
+    """Everything that the template of the trend page puts into its SVGs."""
+
+    size: int
+    """Points along the axis."""
+    top: float
+    """y of the upper edge, in chart units."""
+    height: float
+    ticks: tuple[Tick, ...]
+    grid: tuple[float, ...]
+    lines: tuple[Line, ...]
+    """Of the metrics that are drawn, the headline first."""
+    dots: str
+    """The headline's values, one by one."""
+    targets: tuple[Target, ...]
+    broken: str
+    """Marks at points that could not be read or scored."""
+    edits: str
+    rescored: str
+    errors: tuple[str, ...]
+    error_ticks: tuple[Tick, ...]
+    error_grid: tuple[float, ...]
+    days: tuple[Tick, ...]
+    linked: tuple[tuple[int, float], ...]
+    """(index, y) of points whose dot is a link."""
+    island: dict[str, object]
+    """What the script needs to read values back, as JSON."""
+
+
+def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """Where a value stands: 0 at ``high``, 1000 at ``low``."""
+    return round(1000 * (high - value) / (high - low), 1)
+
+
+def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pad: int = 2) -> Spark:
+    """A sparkline over its own range; undefined values are gaps."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Spark(width, height, "", "", None)
+    low, span = min(known), (max(known) - min(known)) or 1.0
+    steps = max(1, len(values) - 1)
+
+    def place(index: int, value: float) -> tuple[float, float]:
+        across = pad + (width - 2 * pad) * (index / steps if len(values) > 1 else 1)
+        return round(across, 1), round(pad + (height - 2 * pad) * (1 - (value - low) / span), 1)
+
+    line, area, end = [], [], (0.0, 0.0)
+    for run in _runs(values):
+        places = [place(index, value) for index, value in run]
+        drawn = "L".join(f"{across:g} {down:g}" for across, down in places)
+        line.append(f"M{drawn}")
+        area.append(f"M{drawn}L{places[-1][0]:g} {height}L{places[0][0]:g} {height}Z")
+        end = places[-1]
+    return Spark(width, height, "".join(line), "".join(area), end)
+
+
+def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> Line:
+    """The path of a metric: a gap where it is undefined, and a dot where a value has no neighbour."""
+    path, lone = [], []
+    for run in _runs(values):
+        if len(run) == 1:
+            lone.append(f"M{run[0][0]} {y(run[0][1], low, high):g}h0")
+        else:
+            path.append("M" + "L".join(f"{index} {y(value, low, high):g}" for index, value in run))
+    return Line("".join(path), "".join(lone))
+
+
+def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:
+    """Every value as a segment without length: with a round cap, a circle that does not stretch."""
+    return "".join(f"M{index} {y(value, low, high):g}h0" for index, value in enumerate(values) if value is not None)
+
+
+def stack(rows: Sequence[Sequence[int]], top: float) -> tuple[str, ...]:
+    """Counts on top of each other, one path for each type; ``top`` is the count at the upper edge."""
+    width = bar_width(len(rows))
+    paths: list[list[str]] = [[] for _ in rows[0]] if rows else []
+    for index, row in enumerate(rows):
+        below = 0
+        for path, value in zip(paths, row, strict=True):
+            if value:
+                low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
+                path.append(f"M{index - width / 2:g} {low:.1f}h{width:g}V{high:.1f}h-{width:g}Z")
+            below += value
+    return tuple("".join(path) for path in paths)
+
+
+def bar_width(count: int) -> float:
+    """Of a step: narrow for a few bars, so that one point is no wall; touching for many."""
+    return 1.0 if count > 120 else max(0.06, min(0.8, count / 20))
+
+
+def heat(matrix: Sequence[Sequence[float | None]]) -> tuple[str, ...]:
+    """Share wrong as coloured cells: one path for each level above 0, equal neighbours merged."""
+    paths: list[list[str]] = [[] for _ in LEVELS]
+    for row, shares in enumerate(matrix):
+        start = 0
+        levels = [level(share) for share in shares]
+        for index in range(1, len(levels) + 1):
+            if index == len(levels) or levels[index] != levels[start]:
+                width = index - start
+                paths[levels[start]].append(f"M{start - 0.5:g} {row}h{width}v1h-{width}Z")
+                start = index
+    return tuple("".join(path) for path in paths[1:])
+
+
+def heat_map(view: HeatMap) -> tuple[str, ...]:
+    """The paths of a heat map, lightest first."""
+    return heat(view.shares)
+
+
+def level(share: float | None) -> int:
+    """Which level of the heat map a share belongs to; undefined is not painted."""
+    return 0 if share is None else max(index for index, start in enumerate(LEVELS) if share >= start)
+
+
+def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
+    """Round numbers within [low, high], about as many as wanted."""
+    raw = (high - low) / wanted
+    magnitude = 10 ** floor(log10(raw))
+    step = next(factor * magnitude for factor in (1, 2, 2.5, 5, 10) if factor * magnitude >= raw * (1 - 1e-9))
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return tuple(round(number * step, 6) for number in range(first, last + 1))
+
+
+def trend(view: TrendView) -> TrendChart:
+    """The chart of an eval. Needs at least one point and one metric."""
+    points, spec = view.points, view.specs[0]
+    low, high = spec.low, spec.high
+    columns = [[point.values[k] for point in points] for k in range(view.drawn)]
+    bottom, top = _range(columns, [target.least for target in view.targets], low, high)
+    most = max(1, *(sum(point.errors) for point in points)) * 1.06
+    ticks = nice_ticks(bottom, top)
+    error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
+    head = columns[0]
+    linked = tuple((i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
+    return TrendChart(
+        size=len(points),
+        top=y(top, low, high),
+        height=round(y(bottom, low, high) - y(top, low, high), 1),
+        ticks=tuple(Tick(_percent(top - tick, top - bottom), f"{tick:.2f}") for tick in ticks),
+        grid=tuple(y(tick, low, high) for tick in ticks),
+        lines=tuple(line(column, low, high) for column in columns),
+        dots=dots(head, low, high),
+        targets=tuple(
+            Target(t.least, y(t.least, low, high), _percent(top - t.least, top - bottom), f"{t.label} {t.least:g}")
+            for t in view.targets
+        ),
+        broken="".join(
+            f"M{i} {y(bottom if v is None else v, low, high):g}h0"
+            for i, (point, v) in enumerate(zip(points, head, strict=True))
+            if point.status != "scored"
+        ),
+        edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edits),
+        rescored="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.rescored),
+        errors=stack([point.errors for point in points], most),
+        error_ticks=tuple(Tick(_percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
+        error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
+        days=_days(points),
+        linked=linked if len(linked) <= LINKED else (),
+        island={
+            "scale": [low, high],
+            "y": [bottom, top],
+            "top": most,
+            "names": [spec.label for spec in view.specs[: view.drawn]],
+            "values": [[None if v is None else round(v, 6) for v in column] for column in columns],
+            "points": [_island(point) for point in points],
+        },
+    )
+
+
+def _island(point: TrendPoint) -> list[object]:
+    return [
+        point.short,
+        point.author,
+        point.committed_at[:10],
+        point.subject,
+        point.label,
+        list(point.errors),
+        point.file,
+        point.edits,
+        point.remark,
+    ]
+
+
+def _range(
+    columns: Sequence[Sequence[float | None]], targets: Sequence[float], low: float, high: float
+) -> tuple[float, float]:
+    """What the chart shows of the metric's range: down to a round number below everything drawn, up to its end."""
+    known = [value for column in columns for value in column if value is not None] + list(targets)
+    if not known:
+        return low, high
+    step = (high - low) / 20
+    bottom = low + step * floor((min(known) - low) / step + 1e-9)
+    return max(min(low, min(known)), min(bottom, high - 4 * step)), max(high, *known)
+
+
+def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
+    """Iteration and day below the chart, evenly spread, first and last included."""
+    count = len(points)
+    chosen = sorted({round((count - 1) * k / max(1, wanted - 1)) for k in range(wanted)})
+    ends = {0: "start", count - 1: "end"} if count > 3 else {}
+    return tuple(
+        Tick(
+            _percent(index + 0.5, count),
+            f"{points[index].number} · {day(points[index].committed_at)[:-5]}",
+            ends.get(index, "middle"),
+        )
+        for index in chosen
+    )
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.2f}%"
+
+
+def _runs(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
+    """Stretches of defined values."""
+    run: list[tuple[int, float]] = []
+    for index, value in enumerate(values):
+        if value is not None:
+            run.append((index, value))
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run

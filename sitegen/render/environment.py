@@ -114,7 +114,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
 
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels
-    from sitegen.render import charts, formats, rows
+    from sitegen.render import charts, diff_rows, formats, move_rows, rows
 
     if bytecode is not None:
         bytecode.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
     )
     environment.filters.update(
         number=formats.number,
-        count_=formats.count,
+        thousands=formats.count,
         percent=formats.percent,
         signed=formats.signed,
         day=formats.day,
@@ -143,6 +143,8 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         links=links,
         charts=charts,
         rows=rows,
+        diff_rows=diff_rows,
+        move_rows=move_rows,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,
         error_letter=labels.ERROR_LETTERS,

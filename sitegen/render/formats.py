@@ -49,9 +49,8 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False) 
     text = f"{abs(value):,.{digits}f}"
     if float(text.replace(",", "")) == 0:
         text = f"&lt; {10**-digits:.{digits}f}"
-    return Markup(
-        f'<span class="delta {tone}"><span aria-hidden="true">{arrow}</span><span class="vh">{word} </span> {text}</span>'
-    )
+    mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
+    return Markup(f'<span class="delta {tone}">{mark} {text}</span>')
 
 
 def day(iso: str | None) -> str:
@@ -75,16 +74,17 @@ def date(iso: str | None) -> Markup:
 
 
 def path(text: str) -> Markup:
-    """A file or field path that may break after ``.``, ``/`` and ``_``; bytes that are no UTF-8 show as ``\\udcxx``."""
-    return Markup(_breakable(str(escape(printable(text)))))
+    r"""A file or field path that may break after ``.``, ``/`` and ``_``; bytes that are no UTF-8 show escaped."""
+    return Markup(breakable(str(escape(printable(text)))))
 
 
-def _breakable(escaped: str) -> str:
+def breakable(escaped: str) -> str:
+    """Escaped text that may break after ``.``, ``/`` and ``_``."""
     return escaped.replace(".", ".<wbr>").replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 
 def printable(text: str) -> str:
-    """The text without lone surrogates, which no page can carry: they are written as ``\\udcxx``."""
+    r"""The text without lone surrogates, which no page can carry: they are written as ``\udcxx``."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -1,0 +1,294 @@
+"""The report of one snapshot: its numbers, and every discrepancy with what was expected and what came.
+
+A report is a function of its snapshot and the one before it, so that a new commit never changes an old report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, Panel
+from sitegen.model.problems import Problem
+from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Status
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.site import Page
+from sitegen.model.timeline import Blob, Edit, Snapshot
+from sitegen.pages import links
+from sitegen.pages.labels import CAUSES
+from sitegen.pages.tallies import errors_by_type, judged
+from sitegen.pages.values import Shown, shown_pair
+
+TOP_LEVEL: Final = "(top level)"
+"""The section of attributes that stand alone at the root of the schema."""
+
+ALIGNED: Final = 100
+"""Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""
+
+_CORRECT: Final = ("correct", "true_negative")
+_NO_ERRORS: Final = (0, 0, 0, 0)
+
+
+class MetricChange(NamedTuple):
+    """A metric and what became of it since the previous point."""
+
+    spec: MetricSpec
+    value: float | None
+    change: float | None
+    note: str = ""
+
+
+class ErrorChange(NamedTuple):
+    """The errors of one type."""
+
+    type: ErrorType
+    number: int
+    change: int | None
+    """Against the previous point; None without one."""
+
+
+class Section(NamedTuple):
+    """The attributes below one first step of the schema."""
+
+    name: str
+    errors: tuple[int, ...]
+    judged: int
+
+
+class Discrepancy(NamedTuple):
+    """An error as the table shows it."""
+
+    number: int
+    type: ErrorType
+    section: str
+    path: str
+    document: str
+    expected: Shown
+    actual: Shown
+    note: str
+    new: bool
+    """Not wrong in the previous point."""
+
+
+class Previous(NamedTuple):
+    """The point that changes are counted from."""
+
+    label: str
+    file: str
+    short: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """What ``pages/report.html`` shows."""
+
+    info: EvalInfo
+    label: str
+    commit: Commit
+    status: Status
+    cause: str
+    deleted: bool
+    made_with: str
+    """Which instructions made the output, and how that is known."""
+    made_at: str | None
+    recorded_at: str | None
+    edits: tuple[Edit, ...]
+    files: tuple[tuple[str, Blob | None], ...]
+    previous: Previous | None
+    metrics: tuple[MetricChange, ...]
+    counts: Counts
+    errors: tuple[ErrorChange, ...]
+    error_change: int | None
+    sections: tuple[Section, ...]
+    fields: tuple[FieldScore, ...]
+    documents: tuple[DocumentScore, ...]
+    """Empty if there is only one."""
+    discrepancies: tuple[Discrepancy, ...]
+    total: int
+    new: int
+    left_out: tuple[tuple[ErrorType, int], ...]
+    """Discrepancies of each type that are in the data file alone."""
+    data: str
+    """The whole result beside the report, as seen from it."""
+    problems: tuple[Problem, ...]
+    panels: tuple[Panel, ...]
+    alignments: tuple[AlignmentPanel, ...]
+    nav: str = "overview"
+
+
+def report_page(
+    info: EvalInfo,
+    specs: tuple[MetricSpec, ...],
+    point: Point,
+    previous: Point | None,
+    result: Result,
+    previous_wrong: frozenset[tuple[str, str]] | None,
+    limit: int,
+    problems: tuple[Problem, ...] = (),
+) -> Page:
+    """The page of one snapshot.
+
+    ``previous_wrong`` is what ``wrong_places`` says of the previous point's result, None if there is no such point:
+    then nothing is marked as new. ``limit`` is how many discrepancies of each type are drawn.
+    """
+    at, card = point.snapshot, result.scorecard
+    wrong = [one for one in result.judgements if one.outcome not in _CORRECT]
+    sections = _sections(card.fields)
+    before = previous.scorecard if previous else None
+    errors, errors_before = errors_by_type(card.counts), errors_by_type(before.counts) if before else None
+    fresh = sum(1 for one in wrong if _is_new(one, previous_wrong))
+    view = ReportView(
+        info=info,
+        label=at.label,
+        commit=at.commit,
+        status=card.status,
+        cause=", ".join(CAUSES[cause] for cause in at.cause),
+        deleted=at.deleted,
+        made_with=_made_with(at),
+        made_at=at.made_at,
+        recorded_at=at.recorded_at,
+        edits=point.edits,
+        files=_files(at),
+        previous=_previous(info, previous),
+        metrics=tuple(
+            _metric_change(spec, card.metric(spec.name), before.metric(spec.name) if before else None, card.counts)
+            for spec in specs
+        ),
+        counts=card.counts,
+        errors=tuple(
+            ErrorChange(name, count, None if errors_before is None else count - errors_before[k])
+            for k, (name, count) in enumerate(zip(ERROR_TYPES, errors, strict=True))
+        ),
+        error_change=None if errors_before is None else sum(errors) - sum(errors_before),
+        sections=sections,
+        fields=card.fields,
+        documents=card.documents if len(card.documents) > 1 else (),
+        discrepancies=_discrepancies(wrong, previous_wrong, limit, {section.name for section in sections}),
+        total=len(wrong),
+        new=fresh,
+        left_out=_left_out(wrong, limit),
+        data=links.report_data(info.id, at.slug).rpartition("/")[2],
+        problems=problems,
+        panels=result.panels,
+        alignments=tuple(_alignment(one) for one in result.alignments if one.pairs or _unmatched(one)),
+    )
+    return Page(links.report(info.id, at.slug), "pages/report.html", view)
+
+
+def wrong_places(result: Result) -> frozenset[tuple[str, str]]:
+    """(document, path) of every discrepancy: what the next report needs to tell new ones."""
+    return frozenset((one.document, one.path) for one in result.judgements if one.outcome not in _CORRECT)
+
+
+def is_bounded(result: Result, limit: int) -> bool:
+    """Whether the report leaves anything out, so that the whole result must lie beside it."""
+    return bool(_left_out([one for one in result.judgements if one.outcome not in _CORRECT], limit)) or any(
+        len(one.pairs) + _unmatched(one) > ALIGNED for one in result.alignments
+    )
+
+
+def section(attribute: str) -> str:
+    """The first step of an attribute that has more than one; ``TOP_LEVEL`` for the others."""
+    if attribute.startswith('["'):
+        end = attribute.find('"]') + 2
+        return attribute[:end] if 1 < end < len(attribute) else TOP_LEVEL
+    for index, character in enumerate(attribute):
+        if character in ".[":
+            return attribute[:index] or TOP_LEVEL
+    return TOP_LEVEL
+
+
+def _is_new(judgement: Judgement, previous_wrong: frozenset[tuple[str, str]] | None) -> bool:
+    return previous_wrong is not None and (judgement.document, judgement.path) not in previous_wrong
+
+
+def _discrepancies(
+    wrong: Iterable[Judgement], previous_wrong: frozenset[tuple[str, str]] | None, limit: int, sections: set[str]
+) -> tuple[Discrepancy, ...]:
+    out: list[Discrepancy] = []
+    left = dict.fromkeys(ERROR_TYPES, limit)
+    for number, one in enumerate(wrong, 1):
+        kind: ErrorType = one.outcome  # type: ignore[assignment]
+        if not left[kind]:
+            continue
+        left[kind] -= 1
+        expected, actual = shown_pair(one)
+        name = section(one.attribute)
+        out.append(
+            Discrepancy(
+                number,
+                kind,
+                name if name in sections else TOP_LEVEL,
+                one.path,
+                one.document,
+                expected,
+                actual,
+                "" if kind == "hallucination" else one.note,
+                _is_new(one, previous_wrong),
+            )
+        )
+    return tuple(out)
+
+
+def _left_out(wrong: Iterable[Judgement], limit: int) -> tuple[tuple[ErrorType, int], ...]:
+    totals = dict.fromkeys(ERROR_TYPES, 0)
+    for one in wrong:
+        totals[one.outcome] += 1  # type: ignore[index]
+    return tuple((kind, total - limit) for kind, total in totals.items() if total > limit)
+
+
+def _sections(fields: tuple[FieldScore, ...]) -> tuple[Section, ...]:
+    found: dict[str, tuple[tuple[int, ...], int]] = {}
+    for attribute, counts in fields:
+        errors, total = found.get(name := section(attribute), (_NO_ERRORS, 0))
+        more = errors_by_type(counts)
+        found[name] = tuple(a + b for a, b in zip(errors, more, strict=True)), total + judged(counts)
+    return tuple(Section(name, errors, total) for name, (errors, total) in found.items())
+
+
+def _metric_change(spec: MetricSpec, value: float | None, before: float | None, counts: Counts) -> MetricChange:
+    notes = {
+        "precision": f"{counts.tp:,} true, {counts.fp:,} false positives",
+        "recall": f"{counts.tp:,} found, {counts.fn:,} false negatives",
+        "f1": f"{counts.tp:,} true positives, {counts.fp + counts.fn:,} FP and FN",
+    }
+    change = None if value is None or before is None else value - before
+    return MetricChange(spec, value, change, notes.get(spec.name, ""))
+
+
+def _made_with(at: Snapshot) -> str:
+    """Rule of the data contract: what the output records, else its time, else the commit that brought it."""
+    if at.made_at:
+        return "as of the commit that the output records"
+    if at.recorded_at:
+        return "as of the time that the output records: the last commit not after it"
+    return "as of this commit, for the output records neither commit nor time"
+
+
+def _previous(info: EvalInfo, previous: Point | None) -> Previous | None:
+    if previous is None:
+        return None
+    at = previous.snapshot
+    return Previous(at.label, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
+
+
+def _files(at: Snapshot) -> tuple[tuple[str, Blob | None], ...]:
+    rest = (("Ground truth", at.ground_truth), ("Field mapping", at.mapping), ("Schema", at.schema))
+    outputs: tuple[tuple[str, Blob | None], ...] = tuple(("Output", blob) for blob in at.outputs[:5])
+    return (outputs or (("Output", None),)) + tuple(file for file in rest if file[1] is not None)
+
+
+def _unmatched(alignment: ListAlignment) -> int:
+    return len(alignment.unmatched_expected) + len(alignment.unmatched_actual)
+
+
+def _alignment(one: ListAlignment) -> AlignmentPanel:
+    rows = [AlignmentRow(expected, actual, similarity, "") for expected, actual, similarity in one.pairs]
+    rows += [AlignmentRow(index, None, None, "") for index in one.unmatched_expected]
+    rows += [AlignmentRow(None, index, None, "") for index in one.unmatched_actual]
+    title = f"{one.document}: {one.path}" if one.document else one.path
+    return AlignmentPanel(title, one.algorithm, one.threshold, tuple(rows[:ALIGNED]))

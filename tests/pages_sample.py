@@ -1,0 +1,396 @@
+"""An invented project for tests of pages: evals, instructions and results as models, without git and without scoring.
+
+Deterministic: a small generator of its own instead of ``random``, so that no Python version changes a number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
+from sitegen.model.panels import Column, NotePanel, Panel, TablePanel
+from sitegen.model.problems import Finding, Problem
+from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
+from sitegen.model.site import SiteInfo
+from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
+from sitegen.model.values import Unusable, Value
+
+SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")
+
+SPECS = (
+    MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN)."),
+    MetricSpec("precision", "Precision", "TP / (TP + FP)."),
+    MetricSpec("recall", "Recall", "TP / (TP + FN)."),
+    MetricSpec("field_accuracy", "Field accuracy", "(TP + TN) / attributes judged."),
+)
+
+SCRIPT = "</script><script>alert(1)</script>"
+RTL = "שלום \u202eevil\u202c עולם"
+LONG = "lorem ipsum dolor sit amet " * 200
+INVISIBLE = "Zero\u200bwidth\u2060join"
+EMOJI = "👩🏽‍🚀 crew & <b>cargo</b>"
+NASTY = (SCRIPT, RTL, LONG, INVISIBLE, EMOJI, "\"' onmouseover=alert(1)", "{{ 7 * 7 }}", "javascript:alert(1)")
+
+FIELDS = (
+    "waybill.number",
+    "waybill.issued_on",
+    "waybill.currency",
+    "shipper.name",
+    "shipper.city",
+    "shipper.country",
+    "shipper.tax_id",
+    "consignee.name",
+    "consignee.city",
+    "consignee.country",
+    "consignee.phone",
+    "cargo[].description",
+    "cargo[].packages",
+    "cargo[].weight_kg",
+    "cargo[].hazard_class",
+    "cargo[].amount",
+    "route.port_of_loading",
+    "route.port_of_discharge",
+    "route.vessel",
+    "route.eta",
+    "totals.packages",
+    "totals.weight_kg",
+    "totals.freight",
+    "remarks",
+    "incoterm",
+)
+
+_SUBJECTS = (
+    "Read totals from the last page",
+    "Say how dates are written",
+    "Ask for the port code, not the city",
+    "Correct the ground truth of two waybills",
+    "Shorten the section on hazard classes",
+    "Add an example with a blank consignee",
+    "Try the extraction again",
+    "Name the unit of every weight",
+)
+_AUTHORS = ("Mina Okafor", "Tomás Ruiz", "Ji-woo Han")
+
+
+class _Dice:
+    """A linear congruential generator: the same numbers everywhere."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def below(self, bound: int) -> int:
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % bound
+
+
+def commit(position: int, subject: str | None = None) -> Commit:
+    """The commit at a position of the first-parent line."""
+    sha = f"{(position + 1) * 0x9E3779B97F4A7C15F39CC0605CEDC834:040x}"[-40:]
+    month, day = divmod(position * 2, 28)
+    return Commit(
+        sha=sha,
+        position=position,
+        author=_AUTHORS[position % len(_AUTHORS)],
+        committed_at=f"2025-{month % 12 + 1:02}-{day + 1:02}T{8 + position % 10:02}:12:45+01:00",
+        subject=subject if subject is not None else _SUBJECTS[position % len(_SUBJECTS)],
+    )
+
+
+def edit(position: int, path: str = ".claude/instructions/waybill.md") -> Edit:
+    """A modification of one instruction file."""
+    return Edit(commit(position), path, "modified", Blob(path, f"{position:040x}"), Blob(path, f"{position + 1:040x}"))
+
+
+_EXPECTED: dict[str, Value] = {
+    "waybill.number": "MSKU-2025-00417",
+    "waybill.issued_on": "2025-03-14",
+    "shipper.name": "Havn & Sønner Eksport AS",
+    "consignee.city": "Valparaíso",
+    "cargo[].description": "Dried cod, first quality, in cartons of 25 kg",
+    "cargo[].packages": 120,
+    "cargo[].weight_kg": Decimal("3000.50"),
+    "cargo[].amount": Decimal("18450.00"),
+    "totals.freight": Decimal("2140.75"),
+    "route.port_of_loading": "NOAES",
+}
+_ACTUAL: dict[str, Value] = {
+    "waybill.number": "MSKU-2025-00471",
+    "waybill.issued_on": "14.03.2025",
+    "shipper.name": "Havn and Sonner Export AS",
+    "consignee.city": "Valparaiso",
+    "cargo[].description": "Dried cod, second quality, in cartons of 20 kg",
+    "cargo[].packages": "120",
+    "cargo[].weight_kg": Decimal("300.05"),
+    "cargo[].amount": Decimal("1845.00"),
+    "totals.freight": Decimal("2410.75"),
+    "route.port_of_loading": "Ålesund",
+}
+
+
+def judgements(seed: int, wrong_in_1000: int, documents: tuple[str, ...] = ("",), items: int = 4) -> list[Judgement]:
+    """Every field of every document judged, about ``wrong_in_1000`` of them wrong."""
+    dice = _Dice(seed)
+    out = []
+    for document in documents:
+        for attribute in FIELDS:
+            for index in range(items if "[]" in attribute else 1):
+                path = attribute.replace("[]", f"[{index}]")
+                expected = _EXPECTED.get(attribute, f"Value of {attribute}")
+                if dice.below(1000) >= wrong_in_1000:
+                    blank = dice.below(12) == 0
+                    value = None if blank else expected
+                    out.append(
+                        Judgement(document, path, attribute, "true_negative" if blank else "correct", value, value)
+                    )
+                    continue
+                out.append(_wrong(dice, document, path, attribute, expected))
+    return out
+
+
+def _wrong(dice: _Dice, document: str, path: str, attribute: str, expected: Value) -> Judgement:
+    kind: Outcome = ERROR_TYPES[(0, 0, 1, 2, 2, 2, 3)[dice.below(7)]]
+    if kind == "omission":
+        return Judgement(document, path, attribute, kind, expected, None)
+    if kind == "hallucination":
+        note = ("expected blank", "not in ground truth")[dice.below(2)]
+        return Judgement(document, path, attribute, kind, None, _ACTUAL.get(attribute, "Made up"), note)
+    if kind == "format_error":
+        return Judgement(document, path, attribute, kind, 120, "one hundred and twenty")
+    return Judgement(document, path, attribute, kind, expected, _ACTUAL.get(attribute, f"{expected} or so"))
+
+
+def counts_of(outcomes: Iterator[Outcome] | list[Outcome]) -> Counts:
+    """Confusion counts under the standard convention."""
+    n = Counter(outcomes)
+    both = n["wrong_value"] + n["format_error"]
+    return Counts(
+        n["correct"],
+        n["hallucination"] + both,
+        n["omission"] + both,
+        n["true_negative"],
+        n["omission"],
+        n["hallucination"],
+        n["wrong_value"],
+        n["format_error"],
+    )
+
+
+def metrics_of(counts: Counts) -> tuple[Metric, ...]:
+    """The metrics of ``SPECS``."""
+    tp, fp, fn, tn = counts[:4]
+    judged = tp + tn + sum(counts[4:])
+    pairs = ((2 * tp, 2 * tp + fp + fn), (tp, tp + fp), (tp, tp + fn), (tp + tn, judged))
+    return tuple(Metric(spec.name, a / b if b else None) for spec, (a, b) in zip(SPECS, pairs, strict=True))
+
+
+def scorecard(judged: list[Judgement], status: Status = "scored", findings: tuple[Finding, ...] = ()) -> Scorecard:
+    """Counts and metrics of judgements."""
+    counts = counts_of([one.outcome for one in judged])
+    documents = dict.fromkeys(one.document for one in judged)
+    attributes = dict.fromkeys(one.attribute for one in judged)
+    return Scorecard(
+        status=status,
+        counts=counts,
+        metrics=metrics_of(counts),
+        documents=tuple(
+            DocumentScore(name, status, counts_of([one.outcome for one in judged if one.document == name]))
+            for name in documents
+        ),
+        fields=tuple(
+            FieldScore(name, counts_of([one.outcome for one in judged if one.attribute == name])) for name in attributes
+        ),
+        findings=findings,
+        expected_values=counts.tp + counts.fn,
+        actual_values=counts.tp + counts.fp,
+        algorithm="greedy",
+    )
+
+
+def snapshot(number: int, at: Commit, cause: tuple[Cause, ...] = ("outputs",), **more: object) -> Snapshot:
+    """One iteration of an eval below ``evals/waybills``."""
+    label = f"iteration-{number:03}"
+    base = Snapshot(
+        iteration=number,
+        label=label,
+        slug=f"{number:04}" if "outputs" in cause else f"{number:04}-{at.sha[:7]}",
+        commit=at,
+        cause=cause,
+        outputs=(Blob(f"evals/waybills/results/{label}/extracted.json", f"{number:040x}"),),
+        ground_truth=Blob("evals/waybills/ground_truth.csv", "a" * 40),
+        mapping=Blob("evals/field_mapping.yaml", "b" * 40),
+        schema=None,
+        settings="{}",
+    )
+    return base._replace(**more)  # type: ignore[arg-type]
+
+
+def unreadable(judged: list[Judgement]) -> Scorecard:
+    """Every expected value omitted: what an output that cannot be read scores."""
+    omitted = [one._replace(outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
+    finding = Finding("error", "The output is no JSON: it ends inside a string.", "Extract again.", 1)
+    return scorecard(omitted, "unreadable", (finding,))
+
+
+def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point, ...]:
+    """Points that get better, with a setback, an unreadable output, a missing ground truth and re-scored iterations."""
+    out: list[Point] = []
+    for index in range(number):
+        wrong = max(90, 420 - 7 * index + (130 if 38 <= index < 46 else 0) + (index * 37) % 50)
+        judged = judgements(index + 1, wrong, documents)
+        card = scorecard(judged)
+        cause: tuple[Cause, ...] = ("outputs",)
+        if index == 17:
+            card = unreadable(judged)
+        if index == 30:
+            finding = Finding("error", "The ground truth has the column `eta` twice.", "Remove one of the columns.")
+            card = Scorecard(
+                "no_ground_truth", Counts(), tuple(Metric(s.name, None) for s in SPECS), (), (), (finding,)
+            )
+        if index in (24, 51):
+            cause = ("ground_truth", "mapping") if index == 24 else ("settings",)
+        edits = (edit(2 * index + 1),) if index % 5 == 2 else ()
+        if index % 15 == 7:
+            edits = (*edits, edit(2 * index + 1, "prompts/hazard classes.md"))
+        out.append(
+            Point(snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause), card, edits)
+        )
+    return tuple(out)
+
+
+def history(eval_id: str, some: tuple[Point, ...], deleted: bool = False) -> EvalHistory:
+    """The history behind points."""
+    return EvalHistory(eval_id, "fields", "iterations", tuple(p.snapshot for p in some), ("waybill",), deleted)
+
+
+WAYBILLS = EvalInfo(
+    "waybills",
+    "Waybills",
+    "Scanned ocean waybills of six carriers, one document an iteration",
+    thresholds=(("f1", 0.9), ("recall", 0.85)),
+    metadata=(("features", "line items, blanks"), ("pdf", "samples/waybill-7.pdf"), ("note", SCRIPT)),
+)
+RECEIPTS = EvalInfo("receipts", "Receipts", "Fuel receipts, photographed")
+CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds=(("f1", 0.95),))
+
+
+def series(number: int = 60) -> Series:
+    """The eval that most pages show."""
+    some = points(number)
+    return Series(WAYBILLS, history("waybills", some), SPECS, some)
+
+
+def single() -> Series:
+    """An eval with one point and three documents."""
+    some = points(1, ("f-001", "f-002", "f-003"))
+    return Series(RECEIPTS, history("receipts", some), SPECS, some)
+
+
+def long(number: int = 500) -> Series:
+    """An eval with many points: the sixty of ``points`` again and again, in later commits."""
+    some = points()
+    out = [
+        point._replace(snapshot=snapshot(index + 1, commit(2 * index + 2)), edits=point.edits if index < 60 else ())
+        for index in range(number)
+        for point in (some[index % 60],)
+    ]
+    return Series(EvalInfo("manifests", "Manifests"), history("manifests", tuple(out)), SPECS, tuple(out))
+
+
+def none_yet() -> Series:
+    """An eval with ground truth and no output."""
+    return Series(CUSTOMS, history("customs", ()), SPECS, ())
+
+
+def headline(point: Point) -> Headline:
+    """A point in a few numbers."""
+    at, card = point.snapshot, point.scorecard
+    return Headline(
+        at.commit.position,
+        at.commit.sha,
+        at.slug,
+        at.label,
+        card.status,
+        tuple(card.metric(spec.name) for spec in SPECS),
+        (card.counts.omission, card.counts.hallucination, card.counts.wrong_value, card.counts.format_error),
+    )
+
+
+def summary(one: Series) -> EvalSummary:
+    """A series in a few numbers."""
+    return EvalSummary(one.info, one.specs, tuple(headline(p) for p in one.points), one.history.deleted)
+
+
+def effects(one: Series, at: int) -> tuple[Effect, ...]:
+    """What stands before and after the point with an index."""
+    heads = [headline(p) for p in one.points]
+    before = heads[at - 1] if at else None
+    return (Effect(one.info.id, one.info.name, before, heads[at]), Effect("receipts", "Receipts", None, None))
+
+
+def nasty_judgements() -> list[Judgement]:
+    """One discrepancy for each string that a page must survive, in values, paths and documents."""
+    out = [
+        Judgement(text[:40], f"remarks[{i}]", "remarks", "wrong_value", text, text[::-1], text[:60])
+        for i, text in enumerate(NASTY)
+    ]
+    out.append(Judgement("", 'extra["a.b<c>"].x', 'extra["a.b<c>"].x', "hallucination", None, [1, {"a": SCRIPT}]))
+    out.append(
+        Judgement("", "totals.freight", "totals.freight", "format_error", Decimal("1E+3"), Unusable("NaN", "NaN"))
+    )
+    out.append(Judgement("", "incoterm", "incoterm", "omission", "FOB", "   "))
+    out.append(Judgement("", "hidden\udcff", "hidden\udcff", "wrong_value", True, False))
+    return out
+
+
+def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
+    """A result with an alignment and panels of every kind."""
+    alignment = ListAlignment("", "cargo", "greedy", 0.8, ((0, 0, 1.0), (1, 2, 0.857142)), (2,), (1, 3))
+    own: tuple[Panel, ...] = (
+        NotePanel("warning", "Two columns of the ground truth are not mapped."),
+        TablePanel(
+            "Unmapped columns", "not scored", (Column("Column", "code"), Column("Rows", "number")), (("eta_2", "4"),)
+        ),
+    )
+    return Result(scorecard(judged, findings=FINDINGS), tuple(judged), (alignment,), panels or own)
+
+
+FINDINGS = (
+    Finding("warning", "The column `eta_2` is not mapped.", "Map it in csv_to_json, or ignore it.", 1),
+    Finding("note", "The key `remarks` stands twice; the last one counts.", "Write it once.", 12),
+)
+
+PROBLEMS = (
+    Problem(
+        "error",
+        "The output is no JSON: it ends inside a string.",
+        "Extract again.",
+        "evals/waybills/results/iteration-018/extracted.json",
+        1,
+        commit(36).sha,
+        "waybills",
+    ),
+    Problem(
+        "warning",
+        "The column `eta_2` is not mapped.",
+        "Map it, or ignore it.",
+        "evals/waybills/ground_truth.csv",
+        1,
+        commit(4).sha,
+        "waybills",
+    ),
+    Problem(
+        "note",
+        f"A stranger in the folder: {SCRIPT}",
+        "Nothing.",
+        "evals/waybills/results/old\udcff",
+        None,
+        None,
+        "waybills",
+    ),
+    Problem("warning", "The history is cut off.", "Fetch the whole history: git fetch --unshallow."),
+)
