@@ -1,0 +1,169 @@
+"""The demo repository: always the same, complete, and readable by what it is for."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sitegen.commands.demo import demo
+from sitegen.demo import write_demo
+from sitegen.demo.dice import Dice, hashed
+from sitegen.errors import OutputFolderError
+
+HEAD = "725d8c0539100db213cdb1237b6a20a235889913"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "papers"
+    write_demo(folder)
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "core.quotePath=false", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def subjects(folder: Path) -> list[str]:
+    return git(folder, "log", "--format=%s", "--reverse").splitlines()
+
+
+def test_the_head_commit_is_the_same_for_ever(folder: Path) -> None:
+    assert git(folder, "rev-parse", "main").strip() == HEAD
+
+
+def test_the_configuration_of_the_user_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = tmp_path / "gitconfig"
+    settings.write_text(
+        "[i18n]\n commitEncoding = ISO-8859-1\n[core]\n autocrlf = true\n[commit]\n gpgsign = true\n"
+        "[init]\n defaultBranch = trunk\n defaultObjectFormat = sha256\n[user]\n name = Somebody\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_DEFAULT_HASH", "sha256")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")
+    assert write_demo(tmp_path / "papers") == HEAD
+
+
+def test_the_work_tree_is_that_of_the_head_commit(folder: Path) -> None:
+    assert git(folder, "status", "--porcelain") == ""
+    assert git(folder, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
+    assert git(folder, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/main"]
+
+
+def test_the_repository_is_sound(folder: Path) -> None:
+    assert git(folder, "fsck", "--strict", "--no-progress") == ""
+
+
+def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(OutputFolderError, match="folder of its own"):
+        write_demo(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    target = tmp_path / "papers"
+    target.write_text("mine")
+    with pytest.raises(OutputFolderError):
+        write_demo(target)
+    assert target.read_text() == "mine"
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    assert write_demo(tmp_path) == HEAD
+
+
+def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "two words"
+    demo(target)
+    assert capsys.readouterr().out == f"wrote {target}, head {HEAD[:7]}\nnext: cd '{target}' && sitegen build\n"
+
+
+def test_the_story_has_every_kind_of_event(folder: Path) -> None:
+    told = subjects(folder)
+    assert 80 <= len(told) <= 120
+    assert 'Revert "Round all amounts"' in told
+    assert "Rezeptkarten: Zutaten und Größen" in told
+    assert len(git(folder, "rev-list", "--merges", "HEAD").split()) == 1
+    renamed = git(folder, "log", "-M", "--diff-filter=R", "--name-status", "--format=")
+    assert "\tevals/freight-docs/ground_truth.json\tevals/freight-papers/ground_truth.json" in renamed
+    assert "\t.claude/instructions/rental/terms.md\t.claude/instructions/rental/contract-terms.md" in renamed
+    removed = git(folder, "log", "--no-renames", "--diff-filter=D", "--name-only", "--format=")
+    assert "evals/job-adverts/ground_truth.csv" in removed
+    added = git(folder, "log", "--diff-filter=A", "--name-only", "--format=%x00").split("\0")
+    batches = [text.count("roof-surveys/results/iteration-") for text in added]
+    assert max(batches) == 5
+
+
+def test_instructions_read_like_instructions(folder: Path) -> None:
+    files = [folder / name for name in git(folder, "ls-files", "-z", ".claude").split("\0") if name]
+    lengths = [len(file.read_text(encoding="utf-8").splitlines()) for file in files]
+    assert len(files) == 14
+    assert all(30 <= length <= 200 for length in lengths)
+    assert (folder / ".claude/instructions/recipes/zutaten-und-größen.md") in files
+
+
+def test_manifest_and_mappings_are_yaml_and_name_the_evals(folder: Path) -> None:
+    manifest = yaml.safe_load((folder / "evals/manifest.yaml").read_text(encoding="utf-8"))
+    found = sorted(path.parent.name for path in folder.glob("evals/*/ground_truth.*"))
+    assert sorted(manifest["evals"]) == found
+    assert len(found) == 6
+    for name in found:
+        mapping = yaml.safe_load((folder / "evals" / name / "field_mapping.yaml").read_text(encoding="utf-8"))
+        assert {"field_types", "fields", "lists"} <= mapping.keys()
+
+
+def test_ground_truths_come_in_five_layouts(folder: Path) -> None:
+    def text(name: str) -> str:
+        return (folder / "evals" / name).read_text(encoding="utf-8")
+
+    wide = list(csv.DictReader(io.StringIO(text("lab-reports/ground_truth.csv"))))
+    long = list(csv.DictReader(io.StringIO(text("rental-contracts/ground_truth.csv"))))
+    lines = [json.loads(line) for line in text("utility-bills/ground_truth.jsonl").splitlines()]
+    assert [row["id"] for row in wide] == ["report-a", "report-b", "report-c", "report-d"]
+    assert {"field", "expected"} == long[0].keys()
+    assert [row["id"] for row in lines] == ["bill-01", "bill-02", "bill-03", "bill-04", "bill-05"]
+    assert "goods" in json.loads(text("freight-papers/ground_truth.json"))
+    assert "ingredients" in yaml.safe_load(text("recipe-cards/ground_truth.yaml"))
+
+
+def test_exactly_one_output_breaks_off(folder: Path) -> None:
+    broken = []
+    for path in sorted(folder.glob("evals/**/extracted.json")):
+        try:
+            json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            broken.append(path.relative_to(folder).parts[1:-1])
+    assert broken == [("freight-papers", "results", "iteration-009")]
+
+
+def test_runs_of_one_eval_record_their_time_and_instructions(folder: Path) -> None:
+    records = sorted(folder.glob("evals/*/results/*/eval-results.json"))
+    assert {path.parts[-4] for path in records} == {"rental-contracts"}
+    times = [json.loads(path.read_text())["metadata"]["timestamp"] for path in records]
+    assert times == sorted(set(times))
+
+
+def test_dice_and_hash_never_change() -> None:
+    dice = Dice(7)
+    assert [dice.below(100) for _ in range(5)] == [78, 31, 53, 73, 45]
+    assert dice.draw("abcdefgh", 3) == ["a", "b", "d"]
+    assert hashed("größe", "a") == 13003130544124018686
+
+
+def test_nothing_of_the_user_reaches_a_commit(folder: Path) -> None:
+    people = set(git(folder, "log", "--format=%an <%ae>%n%cn <%ce>").splitlines())
+    assert people == {
+        "Dev A <dev-a@example.org>",
+        "Dev B <dev-b@example.org>",
+        "Annotator <annotator@example.org>",
+        "Reader bot <reader-bot@example.org>",
+    }
+    assert "GIT_DIR" not in os.environ
