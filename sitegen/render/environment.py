@@ -114,7 +114,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
 
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels
-    from sitegen.render import charts, diff_rows, formats, move_rows, rows
+    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows
 
     if bytecode is not None:
         bytecode.mkdir(parents=True, exist_ok=True)
@@ -144,6 +144,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         charts=charts,
         rows=rows,
         diff_rows=diff_rows,
+        edit_rows=edit_rows,
         move_rows=move_rows,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,

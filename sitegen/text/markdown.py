@@ -38,6 +38,8 @@ PREFIX: Final = "t-"
 _BLOCKS: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "fence", "code_block", "hr"})
 _ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-align:left": "al-l"}
 _FRONT_MATTER = re.compile(r"---\n(?:[^\n]*\n){1,60}?---(?=\n|\Z)")
+_TABLE_ROW = re.compile(r"\|.*\|\s*")
+_TABLE_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
 _NOT_ANCHOR = re.compile(r"[^\w\- ]")
 
 Gone = Mapping[int, Sequence[str]]
@@ -76,14 +78,13 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
     marked = frozenset(changed)
     if sum(map(len, lines)) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
         return _as_written(lines, marked, gone)
-    text = "\n".join(lines) + "\n"
-    text = _prepared(text) if starts_file else visible(text)
-    opened = _opens_inside_fence(lines)
-    if opened:
-        text = "```\n" + text
-        marked = frozenset(index + 1 for index in marked)
-        gone = {index + 1: struck for index, struck in gone.items()}
-    return _render(_tokens(text), marked, gone)
+    lead = _lead(lines)
+    text = "\n".join([*lead, *lines, ""])
+    if lead:
+        marked = frozenset(index + len(lead) for index in marked)
+        gone = {index + len(lead): struck for index, struck in gone.items()}
+    tokens = _tokens(_prepared(text) if starts_file else visible(text))
+    return _render(_without_head(tokens) if lead and lead[0] != "```" else tokens, marked, gone)
 
 
 def _prepared(text: str) -> str:
@@ -93,10 +94,27 @@ def _prepared(text: str) -> str:
     return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
 
 
-def _opens_inside_fence(lines: Sequence[str]) -> bool:
-    """Whether a passage seems to begin inside of a block of code: its first fence is bare, and there is no partner."""
+def _lead(lines: Sequence[str]) -> list[str]:
+    """Lines to put before a passage that seems to begin inside of a block of code or of a table; mostly none.
+
+    Inside of code, its first fence is bare and has no partner. Inside of a table, a row comes first, and no rule.
+    """
     fences = [line.strip() for line in lines if line.lstrip().startswith("```")]
-    return len(fences) % 2 == 1 and fences[0] == "```" and not lines[0].lstrip().startswith("```")
+    if len(fences) % 2 == 1 and fences[0] == "```" and lines[0].strip() != "```":
+        return ["```"]
+    if lines and _TABLE_ROW.match(lines[0]) and not (len(lines) > 1 and _TABLE_RULE.fullmatch(lines[1].strip())):
+        columns = lines[0].count("|") - 1
+        head = "| " * columns + "|"
+        return [head] if _TABLE_RULE.fullmatch(lines[0].strip()) else [head, "|-" * columns + "|"]
+    return []
+
+
+def _without_head(tokens: list[Token]) -> list[Token]:
+    """Without the head of the first table, which is made up."""
+    end = next((index for index, token in enumerate(tokens) if token.type == "thead_close"), None)
+    if end is None or tokens[0].type != "table_open":
+        return tokens
+    return [tokens[0], *tokens[end + 1 :]]
 
 
 @cache

@@ -80,6 +80,8 @@ def read_patch(patch: bytes) -> Patch:
     if start is None:
         return Patch(PatchCounts(), (), binary=_BINARY.search(patch) is not None)
     body = patch[start.start() :]
+    if b"\0" in body:
+        return Patch(PatchCounts(), (), binary=True)
     if len(body) > LARGEST:
         return Patch(_rough_counts(body), (), unread=f"The patch has {len(body):,} bytes, too many to draw.")
 

@@ -1,0 +1,225 @@
+"""The page of one edit of an instruction file: what it did, and the edit as a diff in three views."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Effect, Headline
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.pages import links
+from sitegen.text.diff import MOST_LINES, Row, draw
+from sitegen.text.patch import Patch, PatchCounts, read_patch
+from sitegen.text.plain import line
+from sitegen.text.sections import TextStats
+
+Verdict: TypeAlias = Literal["improved", "worse", "unchanged", "first", "none"]
+"""first: nothing to compare with, or one side undefined. none: no output was made before the next edit."""
+
+HEADLINE: Final = MetricSpec("f1", "F1", "")
+"""What the first value is called if nobody says."""
+
+
+class Move(NamedTuple):
+    """One metric before and after."""
+
+    label: str
+    before: float | None
+    after: float | None
+    change: float | None
+    higher_is_better: bool
+
+
+class EffectRow(NamedTuple):
+    """What became of one eval."""
+
+    eval_id: str
+    name: str
+    verdict: Verdict
+    before: Headline | None
+    after: Headline | None
+    moves: tuple[Move, ...]
+    """Of each metric, the headline first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectsView:
+    """The effects of one edit, by size of the headline's change."""
+
+    changed: tuple[EffectRow, ...]
+    """Improved or worse."""
+    unchanged: tuple[EffectRow, ...]
+    first: tuple[EffectRow, ...]
+    silent: tuple[str, ...]
+    """Names of evals without any output between this edit and the next."""
+
+    @property
+    def improved(self) -> int:
+        """How many evals went up."""
+        return sum(row.verdict == "improved" for row in self.changed)
+
+    @property
+    def empty(self) -> bool:
+        """No eval is driven by the file, or none has any point."""
+        return not (self.changed or self.unchanged or self.first or self.silent)
+
+
+@dataclass(frozen=True, slots=True)
+class EditView:
+    """One edit."""
+
+    nav: str
+    name: str
+    """The file's path, visible: the last it had."""
+    file: str
+    """The file's path, for links."""
+    subject: str
+    edit: Edit
+    number: int
+    """Which edit of the file it is, from 1."""
+    earlier: Commit | None
+    """Of the file's edit before."""
+    moved_from: str | None
+    """The path before, if the edit moved the file."""
+    counts: PatchCounts
+    before: TextStats | None
+    after: TextStats | None
+    effects: EffectsView
+    notes: tuple[str, ...]
+    """What is unusual about the patch, in sentences."""
+    rows: tuple[Row, ...]
+    passages: tuple[str, ...]
+    """HTML that is safe: by ``sitegen.text.markdown``."""
+    command: str | None
+    """Shows the whole edit, where the page does not."""
+
+
+def edit_page(
+    file: InstructionHistory,
+    index: int,
+    patch: bytes,
+    effects: tuple[Effect, ...],
+    before: TextStats | None = None,
+    after: TextStats | None = None,
+) -> Page:
+    """The page of ``file.edits[index]``.
+
+    Args:
+        file: the whole history of the file.
+        index: which of its edits.
+        patch: the edit as git's patch of this one file; empty if git has none.
+        effects: what became of each eval that the file drives.
+        before: size of the file before the edit, as far as known; None is not shown.
+        after: size of the file after it.
+
+    """
+    edit = file.edits[index]
+    read = read_patch(patch)
+    drawn = draw(read)
+    earlier = file.edits[index - 1] if index else None
+    notes = _notes(edit, read, drawn.left_out)
+    view = EditView(
+        nav="instructions",
+        name=line(file.path),
+        file=file.path,
+        subject=line(edit.commit.subject, 300) or "(no subject)",
+        edit=edit,
+        number=index + 1,
+        earlier=earlier.commit if earlier else None,
+        moved_from=line(earlier.path) if earlier and earlier.path != edit.path else None,
+        counts=read.counts,
+        before=before,
+        after=after,
+        effects=effects_view(effects),
+        notes=notes,
+        rows=drawn.rows,
+        passages=drawn.passages,
+        command=_command(edit) if drawn.left_out or read.unread or not drawn.rows else None,
+    )
+    return Page(links.edit(file.path, edit.commit.sha), "pages/edit.html", view)
+
+
+def effects_view(effects: tuple[Effect, ...]) -> EffectsView:
+    """The effects sorted into what a reader asks first: what changed, and by how much."""
+    rows = [_effect_row(effect) for effect in effects if effect.after is not None]
+    rows.sort(key=lambda row: (-abs(row.moves[0].change or 0), row.name, row.eval_id))
+    return EffectsView(
+        changed=tuple(row for row in rows if row.verdict in ("improved", "worse")),
+        unchanged=tuple(row for row in rows if row.verdict == "unchanged"),
+        first=tuple(row for row in rows if row.verdict == "first"),
+        silent=tuple(line(effect.name, 80) for effect in effects if effect.after is None),
+    )
+
+
+def _effect_row(effect: Effect) -> EffectRow:
+    moves = moved(effect.before, effect.after, effect.specs)
+    return EffectRow(
+        effect.eval_id, line(effect.name, 80), verdict(moves[0], effect.after), effect.before, effect.after, moves
+    )
+
+
+def moved(before: Headline | None, after: Headline | None, specs: tuple[MetricSpec, ...]) -> tuple[Move, ...]:
+    """Each metric of two points; without specs the headline alone."""
+    found = []
+    for index, spec in enumerate(specs or (HEADLINE,)):
+        first = before.values[index] if before else None
+        last = after.values[index] if after else None
+        change = last - first if first is not None and last is not None else None
+        found.append(Move(spec.label, first, last, change, spec.higher_is_better))
+    return tuple(found)
+
+
+def verdict(headline: Move, after: Headline | None) -> Verdict:
+    """What to call the change of a headline metric."""
+    if after is None:
+        return "none"
+    if headline.change is None:
+        return "first"
+    if headline.change == 0:
+        return "unchanged"
+    return "improved" if (headline.change > 0) == headline.higher_is_better else "worse"
+
+
+def _notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
+    notes = []
+    if patch.unread:
+        notes.append(patch.unread)
+    elif patch.binary:
+        notes.append("The file is binary, or git takes it for binary. There are no lines to show.")
+    elif not patch.hunks:
+        notes.append(_nothing_to_show(edit, patch))
+    if patch.line_endings and patch.hunks:
+        notes.append(f"{_lines(patch.line_endings)} changed only in the line ending. They are shown as unchanged.")
+    if left_out:
+        notes.append(f"The first {MOST_LINES:,} lines of the diff are shown, {left_out:,} more are left out.")
+    return tuple(notes)
+
+
+def _nothing_to_show(edit: Edit, patch: Patch) -> str:
+    if patch.line_endings:
+        return f"{_lines(patch.line_endings)} changed only in the line ending (carriage return). No text changed."
+    old, new = edit.old, edit.new
+    if old and new and old.oid == new.oid:
+        if edit.status == "renamed":
+            return "The file was moved. Its text did not change."
+        return "The file's mode changed. Its text did not."
+    if edit.status in ("added", "deleted"):
+        return "The file is empty."
+    return "Only line endings changed (carriage return). No text changed."
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count:,} lines"
+
+
+def _command(edit: Edit) -> str | None:
+    """Shows the edit in a terminal: by blobs if there are two, which works for a moved file as well."""
+    if edit.old and edit.new and edit.old.oid != edit.new.oid:
+        return f"git diff {edit.old.oid[:12]} {edit.new.oid[:12]}"
+    if edit.commit.sha == WORKTREE:
+        return None
+    return f"git show -m --first-parent {edit.commit.short} -- {shlex.quote(line(edit.path))}"

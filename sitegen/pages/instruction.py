@@ -1,0 +1,180 @@
+"""The page of one instruction file: its edits with what each did, its size over time, its text as it is now."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.series import Effect
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit, EditStatus, InstructionHistory
+from sitegen.pages import links
+from sitegen.text.markdown import LARGEST, document
+from sitegen.text.patch import PatchCounts
+from sitegen.text.plain import line
+from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
+
+SPARK_POINTS: Final = 120
+"""Points of the line that shows the size over time; more are thinned out evenly."""
+
+
+class EditRecord(NamedTuple):
+    """What is kept of one edit besides the timeline: enough for lists."""
+
+    counts: PatchCounts | None
+    """None: unknown, because the patch could not be read."""
+    effects: tuple[Effect, ...] = ()
+
+
+class EvalChange(NamedTuple):
+    """How far the headline of one eval moved."""
+
+    eval_id: str
+    name: str
+    change: float
+
+
+class Impact(NamedTuple):
+    """The effects of an edit in a few numbers. Changes are signed so that up is better."""
+
+    measured: int
+    """Evals with output before and after."""
+    mean: float | None
+    best: EvalChange | None
+    worst: EvalChange | None
+    """None if fewer than two evals were measured."""
+
+
+class EditRow(NamedTuple):
+    """One edit in the list."""
+
+    number: int
+    commit: Commit
+    subject: str
+    status: EditStatus
+    moved_from: str | None
+    counts: PatchCounts | None
+    lines: int | None
+    """Of the file after the edit."""
+    impact: Impact
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionView:
+    """One file through history."""
+
+    nav: str
+    name: str
+    file: str
+    deleted: bool
+    rows: tuple[EditRow, ...]
+    """Newest first."""
+    lines: tuple[int | None, ...]
+    """Of the file after each edit, oldest first, thinned out."""
+    earlier_paths: tuple[str, ...]
+    """Oldest first."""
+    stats: TextStats | None
+    sections: tuple[Section, ...]
+    html: str | None
+    """The text, safe: by ``sitegen.text.markdown``. None if there is none to show."""
+    plain: bool
+    """The text is too large to be rendered, and shown as it is written."""
+    cut: bool
+    """The text is longer than what is shown."""
+    restore: str | None
+    """Brings the newest text that is in a commit back to where it was."""
+
+
+def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], text: bytes | None) -> Page:
+    """The page of a file.
+
+    Args:
+        file: its whole history.
+        records: one an edit, in the order of ``file.edits``.
+        text: the file as it is now, of a deleted one its last contents; None if there is none to show.
+
+    """
+    sizes = line_counts([record.counts for record in records])
+    rows = tuple(
+        EditRow(
+            index + 1,
+            edit.commit,
+            line(edit.commit.subject, 160) or "(no subject)",
+            edit.status,
+            line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
+            record.counts,
+            size,
+            impact(record.effects),
+        )
+        for index, (edit, record, size) in enumerate(zip(file.edits, records, sizes, strict=True))
+    )
+    shown = document(text.decode("utf-8", "replace")) if text is not None and b"\0" not in text else None
+    view = InstructionView(
+        nav="instructions",
+        name=line(file.path),
+        file=file.path,
+        deleted=file.deleted,
+        rows=rows[::-1],
+        lines=thinned(sizes),
+        earlier_paths=_earlier_paths(file),
+        stats=text_stats(text) if text is not None and shown is not None else None,
+        sections=sections(split_lines(text.decode("utf-8", "replace")), shown.headings) if text and shown else (),
+        html=shown.html if shown else None,
+        plain=shown.plain if shown else False,
+        cut=text is not None and shown is not None and shown.plain and len(text) > LARGEST,
+        restore=_restore(file.edits),
+    )
+    return Page(links.instruction(file.path), "pages/instruction.html", view)
+
+
+def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+    """Lines of a file after each of its edits, from what each added and removed.
+
+    The oldest edit added the whole file, also at the edge of a shallow history. From an edit whose counts are unknown
+    on, the size is unknown.
+    """
+    found: list[int | None] = []
+    size: int | None = 0
+    for count in counts:
+        if size is not None:
+            size = None if count is None else max(0, size + count.added - count.removed)
+        found.append(size)
+    return tuple(found)
+
+
+def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
+    """At most ``SPARK_POINTS`` of the values, the first and the last among them."""
+    last = len(sizes) - 1
+    if last < SPARK_POINTS:
+        return tuple(sizes)
+    return tuple(sizes[round(step * last / (SPARK_POINTS - 1))] for step in range(SPARK_POINTS))
+
+
+def impact(effects: Sequence[Effect]) -> Impact:
+    """The effects of one edit in a few numbers."""
+    changes = []
+    for effect in effects:
+        if effect.change is not None:
+            better = effect.change if not effect.specs or effect.specs[0].higher_is_better else -effect.change
+            changes.append(EvalChange(effect.eval_id, line(effect.name, 60), better))
+    if not changes:
+        return Impact(0, None, None, None)
+    changes.sort(key=lambda change: (-change.change, change.name, change.eval_id))
+    mean = sum(change.change for change in changes) / len(changes)
+    return Impact(len(changes), mean, changes[0], changes[-1] if len(changes) > 1 else None)
+
+
+def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:
+    paths = dict.fromkeys(edit.path for edit in file.edits)
+    return tuple(line(path) for path in paths if path != file.path)
+
+
+def _restore(edits: Sequence[Edit]) -> str | None:
+    """``git checkout <commit> -- <path>`` for the newest edit that left a file behind."""
+    for edit in reversed(edits):
+        if edit.new is not None and edit.commit.sha != WORKTREE:
+            return f"git checkout {edit.commit.short} -- {shlex.quote(line(edit.path))}"
+    return None

@@ -1,0 +1,96 @@
+"""The page of all instruction files, by folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.site import Page
+from sitegen.model.timeline import InstructionHistory
+from sitegen.pages import links
+from sitegen.pages.instruction import Impact, line_counts, thinned
+from sitegen.text.patch import PatchCounts
+from sitegen.text.plain import line
+
+
+class FileRecord(NamedTuple):
+    """One file with what is kept of its edits."""
+
+    history: InstructionHistory
+    counts: Sequence[PatchCounts | None]
+    """One an edit."""
+    last_impact: Impact
+    """Of the newest edit."""
+
+
+class FileRow(NamedTuple):
+    """One file in the list."""
+
+    file: str
+    name: str
+    """Without the folder."""
+    folder: str
+    edits: int
+    last: Commit
+    subject: str
+    lines: int | None
+    sizes: tuple[int | None, ...]
+    """Lines after each edit, thinned out."""
+    version: str | None
+    impact: Impact
+
+
+class Group(NamedTuple):
+    """The files of one folder."""
+
+    folder: str
+    rows: tuple[FileRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionsView:
+    """All instruction files."""
+
+    nav: str
+    groups: tuple[Group, ...]
+    deleted: tuple[FileRow, ...]
+    edits: int
+    """Of all files together."""
+
+
+def instructions_page(files: Iterable[FileRecord]) -> Page:
+    """The index of instruction files: grouped by folder, both in the order of their names; deleted ones apart."""
+    records = sorted(files, key=lambda record: record.history.path)
+    living = [_row(record) for record in records if not record.history.deleted]
+    groups: dict[str, list[FileRow]] = {}
+    for row in living:
+        groups.setdefault(row.folder, []).append(row)
+    view = InstructionsView(
+        nav="instructions",
+        groups=tuple(Group(folder, tuple(rows)) for folder, rows in sorted(groups.items())),
+        deleted=tuple(_row(record) for record in records if record.history.deleted),
+        edits=sum(len(record.history.edits) for record in records),
+    )
+    return Page(links.instructions(), "pages/instructions.html", view)
+
+
+def _row(record: FileRecord) -> FileRow:
+    history = record.history
+    folder, _, name = history.path.rpartition("/")
+    sizes = line_counts(record.counts)
+    last = history.edits[-1].commit
+    versions = (counts.version_after for counts in reversed(record.counts) if counts is not None)
+    return FileRow(
+        history.path,
+        line(name),
+        line(folder),
+        len(history.edits),
+        last,
+        line(last.subject, 160) or "(no subject)",
+        sizes[-1],
+        thinned(sizes),
+        next(filter(None, versions), None),
+        record.last_impact,
+    )

@@ -1,0 +1,67 @@
+"""The rows of a file's edits, as escaped f-strings: a file may have a thousand of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.model.commits import WORKTREE
+from sitegen.pages import links
+from sitegen.pages.instruction import EditRow, EvalChange, Impact
+from sitegen.pages.labels import EDITS
+from sitegen.render.formats import NIL, count, day, signed
+
+SHOWN_FIRST: Final = 50
+"""Rows before "show more"."""
+
+
+def edits(rows: Iterable[EditRow], file: str, root: str) -> Markup:
+    """Table rows: subject with author and commit, lines added and removed, lines, mean change, best and worst eval."""
+    return Markup("".join(_edits(rows, file, root)))
+
+
+def _edits(rows: Iterable[EditRow], file: str, root: str) -> Iterator[str]:
+    for index, row in enumerate(rows):
+        commit = row.commit
+        sha = commit.short
+        if commit.sha != WORKTREE:
+            sha = f'<a class="sha" href="{root}{links.commit(commit.sha)}">{sha}</a>'
+        remark = "" if row.status == "modified" else f' <span class="pill">{EDITS[row.status]}</span>'
+        if row.moved_from:
+            remark += f' from <span class="mono">{escape(row.moved_from)}</span>'
+        version = row.counts.version_after if row.counts else None
+        if version:
+            remark += f' <span class="pill acc">version {escape(version)}</span>'
+        yield (
+            f'<tr{" class=more" if index >= SHOWN_FIRST else ""}><td><div class="one">'
+            f'<a href="{root}{links.edit(file, commit.sha)}">{escape(row.subject)}</a></div>'
+            f'<div class="by">{sha} {escape(commit.author[:60])}{remark}</div></td>'
+            f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}</td>{mean(row.impact)}'
+            f'<td class="hide-m">{_eval(row.impact.best, root)}</td>'
+            f'<td class="hide-m">{_eval(row.impact.worst, root)}</td>'
+            f'<td class="nowrap hide-s">{escape(day(commit.committed_at))}</td></tr>\n'
+        )
+
+
+def mean(impact: Impact) -> str:
+    """The cell of the mean change, with how many evals it is the mean of."""
+    if impact.mean is None:
+        return f'<td class="num">{NIL}</td>'
+    evals = "1 eval" if impact.measured == 1 else f"{impact.measured} evals"
+    return f'<td class="num">{signed(impact.mean)}<div class="by">{evals}</div></td>'
+
+
+def _counts(row: EditRow) -> str:
+    if row.counts is None:
+        return str(NIL)
+    return f'<span class="delta up">+{row.counts.added:,}</span> <span class="delta dn">−{row.counts.removed:,}</span>'
+
+
+def _eval(change: EvalChange | None, root: str) -> str:
+    if change is None:
+        return str(NIL)
+    href = root + links.eval_trend(change.eval_id)
+    return f'<a class="ev" href="{href}">{escape(change.name)}</a> {signed(change.change)}'

@@ -1,0 +1,58 @@
+"""Lists of metrics before and after, as escaped f-strings: an edit's page has one entry for each eval it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from markupsafe import Markup
+
+from sitegen.model.series import Headline
+from sitegen.pages import links
+from sitegen.pages.edit import EffectRow, Move
+from sitegen.render.formats import signed
+
+SHOWN = 3
+"""Metrics of each eval: the headline and two more."""
+
+
+def effects(rows: Iterable[EffectRow], root: str) -> Markup:
+    """List items: the eval, its headline metric before and after with links to both reports, and two more metrics."""
+    return Markup("".join([_effect(row, root) for row in rows]))
+
+
+def _effect(row: EffectRow, root: str) -> str:
+    headline, *others = row.moves[:SHOWN]
+    before = _value(row.eval_id, row.before, headline.before, root)
+    after = _value(row.eval_id, row.after, headline.after, root)
+    rest = "".join([_other(move) for move in others])
+    return (
+        f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
+        f'<span class="ef-h"><span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
+        f" {_change(headline)}</span>"
+        f'<span class="ef-o">{rest}</span></li>\n'
+    )
+
+
+_TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
+
+
+def _value(eval_id: str, point: Headline | None, value: float | None, root: str) -> str:
+    """The value as a link to the report it is from; an em dash if it is undefined."""
+    text = "—" if value is None else f"{value:.3f}"
+    if point is None:
+        return f'<span class="muted" title="no earlier output">{text}</span>'
+    href = escape(links.report(eval_id, point.slug))
+    return f'<a href="{root}{href}" title="Report of {escape(point.label)}">{text}</a>'
+
+
+def _other(move: Move) -> str:
+    if move.change == 0:
+        return f"<span>{escape(move.label)} {move.after:.3f}</span>"
+    before = "—" if move.before is None else f"{move.before:.3f}"
+    after = "—" if move.after is None else f"{move.after:.3f}"
+    return f"<span>{escape(move.label)} {before}{_TO}{after} {_change(move)}</span>"
+
+
+def _change(move: Move) -> str:
+    return "" if move.change is None else str(signed(move.change, lower_is_better=not move.higher_is_better))

@@ -1,0 +1,76 @@
+"""Writes the pages about instructions and commits from the invented sample: ``python -m tests.browser.preview_diffs OUT``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sitegen.model.site import Page
+from sitegen.model.timeline import InstructionHistory
+from sitegen.pages.edit import edit_page
+from sitegen.pages.instruction import EditRecord, impact, instruction_page
+from sitegen.pages.instructions import FileRecord, instructions_page
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.patch import read_patch
+from sitegen.text.sections import text_stats
+from tests import pages_sample_diffs as sample
+
+
+def pages() -> list[Page]:
+    texts = ("", *sample.VERSIONS)
+    found = [
+        edit_page(
+            sample.FILE,
+            index,
+            sample.patch_of(texts[index], texts[index + 1]),
+            (sample.MANY_EFFECTS, sample.EFFECTS, ())[index],
+            text_stats(texts[index].encode()) if index else None,
+            text_stats(texts[index + 1].encode()),
+        )
+        for index in range(3)
+    ]
+    hostile = InstructionHistory(
+        "prompts/<i>odd\u202e name.md",
+        (
+            sample.edit(sample.commit(11, sample.HOSTILE_SUBJECT), None, sample.V1, status="added"),
+            sample.edit(sample.commit(12, sample.HOSTILE_SUBJECT), sample.V1, sample.HOSTILE),
+        ),
+    )
+    found.append(edit_page(hostile, 1, sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000), sample.EFFECTS))
+    records = [
+        EditRecord(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, effects)
+        for index, effects in enumerate((sample.MANY_EFFECTS, sample.EFFECTS, ()))
+    ]
+    odd = [EditRecord(None, ()), EditRecord(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ())]
+    found.append(instruction_page(sample.FILE, records, sample.V3.encode()))
+    found.append(instruction_page(hostile, odd, sample.HOSTILE.encode()))
+    found.append(
+        instructions_page(
+            [
+                FileRecord(sample.FILE, [record.counts for record in records], impact(sample.EFFECTS)),
+                FileRecord(hostile, [record.counts for record in odd], impact(())),
+                FileRecord(sample.FILE._replace(path="prompts/old.md", deleted=True), [None] * 3, impact(())),
+                FileRecord(sample.FILE._replace(path="prompts/sowing.md"), [None] * 3, impact(sample.MANY_EFFECTS)),
+            ]
+        )
+    )
+    return found
+
+
+def write(folder: Path) -> list[Path]:
+    renderer = Renderer([find_templates()], sample.SITE)
+    written = []
+    for path, content in [
+        *((page.path, renderer.render(page)) for page in pages()),
+        *((file.path, file.content) for file in renderer.assets()),
+    ]:
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        written.append(target)
+    return written
+
+
+if __name__ == "__main__":
+    for name in write(Path(sys.argv[1])):
+        print(name)

@@ -1,0 +1,176 @@
+"""An invented instruction file with its edits, for tests of the pages about instructions and commits: no git, no clock.
+
+The file tells a model how to read seed packets.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Effect, EvalInfo, Headline
+from sitegen.model.site import SiteInfo
+from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
+
+SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
+SPECS = (
+    MetricSpec("f1", "F1", "Harmonic mean of precision and recall."),
+    MetricSpec("precision", "Precision", "Share of values given that are right."),
+    MetricSpec("recall", "Recall", "Share of expected values that were given."),
+)
+PATH = ".claude/instructions/packet-reader/instructions.md"
+
+V1 = """\
+# Packet reader
+
+**Version:** v1.0.0
+
+Read the picture of a seed packet and return one JSON object.
+
+## Rules
+
+1. Return a value only if it is printed on the packet. Use `null` otherwise.
+2. Depths are in centimetres.
+3. Give the months of sowing as the packet writes them.
+4. The price is a number.
+
+## Fields
+
+| Field | Where it stands | Remarks |
+|---|---|---|
+| `variety` | front, in large letters | |
+| `sowing.from` | back, calendar | first month |
+| `sowing.until` | back, calendar | last month |
+| `price` | front, corner | |
+
+The species often stands below the variety in italics. If it is missing, look for it on the back.
+
+## Example
+
+```json
+{
+  "variety": "Black Krim",
+  "sowing": {"from": "March", "until": "April"},
+  "price": 3.5
+}
+```
+
+## Never
+
+- Do not guess.
+- Do not translate names.
+"""
+V2 = (
+    V1.replace("v1.0.0", "v1.1.0")
+    .replace("Use `null` otherwise.", "Use `null` otherwise and never guess.")
+    .replace("3. Give the months of sowing as the packet writes them.", "3. Give months as numbers, 1 to 12.")
+    .replace("| `price` | front, corner | |", "| `price` | front, corner | without currency |")
+    .replace('{"from": "March", "until": "April"}', '{"from": 3, "until": 4}')
+    .replace(
+        "The species often stands below the variety in italics. If it is missing, look for it on the back.\n\n", ""
+    )
+    .replace(
+        "- Do not translate names.\n", "- Do not translate names.\n- Do not convert inches; return both numbers.\n"
+    )
+)
+V3 = V2.replace("2. Depths are in centimetres.", "2. Depths are in centimetres; convert inches by 2.54.").replace(
+    "- Do not convert inches; return both numbers.\n", ""
+)
+VERSIONS = (V1, V2, V3)
+
+HOSTILE_SUBJECT = "</script><script>alert(1)</script> \u202etxt.exe\u202c <b>bold</b> \x00\x1b[31m " + "long " * 60
+HOSTILE = """\
+# <img src=x onerror=alert(1)> {{ 7 * 7 }}
+
+<script>alert(1)</script> [go](javascript:alert(1)) [ok](https://example.org/?a=1&b=2) ![pic](data:image/png;base64,AAAA)
+
+| a | b |
+|--:|---|
+| <td onclick=x> | `</code></td>` |
+
+```html
+</code></pre><script>alert(2)</script>
+```
+"""
+
+
+def oid(text: str) -> str:
+    """The id of an invented blob or commit."""
+    return hashlib.sha1(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def commit(position: int, subject: str, body: str = "", author: str = "Wren Abara") -> Commit:
+    return Commit(
+        oid(f"commit {position} {subject}"),
+        position,
+        author,
+        f"2026-03-{1 + position % 28:02}T10:30:00+01:00",
+        subject,
+        body,
+    )
+
+
+def patch_of(old: str, new: str, context: int = 3, name: str = "instructions.md") -> bytes:
+    """A patch as git writes it."""
+    lines = list(
+        difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), "a", "b", n=context)
+    )
+    header = f"diff --git a/{name} b/{name}\nindex {oid(old)[:7]}..{oid(new)[:7]} 100644\n--- a/{name}\n+++ b/{name}\n"
+    return (header + "".join(lines[2:])).encode("utf-8", "surrogateescape")
+
+
+def edit(at: Commit, old: str | None, new: str | None, path: str = PATH, status: EditStatus = "modified") -> Edit:
+    return Edit(
+        at,
+        path,
+        status,
+        Blob(path, oid(old)) if old is not None else None,
+        Blob(path, oid(new)) if new is not None else None,
+    )
+
+
+FILE = InstructionHistory(
+    PATH,
+    (
+        edit(commit(2, "Write the instructions for seed packets"), None, V1, status="added"),
+        edit(commit(5, "Months as numbers; never guess; no currency"), V1, V2),
+        edit(commit(9, "Convert inches after all"), V2, V3),
+    ),
+)
+
+
+def headline(position: int, f1: float | None, slug: str | None = None) -> Headline:
+    """A point with precision a little above and recall a little below F1."""
+    values = (None, None, None) if f1 is None else (f1, min(1.0, f1 + 0.012), f1 - 0.011)
+    name = slug or f"{position:04}"
+    return Headline(
+        position, oid(f"commit {position}"), name, f"iteration-{int(name[:4]):03}", "scored", values, (2, 1, 3, 0)
+    )
+
+
+def effect(name: str, before: float | None, after: float | None) -> Effect:
+    """None: no output on that side."""
+    return Effect(
+        name,
+        name.replace("-", " ").capitalize(),
+        None if before is None else headline(4, before),
+        None if after is None else headline(6, after),
+        SPECS,
+    )
+
+
+EFFECTS = (
+    effect("vegetables", 0.8123, 0.8514),
+    effect("herbs", 0.91, 0.8987),
+    effect("flowers", 0.7, 0.7),
+    effect("grasses", None, 0.655),
+    effect("bulbs", 0.5, None),
+    effect("trees", 0.8801, 0.8804),
+)
+MANY_EFFECTS = tuple(
+    effect(f"shelf-{n:02}", 0.5 + n / 200, None if n % 3 == 0 else 0.5 + n / 200 + ((n * 7) % 11 - 5) / 100)
+    for n in range(50)
+)
+INFO = EvalInfo("vegetables", "Vegetables")
