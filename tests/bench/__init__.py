@@ -1,0 +1,1 @@
+"""How fast sitegen is: repositories of three sizes, and whole processes measured side by side."""
