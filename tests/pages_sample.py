@@ -301,6 +301,12 @@ def long(number: int = 500) -> Series:
     return Series(EvalInfo("manifests", "Manifests"), history("manifests", tuple(out)), SPECS, tuple(out))
 
 
+def gone() -> Series:
+    """An eval that the newest commit no longer has."""
+    some = points(3)
+    return Series(EvalInfo("labels", "Parcel labels"), history("labels", some, deleted=True), SPECS, some)
+
+
 def none_yet() -> Series:
     """An eval with ground truth and no output."""
     return Series(CUSTOMS, history("customs", ()), SPECS, ())
@@ -315,14 +321,14 @@ def headline(point: Point) -> Headline:
         at.slug,
         at.label,
         card.status,
-        tuple(card.metric(spec.name) for spec in SPECS),
+        tuple(card.metric(spec.name) for spec in SPECS[:3]),
         (card.counts.omission, card.counts.hallucination, card.counts.wrong_value, card.counts.format_error),
     )
 
 
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
-    return EvalSummary(one.info, one.specs, tuple(headline(p) for p in one.points), one.history.deleted)
+    return EvalSummary(one.info, one.specs[:3], tuple(headline(p) for p in one.points), one.history.deleted)
 
 
 def effects(one: Series, at: int) -> tuple[Effect, ...]:

@@ -6,6 +6,11 @@ from pathlib import Path
 
 from sitegen.model.series import Point, Series
 from sitegen.model.site import Page, RawFile
+from sitegen.pages import exports, search
+from sitegen.pages.methods import methods_page
+from sitegen.pages.not_found import NO_JEKYLL, not_found_page
+from sitegen.pages.overview import EditEffects, SiteCounts, overview_page
+from sitegen.pages.problems import problems_page
 from sitegen.pages.report import report_page, wrong_places
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
@@ -15,7 +20,18 @@ from tests import pages_sample as sample
 def pages() -> list[Page]:
     """Every page that this part of the project makes."""
     series = sample.series()
-    out = [trend_page(one) for one in (series, sample.single(), sample.none_yet(), sample.long())]
+    every = (series, sample.single(), sample.none_yet(), sample.long(), sample.gone())
+    head = sample.commit(120)
+    latest = tuple(
+        EditEffects(sample.edit(at), sample.edit(at).path, sample.effects(series, at // 2)) for at in (115, 105, 95, 1)
+    )
+    out = [
+        overview_page(tuple(map(sample.summary, every)), head, "main", SiteCounts(121, 14, 9, 3, 4), latest),
+        problems_page(sample.PROBLEMS, tuple(one.info for one in every), head, "main"),
+        methods_page((("fields", sample.SPECS),)),
+        not_found_page(),
+    ]
+    out += [trend_page(one) for one in every]
     out += [_report(series, index) for index in (0, 17, 30, 58, 59)]
     out.append(_nasty(series))
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
@@ -24,7 +40,24 @@ def pages() -> list[Page]:
 
 def raw_files() -> list[RawFile]:
     """Files without a template."""
-    return []
+    every = (sample.series(), sample.single(), sample.none_yet(), sample.long(), sample.gone())
+    log = [
+        search.iteration_entry(one.info, at.label, at.slug, at.commit.subject)
+        for one in every
+        for at in one.history.snapshots
+    ] + [search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)]
+    fields = [search.SearchFields(one.info.id, sample.FIELDS) for one in every]
+    files = ((sample.edit(1).path, False), ("prompts/hazard classes.md", True))
+    out = [
+        NO_JEKYLL,
+        exports.index_file("0" * 40, "main", tuple(one.info.id for one in every), tuple(f for f, _ in files), 4),
+        search.list_file(map(sample.summary, every), files, fields, len(log)),
+        search.fields_file(sample.FIELDS),
+        *search.shards(log),
+    ]
+    for one in every:
+        out += exports.series_files(one)
+    return out
 
 
 def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> Page:

@@ -1,0 +1,23 @@
+"""The page that says how every number is computed. Its rules carry the numbers that the code cites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.site import Page
+from sitegen.pages import links
+
+
+@dataclass(frozen=True, slots=True)
+class MethodsView:
+    """What ``pages/methods.html`` shows beside its own text."""
+
+    kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]
+    """Each eval kind with its metrics, the headline first."""
+    nav: str = "methods"
+
+
+def methods_page(kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]) -> Page:
+    """The rules, and the metrics of the kinds."""
+    return Page(links.methods(), "pages/methods.html", MethodsView(kinds))

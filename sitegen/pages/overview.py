@@ -1,0 +1,172 @@
+"""The first page: every eval at a glance, and what the latest edits of the instructions did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit
+from sitegen.pages import links
+from sitegen.stats.counts import mean
+
+SPARK: Final = 60
+"""Points that a sparkline shows: the newest ones."""
+
+
+class SiteCounts(NamedTuple):
+    """What the whole site holds."""
+
+    commits: int
+    """Of the first-parent line."""
+    edits: int
+    """Edits of instruction files."""
+    raised: int
+    """Edits after which the mean headline of the evals was higher."""
+    lowered: int
+    problems: int
+
+
+class EditEffects(NamedTuple):
+    """An edit of instructions with what became of each eval around it."""
+
+    edit: Edit
+    file: str
+    """The name of the file's page: the last path it had."""
+    effects: tuple[Effect, ...]
+
+
+class EvalRow(NamedTuple):
+    """One eval in the table."""
+
+    info: EvalInfo
+    headline: MetricSpec
+    deleted: bool
+    newest: Headline | None
+    spark: tuple[float | None, ...]
+    values: tuple[float | None, ...]
+    """The first three metrics, None where the kind has fewer."""
+    change: float | None
+    errors: tuple[int, ...]
+    least: float | None
+    """The target of the headline metric."""
+    met: bool | None
+    """None without a target, or if the metric is undefined."""
+    points: int
+
+    @property
+    def below(self) -> bool:
+        """The headline is known, and it is lower than its target."""
+        return self.met is False
+
+
+class EditRow(NamedTuple):
+    """One edit among the latest."""
+
+    edit: Edit
+    file: str
+    changes: tuple[tuple[str, float | None], ...]
+    """(eval, change of its headline)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewView:
+    """What ``pages/overview.html`` shows."""
+
+    head: Commit
+    revision: str
+    counts: SiteCounts
+    rows: tuple[EvalRow, ...]
+    labels: tuple[str, ...]
+    """Of the first three metrics, of the kind that most evals have."""
+    mean: float | None
+    mean_of: int
+    left_out: int
+    """Evals without a defined headline."""
+    mean_change: float | None
+    """Against the mean of the points before the newest ones."""
+    targets: int
+    met: int
+    below: tuple[str, ...]
+    errors: int
+    longest: int
+    """The most errors of any eval: the length of a full bar."""
+    edits: tuple[EditRow, ...]
+    nav: str = "overview"
+
+
+def overview_page(
+    summaries: tuple[EvalSummary, ...],
+    head: Commit,
+    revision: str,
+    counts: SiteCounts,
+    latest: tuple[EditEffects, ...],
+) -> Page:
+    """The first page. Deleted evals are listed, and left out of the means; ``latest`` is newest first."""
+    rows = tuple(_row(summary) for summary in summaries)
+    alive = [row for row in rows if not row.deleted]
+    now, left_out = mean(row.values[0] for row in alive)
+    before, _ = mean(_before(row) for row in alive)
+    targeted = [row for row in alive if row.met is not None]
+    view = OverviewView(
+        head=head,
+        revision=revision,
+        counts=counts,
+        rows=rows,
+        labels=_labels(summaries),
+        mean=now,
+        mean_of=len(alive) - left_out,
+        left_out=left_out,
+        mean_change=None if now is None or before is None else now - before,
+        targets=len(targeted),
+        met=sum(1 for row in targeted if row.met),
+        below=tuple(row.info.name for row in targeted if row.below),
+        errors=sum(sum(row.errors) for row in alive),
+        longest=max((sum(row.errors) for row in rows), default=1) or 1,
+        edits=tuple(_edit(one) for one in latest),
+    )
+    return Page(links.overview(), "pages/overview.html", view)
+
+
+def _row(summary: EvalSummary) -> EvalRow:
+    newest = summary.headlines[-1] if summary.headlines else None
+    values: tuple[float | None, ...] = newest.values[:3] if newest else ()
+    values += (None,) * (3 - len(values))
+    earlier = summary.headlines[-2].values[0] if len(summary.headlines) > 1 else None
+    spec = summary.specs[0]
+    least = dict(summary.info.thresholds).get(spec.name)
+    return EvalRow(
+        info=summary.info,
+        headline=spec,
+        deleted=summary.deleted,
+        newest=newest,
+        spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
+        values=values,
+        change=None if values[0] is None or earlier is None else values[0] - earlier,
+        errors=newest.errors if newest else (0, 0, 0, 0),
+        least=least,
+        met=None if least is None or values[0] is None else values[0] >= least,
+        points=len(summary.headlines),
+    )
+
+
+def _before(row: EvalRow) -> float | None:
+    """The headline before the newest point; of an eval with a single one, that one, which changed nothing."""
+    if row.values[0] is None:
+        return None
+    return row.values[0] - (row.change or 0.0)
+
+
+def _labels(summaries: tuple[EvalSummary, ...]) -> tuple[str, ...]:
+    """The names of the first three metrics where all evals agree on them, else general words."""
+    named = {tuple(spec.label for spec in summary.specs[:3]) for summary in summaries}
+    only = named.pop() if len(named) == 1 else ()
+    return (*only, "Headline metric", "Second", "Third")[: len(only)] + ("Headline", "Second", "Third")[len(only) :]
+
+
+def _edit(one: EditEffects) -> EditRow:
+    changes = tuple((effect.name, effect.change) for effect in one.effects)
+    return EditRow(one.edit, one.file, changes)

@@ -1,0 +1,56 @@
+"""The page of everything that could not be seen, read or scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.problems import Problem, Severity
+from sitegen.model.series import EvalInfo
+from sitegen.model.site import Page
+from sitegen.pages import links
+
+SHOWN: Final = 500
+"""Problems of one group that the page lists; a project with more has one cause many times over."""
+
+_ORDER: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
+
+
+class ProblemGroup(NamedTuple):
+    """The problems of one eval, or of the project as a whole."""
+
+    eval_id: str | None
+    name: str
+    problems: tuple[Problem, ...]
+    """Errors first; within a severity in the order in which they were found."""
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemsView:
+    """What ``pages/problems.html`` shows."""
+
+    head: Commit
+    revision: str
+    totals: tuple[tuple[Severity, int], ...]
+    groups: tuple[ProblemGroup, ...]
+    nav: str = "problems"
+
+
+def problems_page(problems: tuple[Problem, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
+    """Grouped by eval, the project as a whole first; an eval that no longer is one goes by its id."""
+    names = {info.id: info.name for info in evals}
+    found: dict[str | None, list[Problem]] = {}
+    for problem in problems:
+        found.setdefault(problem.eval_id, []).append(problem)
+    order = [None, *(info.id for info in evals), *sorted(key for key in found if key is not None and key not in names)]
+    totals = tuple((severity, sum(1 for p in problems if p.severity == severity)) for severity in _ORDER)
+    groups = tuple(_group(key, names, found[key]) for key in order if key in found)
+    return Page(links.problems(), "pages/problems.html", ProblemsView(head, revision, totals, groups))
+
+
+def _group(eval_id: str | None, names: dict[str, str], problems: list[Problem]) -> ProblemGroup:
+    ranked = sorted(problems, key=lambda problem: _ORDER[problem.severity])
+    name = "The project" if eval_id is None else names.get(eval_id, eval_id)
+    return ProblemGroup(eval_id, name, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN))

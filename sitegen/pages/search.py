@@ -1,0 +1,102 @@
+"""The search index: classic scripts, because ``fetch`` does not exist on ``file://``.
+
+What only ever grows (iterations and edits) is a log in commit order, cut into shards: a full shard never changes, so
+one more commit rewrites the last shard and ``search/list.js`` alone. Field names are in files named by their own
+digest, because most evals of a project have the same fields for most of its history.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.site import RawFile
+from sitegen.model.timeline import Edit
+from sitegen.pages import links
+
+SHARD: Final = 2_000
+"""Entries of the log in one file."""
+
+
+class Entry(NamedTuple):
+    """Something to find."""
+
+    title: str
+    address: str
+    note: str
+
+
+class SearchFields(NamedTuple):
+    """The fields of an eval's newest output."""
+
+    eval_id: str
+    attributes: tuple[str, ...]
+
+
+def iteration_entry(info: EvalInfo, label: str, slug: str, subject: str) -> Entry:
+    """A point of an eval."""
+    return Entry(f"{info.name}, {label}", links.report(info.id, slug), subject)
+
+
+def edit_entry(edit: Edit) -> Entry:
+    """An edit of instructions: leads to its commit, whose address does not change when the file is renamed."""
+    return Entry(edit.commit.subject, links.commit(edit.commit.sha), f"{edit.path} {edit.commit.short}")
+
+
+def shard_of(index: int) -> int:
+    """Which shard holds the entry with an index in the log."""
+    return index // SHARD
+
+
+def shards(log: Sequence[Entry], first: int = 0) -> tuple[RawFile, ...]:
+    """The shards from number ``first`` on; ``log`` begins with the first entry of that shard.
+
+    The log is in commit order and only grows. After one more commit it is enough to give the entries of the last shard
+    and what is new.
+    """
+    return tuple(
+        _script(f"search/{first + at // SHARD}.js", "log", first + at // SHARD, [list(e) for e in log[at : at + SHARD]])
+        for at in range(0, len(log), SHARD)
+    )
+
+
+def fields_file(attributes: tuple[str, ...]) -> RawFile:
+    """Names of fields, once for all evals that have the same ones."""
+    name = _digest(attributes)
+    return _script(f"search/fields-{name}.js", "fields", name, list(attributes))
+
+
+def list_file(
+    summaries: Iterable[EvalSummary], files: Iterable[tuple[str, bool]], fields: Iterable[SearchFields], entries: int
+) -> RawFile:
+    """``search/list.js``: evals, instruction files (path, deleted), where the fields are, how many shards there are."""
+    summaries = tuple(summaries)
+    newest = {summary.info.id: _newest(summary.headlines) for summary in summaries}
+    body: dict[str, Any] = {
+        "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
+        "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
+        "fields": [
+            [one.eval_id, links.report(one.eval_id, slug), _digest(one.attributes)]
+            for one in fields
+            if one.attributes and (slug := newest.get(one.eval_id))
+        ],
+        "shards": -(-entries // SHARD),
+    }
+    return _script("search/list.js", "list", 0, body)
+
+
+def _newest(headlines: Sequence[Headline]) -> str | None:
+    return headlines[-1].slug if headlines else None
+
+
+def _digest(attributes: tuple[str, ...]) -> str:
+    return hashlib.sha256("\0".join(attributes).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _script(path: str, part: str, key: int | str, body: Any) -> RawFile:
+    """Pure ASCII, so that nothing in it can end a line or a string."""
+    text = json.dumps([part, key, body], ensure_ascii=True, separators=(",", ":"))
+    return RawFile(path, f"(self.SEARCH=self.SEARCH||[]).push({text});\n".encode("ascii"))
