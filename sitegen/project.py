@@ -1,4 +1,4 @@
-"""What a build is asked for, and the digest of everything besides history that decides its bytes."""
+"""What a build is asked for, where it goes, and the digest of everything besides history that decides its bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen import __version__
-from sitegen.history.place import Place, digest_files
+from sitegen.history.place import Place, digest_files, find
 
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
 """Where the site's configuration may stand, below the root of the work tree; the first that has any counts."""
@@ -26,7 +26,46 @@ class Options(NamedTuple):
     worktree: bool = False
 
 
-def configured_revision(root: Path) -> str:
+class Project(NamedTuple):
+    """A project before anything of it was read."""
+
+    options: Options
+    place: Place
+    revision: str
+    """As it was asked for: ``HEAD``, a branch, a tag, an id."""
+    out: Path
+    cache: Path
+    fingerprint: str
+    """Changes when anything but history does that decides the bytes of the site."""
+
+    @property
+    def site(self) -> str:
+        """The name of the output folder in the memo."""
+        return str(self.out)
+
+
+def look(options: Options, templates: str) -> Project:
+    """Find the project. One short git process, no heavy import: this is all that an unchanged project costs.
+
+    ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository.
+    """
+    place = find(options.repo, options.rev or "HEAD")
+    revision = options.rev or _configured_revision(place.root)
+    if options.rev is None and revision != "HEAD":
+        place = find(options.repo, revision)
+    said = repr((__version__, templates, place.refs, revision, options.worktree, options.allow_shallow))
+    files = () if place.bare else tuple(place.root / name for name in SITE_FILES)
+    return Project(
+        options=options,
+        place=place,
+        revision=revision,
+        out=(options.out or place.root / "public").resolve(),
+        cache=(options.cache or place.root / ".sitegen").resolve(),
+        fingerprint=hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest(),
+    )
+
+
+def _configured_revision(root: Path) -> str:
     """The revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
     file = root / "sitegen.toml"
     if not file.exists():
@@ -38,10 +77,3 @@ def configured_revision(root: Path) -> str:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError):
         return "HEAD"  # said properly when the file is read for good
     return rev if isinstance(rev, str) else "HEAD"
-
-
-def fingerprint(place: Place, options: Options, templates: str) -> str:
-    """Everything but history that decides the bytes of the site, in one digest."""
-    said = repr((__version__, templates, place.refs, options.rev, options.worktree, options.allow_shallow))
-    files = () if place.bare else tuple(place.root / name for name in SITE_FILES)
-    return hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest()

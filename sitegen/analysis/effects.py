@@ -29,6 +29,7 @@ class EffectIndex:
     """Finds the effects of an edit in time that grows with what the edit touched, not with history."""
 
     def __init__(self, summaries: Iterable[EvalSummary], drivers: Drivers) -> None:
+        self._drivers = drivers
         self._evals = tuple(
             (summary, drivers.of(summary.info.id), [headline.commit_position for headline in summary.headlines])
             for summary in summaries
@@ -50,11 +51,15 @@ class EffectIndex:
         """
         return tuple(self._effect(index, position) for index in self._at.get(position, ()))
 
-    def edit_of(self, eval_index: int, position: int) -> int | None:
+    def edit_of(self, eval_id: str, position: int) -> int | None:
         """Position of the edit that a point of an eval at a position speaks for; None if there was none yet."""
-        driving = self._evals[eval_index][1]
+        driving = self._drivers.of(eval_id)
         here = bisect_right(driving, position)
         return driving[here - 1] if here else None
+
+    def positions(self) -> tuple[int, ...]:
+        """Positions of all edits that any point speaks for, ascending."""
+        return tuple(sorted(self._at))
 
     def _effect(self, index: int, position: int) -> Effect:
         summary, driving, positions = self._evals[index]
@@ -62,7 +67,13 @@ class EffectIndex:
         end = bisect_left(positions, driving[following]) if following < len(driving) else len(positions)
         start = bisect_left(positions, position)
         before = summary.headlines[start - 1] if start else None
-        return Effect(summary.info.id, summary.info.name, before, summary.headlines[end - 1])
+        return Effect(summary.info.id, summary.info.name, before, summary.headlines[end - 1], summary.specs)
+
+
+def mean_change(effects: Iterable[Effect]) -> float | None:
+    """The mean change of the headline over the evals where it is defined on both sides; None if it is nowhere."""
+    changes = [effect.change for effect in effects if effect.change is not None]
+    return sum(changes) / len(changes) if changes else None
 
 
 def _positions(files: Iterable[InstructionHistory]) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ one transaction. A damaged file is put aside and begun anew, never an error.
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -37,8 +38,9 @@ class PageRow(NamedTuple):
 class Memo:
     """The open memo. Reading never fails for want of an entry; writing happens inside ``transaction``."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._db = connection
+        self._folder = folder
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -49,12 +51,12 @@ class Memo:
             ignore.write_text("*\n", encoding="utf-8")
         file = folder / "memo.sqlite3"
         try:
-            return cls(_connect(file))
+            return cls(_connect(file), folder)
         except sqlite3.DatabaseError:
             file.replace(folder / "memo.damaged.sqlite3")
             for leftover in ("memo.sqlite3-wal", "memo.sqlite3-shm"):
                 (folder / leftover).unlink(missing_ok=True)
-            return cls(_connect(file))
+            return cls(_connect(file), folder)
 
     def close(self) -> None:
         """Close the file; whatever was not committed is gone."""
@@ -65,6 +67,13 @@ class Memo:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other builds of this memo waiting until the end: one process folds history at a time."""
+        with open(self._folder / "lock", "a", encoding="utf-8") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

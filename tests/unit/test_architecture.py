@@ -13,7 +13,7 @@ LAYERS = (
     {"commands"},
     {"demo"},
     {"build"},
-    {"tasks"},
+    {"stages"},
     {"render"},
     {"pages"},
     {"analysis", "project"},
@@ -34,7 +34,7 @@ HOMES = {
     "typer": {"commands"},
     "sqlite3": {"analysis"},
     "pydantic": {"configuring", "scoring"},
-    "distributed": {"tasks"},
+    "distributed": {"stages"},
 }
 
 HEAVY = {"git", "jinja2", "markdown_it", "rapidfuzz", "unidiff", "pydantic", "yaml", "msgspec", "distributed", "pandas"}

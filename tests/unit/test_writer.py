@@ -82,8 +82,9 @@ def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
 
 
 def test_a_file_that_was_added_or_removed_shows_in_the_times_of_its_folder(tmp_path):
-    Writer(tmp_path, {}).write("", "evals/a.html", b"1")
-    times = folder_times(tmp_path)
+    Writer(tmp_path, {}).write("", "evals/a/0001.html", b"1")
+    times = folder_times(tmp_path, ["gone"], ["evals/a/0001.html"])
+    assert [path for path, _ in times] == ["", "evals", "evals/a"]
     assert same_times(tmp_path, times)
     os.utime(tmp_path / "evals", ns=(1, 1))
     assert not same_times(tmp_path, times)

@@ -4,43 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.series import HEADLINES, headline, merged, pack, problems, scorecard_key, unpack
+from sitegen.history.blobs import BlobRead
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
-from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
 from sitegen.pages.report import is_bounded, report_page, wrong_places
 from sitegen.pages.trend import trend_page
-from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
-
-if TYPE_CHECKING:
-    from sitegen.history.repository import BlobRead
-
-
-class Workshop(NamedTuple):
-    """What every task of a build needs to open for itself."""
-
-    repository: Path
-    overlay: tuple[tuple[str, Path], ...]
-    """(blob id, file) of contents that are in the work tree only."""
-    max_blob_bytes: int
-    site: SiteInfo
-    template_folders: tuple[Path, ...]
-    templates: str
-    """Digest of the templates: part of every page's key."""
-    bytecode: Path
-    out: Path
-    discrepancies_per_type: int
+from sitegen.stages.workshop import Workshop
 
 
 class EvalTask(NamedTuple):
@@ -97,7 +77,7 @@ class _EvalWork:
         self._cards = [unpack(body) if body else None for body in task.scorecards]
         self._edits = _edits_of_points(self._snapshots, task.edits)
         self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
-        self._renderer = Renderer(self._shop.template_folders, self._shop.site, self._shop.bytecode)
+        self._renderer = self._shop.renderer()
 
     def run(self) -> EvalDone:
         page_keys = [self._page_key(index) for index in range(len(self._snapshots))]
@@ -136,17 +116,13 @@ class _EvalWork:
 
     def _results(self, needed: Sequence[int]) -> Iterator[tuple[int, Result]]:
         """Score snapshots in order. Their blobs are read from one stream, each used and forgotten."""
-        from sitegen.history.repository import Repository
-
         if not needed:
             return
         requests = _Requests()
         plans = [requests.plan(self._snapshots[index]) for index in needed]
-        with Repository.open(self._shop.repository, max_blob_bytes=self._shop.max_blob_bytes) as repository:
-            repository.add_overlay(self._shop.overlay)
-            shelf = _Shelf(repository.read_blobs(requests.oids))
-            for index, plan in zip(needed, plans, strict=True):
-                yield index, self._scorer.score(shelf.inputs(self._snapshots[index], plan))
+        shelf = _Shelf(self._shop.open().read_blobs(requests.oids))
+        for index, plan in zip(needed, plans, strict=True):
+            yield index, self._scorer.score(shelf.inputs(self._snapshots[index], plan))
 
     def _point(self, index: int) -> Point:
         card = self._cards[index]

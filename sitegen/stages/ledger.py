@@ -1,0 +1,109 @@
+"""The ledger: which files a site has, who they belong to, and whether the folder can be trusted to hold them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sitegen.analysis.memo import Memo, PageRow
+from sitegen.project import Project
+from sitegen.render.writer import Claim, Writer, folder_times, remove, same_times, sweep
+
+
+class Site(NamedTuple):
+    """What a build left behind."""
+
+    index: str
+    """The first page, as a path."""
+    head: str
+    commits: int
+    evals: int
+    iterations: int
+    errors: int
+    warnings: int
+    notes: int
+    written: int = 0
+    kept: int = 0
+    removed: int = 0
+
+    @property
+    def problems(self) -> int:
+        """What ``--strict`` counts; notes are only worth knowing."""
+        return self.errors + self.warnings
+
+
+class Ledger:
+    """The files of one output folder, while a build brings them up to date."""
+
+    def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
+        self._project = project
+        self._claim = claim
+        self._memo = memo
+        self._site = project.site
+        body = memo.site(self._site)
+        self._state = json.loads(body) if body else None
+        self.trusted = (
+            self._state is not None
+            and self._state["fingerprint"] == project.fingerprint
+            and same_times(claim.folder, memo.folders(self._site))
+        )
+        """The last build was finished, nothing but history may have changed, and nobody touched the folders since."""
+        self._owners: set[str] = set()
+        self._rows: list[PageRow] = []
+        self._written = 0
+        self._kept = 0
+
+    @property
+    def head(self) -> str | None:
+        """The commit that the folder shows; None if that cannot be trusted."""
+        return self._state["head"] if self.trusted and self._state else None
+
+    def unchanged(self) -> Site:
+        """What the last build left behind, with nothing written."""
+        assert self._state is not None
+        return Site(**self._state["site"])._replace(written=0, removed=0, kept=self._memo.count_pages(self._site))
+
+    def known(self, owner: str) -> tuple[PageRow, ...]:
+        """The files of an owner that surely stand in the folder."""
+        return self._memo.pages(self._site, owner) if self.trusted else ()
+
+    def writer(self, owner: str) -> Writer:
+        """A writer for the files of one owner, in this process."""
+        return Writer(self._claim.folder, {row.path: row.key for row in self.known(owner)})
+
+    def record(self, owner: str, rows: Iterable[PageRow], written: int, kept: int, *, whole: bool = True) -> None:
+        """The files that an owner has now; not ``whole``: those besides what it had."""
+        self._rows += rows
+        self._written += written
+        self._kept += kept
+        if whole:
+            self._owners.add(owner)
+
+    def drop(self, owner: str) -> None:
+        """An owner is no more."""
+        self._owners.add(owner)
+
+    def close(self, site: Site, head: str, *, complete: bool) -> Site:
+        """Delete what the site no longer has, and remember what it has. Inside the build's transaction.
+
+        ``complete``: every file of the site was recorded, so whatever else is known or found is stale.
+        """
+        memo, name, folder = self._memo, self._site, self._claim.folder
+        now = {row.path for row in self._rows}
+        if complete:
+            before = memo.pages(name)
+        else:
+            before = tuple(row for owner in sorted(self._owners) for row in memo.pages(name, owner))
+        stale = [row for row in before if row.path not in now]
+        removed = remove(folder, stale)
+        memo.forget_pages(name, before)
+        memo.keep_pages(name, self._rows)
+        if not self.trusted:
+            removed += sweep(self._claim, self._rows)
+        folders = (path for path, _ in memo.folders(name))
+        memo.keep_folders(name, folder_times(folder, folders, (row.path for row in self._rows)))
+        done = site._replace(written=self._written, kept=self._kept, removed=removed)
+        state = {"fingerprint": self._project.fingerprint, "head": head, "site": done._asdict()}
+        memo.keep_site(name, json.dumps(state).encode())
+        return done

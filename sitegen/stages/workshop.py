@@ -1,0 +1,34 @@
+"""What a task opens for itself, wherever it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from sitegen.history.repository import Repository
+from sitegen.model.site import SiteInfo
+from sitegen.render.environment import Renderer
+
+
+class Workshop(NamedTuple):
+    """Where everything is that the tasks of a build share."""
+
+    repository: Path
+    overlay: tuple[tuple[str, Path], ...]
+    """(blob id, file) of contents that are in the work tree only."""
+    max_blob_bytes: int
+    site: SiteInfo
+    template_folders: tuple[Path, ...]
+    templates: str
+    """Digest of the templates: part of every page's key."""
+    bytecode: Path
+    out: Path
+    discrepancies_per_type: int
+
+    def open(self) -> Repository:
+        """The repository, read only."""
+        return Repository.open(self.repository, max_blob_bytes=self.max_blob_bytes)
+
+    def renderer(self) -> Renderer:
+        """The templates."""
+        return Renderer(self.template_folders, self.site, self.bytecode)
