@@ -8,11 +8,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 
-from sitegen.model.commits import Commit
+from sitegen.model.commits import Change, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
+from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
+from sitegen.pages.commit import EvalMove
+from sitegen.pages.touched import Touched
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
 SPECS = (
@@ -84,7 +86,7 @@ HOSTILE_SUBJECT = "</script><script>alert(1)</script> \u202etxt.exe\u202c <b>bol
 HOSTILE = """\
 # <img src=x onerror=alert(1)> {{ 7 * 7 }}
 
-<script>alert(1)</script> [go](javascript:alert(1)) [ok](https://example.org/?a=1&b=2) ![pic](data:image/png;base64,AAAA)
+<script>alert(1)</script> [go](javascript:alert(1)) [ok](https://example.org/?a=1&b=2) ![pic](data:image/png;base64,AA)
 
 | a | b |
 |--:|---|
@@ -173,4 +175,55 @@ MANY_EFFECTS = tuple(
     effect(f"shelf-{n:02}", 0.5 + n / 200, None if n % 3 == 0 else 0.5 + n / 200 + ((n * 7) % 11 - 5) / 100)
     for n in range(50)
 )
-INFO = EvalInfo("vegetables", "Vegetables")
+
+BODY = """Forty runs over the winter's packets, and two corrections of the ground truth.
+
+The price of "Aurora" was read from the wrong corner. <b>Not bold.</b>
+"""
+
+
+def _touched(path: str, role: str, eval_id: str = "", iteration: str = "", old: bool = False) -> Touched:
+    return Touched(Change(path, oid(path + "0") if old else None, oid(path)), role, eval_id, iteration)  # type: ignore[arg-type]
+
+
+TOUCHED = (
+    Touched(Change(PATH, oid(V1), oid(V2)), "instruction"),
+    _touched("evals/manifest.yaml", "rules", old=True),
+    _touched("evals/herbs/ground_truth.csv", "ground_truth", "herbs", old=True),
+    *(
+        _touched(
+            f"evals/vegetables/results/iteration-{n:03}/extracted.json", "output", "vegetables", f"iteration-{n:03}"
+        )
+        for n in range(1, 41)
+    ),
+    _touched("evals/herbs/extracted.json", "output", "herbs", old=True),
+    _touched("schemas/field_mapping.yaml", "rules", old=True),
+)
+MOVES = (
+    EvalMove(
+        EvalInfo("vegetables", "Vegetables"),
+        SPECS,
+        headline(4, 0.8123),
+        tuple(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}") for n in range(1, 41)),
+        ("outputs",),
+    ),
+    EvalMove(
+        EvalInfo("herbs", "Herbs"),
+        SPECS,
+        headline(4, 0.91),
+        (headline(6, 0.8987, "0007"),),
+        ("outputs", "ground_truth"),
+    ),
+    EvalMove(EvalInfo("bulbs", "Bulbs"), SPECS, None, (headline(6, 0.5, "0001"),), ("outputs",)),
+    EvalMove(EvalInfo("mosses", "Mosses"), SPECS, headline(3, 0.5), (headline(6, None, "0002"),), ("mapping",)),
+)
+FILES = {PATH: PATH}
+RECORD = CommitRecord(
+    FILE.edits[1].commit._replace(body=BODY),
+    tuple(item.change for item in TOUCHED),
+    3,
+    tuple((move.info.id, point.slug) for move in MOVES for point in move.points),
+    (PATH,),
+)
+EDIT_TOUCHED = (Touched(Change(PATH, oid(V2), oid(V3)), "instruction"),)
+EDIT_RECORD = CommitRecord(FILE.edits[2].commit, (EDIT_TOUCHED[0].change,), 0, (), (PATH,))

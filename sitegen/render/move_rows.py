@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from sitegen.model.series import Headline
 from sitegen.pages import links
+from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
 from sitegen.render.formats import signed
 
@@ -56,3 +57,34 @@ def _other(move: Move) -> str:
 
 def _change(move: Move) -> str:
     return "" if move.change is None else str(signed(move.change, lower_is_better=not move.higher_is_better))
+
+
+def moves(rows: Iterable[MoveRow], root: str) -> Markup:
+    """List items of a commit: as above, with the causes, and all points if the commit brought several."""
+    return Markup("".join([_move(row, root) for row in rows]))
+
+
+def _move(row: MoveRow, root: str) -> str:
+    item = _effect(EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves), root)
+    why = f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
+    return item.removesuffix("</li>\n") + why + "</li>\n"
+
+
+def _several(row: MoveRow, root: str) -> str:
+    if row.total < 2:
+        return ""
+    best = f", best {_point(row.eval_id, row.best, root)}" if row.best else ""
+    listed = " ".join([f"<li>{_point(row.eval_id, point, root)}</li>" for point in row.points])
+    left_out = row.total - len(row.points)
+    more = f"<li>and {left_out:,} more</li>" if left_out else ""
+    return (
+        f'{best}<details class="ef-more"><summary>{row.total:,} points of this commit</summary>'
+        f'<ol class="pts-l">{listed}{more}</ol></details>'
+    )
+
+
+def _point(eval_id: str, point: PointRow | None, root: str) -> str:
+    if point is None:
+        return ""
+    value = "—" if point.value is None else f"{point.value:.3f}"
+    return f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(point.label)}</a> {value}'

@@ -1,4 +1,4 @@
-"""Writes the pages about instructions and commits from the invented sample: ``python -m tests.browser.preview_diffs OUT``."""
+"""Writes the pages about instructions and commits from the sample: ``python -m tests.browser.preview_diffs OUT``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
+from sitegen.pages.commit import commit_page
 from sitegen.pages.edit import edit_page
 from sitegen.pages.instruction import EditRecord, impact, instruction_page
 from sitegen.pages.instructions import FileRecord, instructions_page
@@ -54,6 +55,8 @@ def pages() -> list[Page]:
             ]
         )
     )
+    found.append(commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES))
+    found.append(commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES))
     return found
 
 

@@ -1,0 +1,154 @@
+"""The page of one commit: what it changed of what the site is made from, and which metrics moved with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import EvalInfo, Headline
+from sitegen.model.site import Page
+from sitegen.model.timeline import Cause, CommitRecord
+from sitegen.pages import links, touched
+from sitegen.pages.edit import Move, Verdict, moved, verdict
+from sitegen.pages.labels import CAUSES
+from sitegen.pages.touched import OutputChanges, PathChange, Touched
+from sitegen.text.plain import cut, line, visible
+
+MOST_POINTS: Final = 500
+"""Points of one eval that the page lists."""
+
+
+class EvalMove(NamedTuple):
+    """What happened to one eval at a commit that brought at least one point of it."""
+
+    info: EvalInfo
+    specs: tuple[MetricSpec, ...]
+    before: Headline | None
+    """The last point before the commit."""
+    points: tuple[Headline, ...]
+    """Of this commit, in series order; at least one."""
+    causes: tuple[Cause, ...]
+    """Of all of these points together."""
+
+
+class PointRow(NamedTuple):
+    """One point of the commit."""
+
+    slug: str
+    label: str
+    value: float | None
+
+
+class MoveRow(NamedTuple):
+    """One eval: from the last point before the commit to the last one that it brought."""
+
+    eval_id: str
+    name: str
+    verdict: Verdict
+    before: Headline | None
+    after: Headline
+    moves: tuple[Move, ...]
+    why: str
+    """The causes in words."""
+    points: tuple[PointRow, ...]
+    """Empty if there is only one; at most ``MOST_POINTS``."""
+    total: int
+    best: PointRow | None
+    """Of several points the best, the earliest of equals."""
+
+
+class InstructionEdit(NamedTuple):
+    """An instruction file that the commit edited."""
+
+    path: str
+    """As it was called then, visible."""
+    file: str
+    """The name of its page: the last path it had."""
+    how: touched.How
+
+
+@dataclass(frozen=True, slots=True)
+class CommitView:
+    """One commit."""
+
+    nav: str
+    commit: Commit
+    subject: str
+    body: str
+    moves: tuple[MoveRow, ...]
+    """By size of the headline's change."""
+    improved: int
+    worse: int
+    instructions: tuple[InstructionEdit, ...]
+    outputs: tuple[OutputChanges, ...]
+    ground_truths: tuple[PathChange, ...]
+    rules: tuple[PathChange, ...]
+    others: int
+    """Further paths, those among them that the site does not read."""
+
+
+def commit_page(
+    record: CommitRecord, moves: Sequence[EvalMove], changed: Sequence[Touched], files: Mapping[str, str]
+) -> Page:
+    """The page of a commit.
+
+    Args:
+        record: what the commit did.
+        moves: the evals that it brought points of.
+        changed: ``record.changes``, each with what it is.
+        files: for the paths of ``record.edits`` the name of the file's page, that is the last path it had.
+
+    """
+    names = {move.info.id: move.info.name for move in moves}
+    rows = sorted(map(_move_row, moves), key=lambda row: (-abs(row.moves[0].change or 0), row.name, row.eval_id))
+    edits = {item.change.path: item for item in changed if item.role == "instruction"}
+    view = CommitView(
+        nav="",
+        commit=record.commit,
+        subject=line(record.commit.subject, 300) or "(no subject)",
+        body=cut(visible(record.commit.body.strip()), 10_000),
+        moves=tuple(rows),
+        improved=sum(row.verdict == "improved" for row in rows),
+        worse=sum(row.verdict == "worse" for row in rows),
+        instructions=tuple(
+            InstructionEdit(line(path), files[path], touched.how(edits[path].change) if path in edits else "modified")
+            for path in record.edits
+            if path in files
+        ),
+        outputs=touched.outputs(changed, names),
+        ground_truths=touched.paths(changed, "ground_truth", names),
+        rules=touched.paths(changed, "rules", names),
+        others=record.other_changes + sum(item.role == "other" for item in changed),
+    )
+    return Page(links.commit(record.commit.sha), "pages/commit.html", view)
+
+
+def _move_row(move: EvalMove) -> MoveRow:
+    last = move.points[-1]
+    moves = moved(move.before, last, move.specs)
+    points = tuple(PointRow(point.slug, line(point.label, 60), point.values[0]) for point in move.points)
+    several = len(points) > 1
+    return MoveRow(
+        move.info.id,
+        line(move.info.name, 80),
+        verdict(moves[0], last),
+        move.before,
+        last,
+        moves,
+        ", ".join(CAUSES[cause] for cause in move.causes),
+        points[:MOST_POINTS] if several else (),
+        len(points),
+        _best(points, moves[0].higher_is_better) if several else None,
+    )
+
+
+def _best(points: Sequence[PointRow], higher_is_better: bool) -> PointRow | None:
+    sign = 1 if higher_is_better else -1
+    best: tuple[float, PointRow] | None = None
+    for point in points:
+        if point.value is not None and (best is None or sign * point.value > best[0]):
+            best = (sign * point.value, point)
+    return best[1] if best else None
