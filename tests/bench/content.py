@@ -19,6 +19,7 @@ COLUMNS: Final[dict[str, Type]] = {
     "unit_price": "numeric",
     "amount": "numeric",
 }
+HEADER_TYPES: Final[tuple[Type, ...]] = ("numeric", "date", "string", "string")
 _VOCABULARY: Final = (
     "invoice total amount vendor date tax line item currency field extract value document page table header "
     "match exact format number never always ensure check rule section prefer fallback null empty string parse "
@@ -37,7 +38,7 @@ def type_of(path: str) -> Type:
     """The declared type of a path."""
     if "." in path:
         return COLUMNS[path.rpartition(".")[2]]
-    return ("numeric", "date", "string", "string")[small_hash(path) % 4]  # type: ignore[return-value]
+    return HEADER_TYPES[small_hash(path) % len(HEADER_TYPES)]
 
 
 def small_hash(text: str) -> int:

@@ -1,0 +1,94 @@
+"""What the benchmark measures by, and the table it prints; no time is tested."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench import hugo, reference
+from tests.bench.bench import SizeResult, alternately, rows_of
+from tests.bench.generate import SIZES, generate, git
+from tests.bench.processes import run
+from tests.bench.table import WANTED, Row, table, verdict, wanted
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bench") / "tiny.git"
+    generate(folder, SIZES["tiny"])
+    return folder
+
+
+def test_needed_blobs_are_those_of_every_needed_path_ever(repository: Path) -> None:
+    listed = {
+        line.split()[2]
+        for commit in git(repository, "rev-list", "--first-parent", "main").split()
+        for line in git(repository, "ls-tree", "-r", commit, "--", *reference.PATHS).splitlines()
+    }
+    needed = reference.needed_blobs(repository)
+    assert set(needed) == listed
+    assert len(needed) == len(set(needed))
+
+
+def test_the_reference_runs(repository: Path, tmp_path: Path) -> None:
+    needed = tmp_path / "needed"
+    assert reference.write_needed(repository, needed) == len(needed.read_text().split())
+    assert reference.seconds(repository, needed) > 0
+
+
+def test_a_process_that_fails_says_why() -> None:
+    with pytest.raises(RuntimeError, match=r"exited with 3\nno such thing"):
+        run([sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(3)"])
+
+
+def test_the_peak_is_that_of_the_process() -> None:
+    assert run([sys.executable, "-c", "x = b'x' * 90_000_000"]).peak_bytes > 90_000_000
+
+
+def test_the_first_round_is_not_counted_and_medians_are_taken() -> None:
+    first, second = iter([100.0, 1.0, 9.0, 2.0]), iter([100.0, 5.0, 5.0, 4.0])
+    assert alternately(3, lambda: next(first), lambda: next(second)) == [2.0, 5.0]
+
+
+def test_a_row_is_held_against_what_is_wanted_of_it() -> None:
+    assert wanted("nothing changed, M") == WANTED["nothing changed"]
+    largest = "nothing changed, largest against smallest"
+    assert wanted(largest) == WANTED[largest]
+    assert wanted("cold build tiny") is None
+    verdicts = [verdict(Row("cold build S", value)) for value in (16.0, 16.1, 25.0, 25.1)]
+    assert verdicts == ["reached", "near", "near", "ABOVE"]
+
+
+def test_the_table_has_a_line_for_every_row() -> None:
+    assert table([Row("cold build S", 20, "0.5 s"), Row("cold build tiny", 3)]).splitlines() == [
+        "| | measured | goal | not above | ratio | |",
+        "|---|---|---|---|---|---|",
+        "| cold build S | 20 R (0.5 s) | 16 R | 25 R | 1.25 | near |",
+        "| cold build tiny | 3 | | | | |",
+    ]
+
+
+def test_two_sizes_are_compared_with_each_other() -> None:
+    small = SizeResult("S", 0.1, 1.0, 0.1, 0.2, 50_000_000, 40_000_000, 9)
+    large = SizeResult("L", 2.0, 6.0, 0.12, 0.25, 210_000_000, None, 900)
+    values = {row.name: round(row.value, 3) for row in rows_of([small, large])}
+    assert values == {
+        "cold build S": 10.0,
+        "cold build L": 3.0,
+        "nothing changed, S": 0.1,
+        "nothing changed, L": 0.12,
+        "nothing changed, largest against smallest": 1.2,
+        "one more commit, S": 0.2,
+        "one more commit, L": 0.25,
+        "one more commit, largest against smallest": 1.25,
+        "peak memory of ours, S": 40.0,
+        "peak memory of ours, L": 210.0,
+    }
+
+
+def test_the_site_for_hugo_has_a_row_for_every_field(tmp_path: Path) -> None:
+    hugo.write_site(tmp_path, 7, SIZES["tiny"])
+    pages = sorted(path.relative_to(tmp_path / "content").as_posix() for path in tmp_path.glob("content/*/*.md"))
+    assert len(pages) == 7
+    assert pages[0] == "eval-000/00000.md"
+    assert (tmp_path / "content" / pages[0]).read_text(encoding="utf-8").count('"outcome"') == SIZES["tiny"].fields
