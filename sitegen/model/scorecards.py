@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from sitegen.model.metrics import Counts, Metric
+from sitegen.model.metrics import Convention, Counts, Metric
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import Panel
 from sitegen.model.problems import Finding
@@ -50,6 +50,8 @@ class Scorecard(NamedTuple):
     """Non-empty actual values in scope (``total_fields_extracted``)."""
     algorithm: str = ""
     """How list items were paired: ``greedy``, ``hungarian``, ``position``, or empty without lists."""
+    convention: Convention = "standard"
+    """How wrong values were counted; anything but the standard has to be said beside the numbers."""
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""

@@ -1,0 +1,227 @@
+"""Kind ``fields``: a structured extraction against expected values, attribute by attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
+from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
+from sitegen.model.values import Value
+from sitegen.scoring.expected import Branch, Compiler, ItemList, Leaf, Node
+from sitegen.scoring.ground_truth import read_ground_truth
+from sitegen.scoring.judge import Judge
+from sitegen.scoring.outputs import Output, read_outputs
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.rules import Rules, compile_rules
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats import counts as stats
+
+METRICS: Final = (
+    MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN), from the counts of all documents together."),
+    MetricSpec("precision", "Precision", "TP / (TP + FP): the share of the given values that is right."),
+    MetricSpec("recall", "Recall", "TP / (TP + FN): the share of the expected values that was found."),
+    MetricSpec("field_accuracy", "Field accuracy", "(TP + TN) / attributes judged, agreed blanks included."),
+    MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
+    MetricSpec("macro_f1_attributes", "Macro F1 over attributes", "The mean of the attributes' F1."),
+)
+
+
+class Expected(NamedTuple):
+    """The ground truth of an eval, compiled."""
+
+    documents: tuple[tuple[str, Branch], ...]
+    attributes: tuple[str, ...]
+    """In the order of the truth."""
+    key: str | None
+    findings: tuple[Finding, ...]
+
+
+class FieldsScorer:
+    """Scores extractions.
+
+    ``f1``, ``precision`` and ``recall`` come from summed counts, so that they belong to the counts beside them: for
+    several documents ``f1`` is the pooled F1, and ``macro_f1`` stands beside it.
+    """
+
+    kind = "fields"
+    version = 1
+    metrics = METRICS
+
+    def score(self, inputs: Inputs) -> Result:
+        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        mapping = inputs.mapping.content if inputs.mapping else None
+        schema = inputs.schema.content if inputs.schema else None
+        rules, findings = compile_rules(mapping, inputs.settings, schema)
+        try:
+            expected = _expected(inputs.ground_truth, mapping, inputs.settings, schema)
+        except UnreadableError as error:
+            what = f"the ground truth cannot be read: {error.what}"
+            broken = Finding("error", what, error.fix, error.line, "ground_truth")
+            return _no_ground_truth((broken, *findings), rules)
+        several = len(expected.documents) > 1 or expected.key is not None
+        output = read_outputs(inputs.outputs, rules.mapping, several=several, key=expected.key)
+        return _Scoring(rules, expected, output, findings).result()
+
+
+class _Scoring:
+    """The judging of one output."""
+
+    def __init__(self, rules: Rules, expected: Expected, output: Output, findings: tuple[Finding, ...]) -> None:
+        self._rules = rules
+        self._expected = expected
+        self._output = output
+        self._findings = [*findings, *expected.findings, *output.findings]
+        self._judgements: list[Judgement] = []
+        self._alignments: list[ListAlignment] = []
+
+    def result(self) -> Result:
+        """Judge every document and sum up."""
+        given = self._paired()
+        documents: list[DocumentScore] = []
+        for name, branch in self._expected.documents:
+            judge = Judge(name, self._rules)
+            status: Status = "scored"
+            root = given.get(name)
+            if root is None:
+                status = "unreadable"
+                judge.unreadable(branch, self._why(name))
+            else:
+                key = self._expected.key
+                judge.document(branch, root if key is None else {k: v for k, v in root.items() if k != key})
+            documents.append(DocumentScore(name, status, stats.tally(judge.judgements, self._convention)))
+            self._judgements += judge.judgements
+            self._alignments += judge.alignments
+        counts = stats.total(document.counts for document in documents)
+        fields = self._fields()
+        macro, without = stats.mean(stats.f1(document.counts) for document in documents)
+        macro_fields, fields_without = stats.mean(stats.f1(field.counts) for field in fields)
+        values = (
+            stats.f1(counts),
+            stats.precision(counts),
+            stats.recall(counts),
+            stats.field_accuracy(counts),
+            macro,
+            macro_fields,
+        )
+        readable = any(document.status == "scored" for document in documents)
+        scorecard = Scorecard(
+            status="scored" if readable else "unreadable",
+            counts=counts,
+            metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
+            documents=tuple(documents),
+            fields=fields,
+            findings=tuple(self._findings),
+            expected_values=_expected_values(self._judgements, counts),
+            actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
+            algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),
+            convention=self._convention,
+        )
+        panels: list[Panel] = [_alignment_panel(each) for each in self._alignments]
+        panels += _left_out(without, len(documents), "documents", "Macro F1")
+        panels += _left_out(fields_without, len(fields), "attributes", "Macro F1 over attributes")
+        return Result(scorecard, tuple(self._judgements), tuple(self._alignments), tuple(panels))
+
+    @property
+    def _convention(self) -> Convention:
+        return self._rules.mapping.convention
+
+    def _paired(self) -> dict[str, dict[str, Value]]:
+        """The documents of the output by the names of the truth; where both have one, they belong together."""
+        given = self._output.documents
+        names = [name for name, _ in self._expected.documents]
+        if len(names) == len(given) == 1 and not (self._output.unreadable):
+            return {names[0]: next(iter(given.values()))}
+        strangers = [name for name in given if name not in names]
+        if strangers:
+            listed = ", ".join(name[:60] or "(without a name)" for name in strangers[:20])
+            what = f"{len(strangers)} documents of the output are not in the ground truth and not scored: {listed}"
+            self._findings.append(Finding("warning", what, "Add them to the ground truth.", None, "output"))
+        if given:
+            for name in names:
+                if name not in given and name not in self._output.unreadable:
+                    what = f"the document {name[:80]!r} is missing from the output; each of its values is an omission"
+                    self._findings.append(Finding("error", what, "Make the output again.", None, "output"))
+        return {name: root for name, root in given.items() if name in names}
+
+    def _why(self, name: str) -> str:
+        unreadable = self._output.unreadable
+        return unreadable.get(name) or unreadable.get("") or "the document is missing"
+
+    def _fields(self) -> tuple[FieldScore, ...]:
+        by_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in self._expected.attributes}
+        for judgement in self._judgements:
+            by_attribute.setdefault(judgement.attribute, []).append(judgement)
+        return tuple(
+            FieldScore(attribute, stats.tally(judgements, self._convention))
+            for attribute, judgements in by_attribute.items()
+            if judgements
+        )
+
+
+def _expected(file: File | None, mapping: bytes | None, settings: str, schema: bytes | None) -> Expected:
+    if file is None or file.content is None:
+        why = (file.reason if file else "") or "the file is missing"
+        raise UnreadableError(why, "Add the ground truth.")
+    return _compiled(file.path.rpartition(".")[2], file.content, mapping, settings, schema)
+
+
+@lru_cache(maxsize=64)
+def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str, schema: bytes | None) -> Expected:
+    """Read and compile a ground truth; the same one usually serves many outputs."""
+    rules, _ = compile_rules(mapping, settings, schema)
+    truth = read_ground_truth(f".{ending}", content, rules.mapping)
+    compiler = Compiler(rules, written=truth.written)
+    documents = tuple((document.id, compiler.branch(document.root, "", "")) for document in truth.documents)
+    attributes = dict.fromkeys(attribute for _, branch in documents for attribute in _attributes(branch))
+    return Expected(documents, tuple(attributes), truth.key, (*truth.findings, *compiler.findings))
+
+
+def _attributes(node: Node) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        yield node.attribute
+    elif isinstance(node, Branch):
+        for below in node.members.values():
+            yield from _attributes(below)
+    elif isinstance(node, ItemList):
+        for item in node.items:
+            yield from _attributes(item.branch)
+
+
+def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
+    """Every expected value was right, wrong or omitted; a format error of a whole list stands for none."""
+    whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
+    return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
+
+
+def _no_ground_truth(findings: tuple[Finding, ...], rules: Rules) -> Result:
+    return Result(
+        Scorecard(
+            status="no_ground_truth",
+            counts=Counts(),
+            metrics=tuple(Metric(spec.name, None) for spec in METRICS),
+            documents=(),
+            fields=(),
+            findings=findings,
+            convention=rules.mapping.convention,
+        ),
+        (),
+    )
+
+
+def _left_out(left_out: int, of: int, what: str, mean: str) -> list[NotePanel]:
+    if not left_out:
+        return []
+    return [NotePanel("note", f"{mean} leaves out {left_out} of {of} {what}: nothing was expected or given there.")]
+
+
+def _alignment_panel(alignment: ListAlignment) -> AlignmentPanel:
+    rows = [AlignmentRow(expected, actual, alike, "") for expected, actual, alike in alignment.pairs]
+    rows += [AlignmentRow(expected, None, None, "") for expected in alignment.unmatched_expected]
+    rows += [AlignmentRow(None, actual, None, "") for actual in alignment.unmatched_actual]
+    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
+    return AlignmentPanel(title, alignment.algorithm, alignment.threshold, tuple(rows))

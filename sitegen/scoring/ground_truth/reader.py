@@ -1,0 +1,67 @@
+"""Chooses the layout of a ground truth file and reads it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Final, Protocol
+
+from sitegen.scoring.ground_truth import building_summary_csv, long, trees, wide
+from sitegen.scoring.ground_truth.truth import GroundTruth
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.reading import UnreadableError, text_of
+
+
+class CsvLayout(Protocol):
+    """One way to lay out a CSV file; its module's name is the word for ``ground_truth_format``."""
+
+    def fits(self, rows: list[list[str]]) -> bool:
+        """Whether the rows look like this layout."""
+
+    def read(self, rows: list[list[str]], mapping: Mapping) -> GroundTruth:
+        """Read the rows. Raises UnreadableError."""
+
+
+LAYOUTS: Final[tuple[tuple[str, CsvLayout], ...]] = (
+    ("long", long),
+    ("building_summary_csv", building_summary_csv),
+    ("wide", wide),
+)
+"""In the order in which ``auto`` tries them; the last takes whatever is left."""
+
+TREES: Final = {
+    "json": trees.read_json_truth,
+    "jsonl": trees.read_jsonl_truth,
+    "ndjson": trees.read_jsonl_truth,
+    "yaml": trees.read_yaml_truth,
+    "yml": trees.read_yaml_truth,
+}
+
+
+def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
+    """Read a ground truth file by its ending, CSV by ``ground_truth_format``. Raises UnreadableError."""
+    ending = path.rpartition(".")[2].lower()
+    if ending in TREES:
+        return TREES[ending](content, mapping)
+    rows = _rows(content)
+    for name, layout in LAYOUTS:
+        if mapping.ground_truth_format == name or (mapping.ground_truth_format == "auto" and layout.fits(rows)):
+            truth = layout.read(rows, mapping)
+            if not any(document.root for document in truth.documents):
+                raise UnreadableError(
+                    f"nothing of it is mapped (read as {name})", "Map its columns in csv_to_json or array_mappings."
+                )
+            return truth
+    raise UnreadableError("no layout fits", "Set ground_truth_format.")
+
+
+def _rows(content: bytes) -> list[list[str]]:
+    """The cells as text: ``NA``, ``None`` and ``00712`` stay what they are."""
+    reader = csv.reader(io.StringIO(text_of(content), newline=""))
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise UnreadableError(f"it is no valid CSV: {error}", "Correct the line.", reader.line_num) from None
+    if not any(any(cell.strip() for cell in row) for row in rows):
+        raise UnreadableError("it is empty", "Write a header row and the expected values.")
+    return rows

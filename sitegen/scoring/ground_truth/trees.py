@@ -1,0 +1,69 @@
+"""Ground truth that has the form of the output already: JSON, JSONL (one document a line) and YAML."""
+
+from __future__ import annotations
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.ground_truth.truth import GroundTruth
+from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.paths import PathError, follow
+from sitegen.scoring.paths import parse as parse_path
+from sitegen.scoring.reading import Document, UnreadableError, text_of
+from sitegen.scoring.yaml_reader import read_yaml
+
+
+def read_json_truth(content: bytes, mapping: Mapping) -> GroundTruth:
+    """One object, a list of objects, or an object with the list at ``documents.path``."""
+    value, findings = read_json(content)
+    return _documents(value, mapping, findings)
+
+
+def read_jsonl_truth(content: bytes, mapping: Mapping) -> GroundTruth:
+    """One object a line. A line that cannot be read makes the file unreadable: it would be missing from every mean."""
+    values: list[Value] = []
+    findings: list[Finding] = []
+    for number, line in enumerate(text_of(content).split("\n"), 1):
+        if line.strip():
+            value, more = parse(line, number)
+            values.append(value)
+            findings += more
+    return _documents(values, mapping, tuple(findings))
+
+
+def read_yaml_truth(content: bytes, mapping: Mapping) -> GroundTruth:
+    """As JSON; several YAML documents are several documents."""
+    parsed = read_yaml(content)
+    value: Value = parsed.values[0] if len(parsed.values) == 1 else list(parsed.values)
+    return _documents(value, mapping, parsed.findings)
+
+
+def _documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:
+    said = mapping.documents
+    key = said.key if said else "id"
+    about = tuple(finding._replace(about="ground_truth") for finding in findings)
+    if said and said.path and isinstance(value, dict):
+        try:
+            below = follow(value, parse_path(said.path))
+        except PathError:
+            below = None
+        value = below if isinstance(below, list) else value
+    if isinstance(value, dict):
+        return GroundTruth((Document("", value),), False, None, about)
+    if not isinstance(value, list) or not value:
+        raise UnreadableError("it holds no object", "Write an object, or a list of objects.")
+    documents: dict[str, Document] = {}
+    for number, each in enumerate(value, 1):
+        if not isinstance(each, dict):
+            raise UnreadableError(f"document {number} is no object", "Write a list of objects.")
+        name = _name(each.get(key), number, key)
+        if name in documents:
+            raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
+        documents[name] = Document(name, {field: below for field, below in each.items() if field != key})
+    return GroundTruth(tuple(documents.values()), False, key, about)
+
+
+def _name(value: object, number: int, key: str) -> str:
+    if value is None or isinstance(value, dict | list | bool):
+        raise UnreadableError(f"document {number} has no {key!r}", f"Add a key {key!r} to every document.")
+    return str(value).strip()

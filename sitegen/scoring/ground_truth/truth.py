@@ -1,0 +1,85 @@
+"""What every layout of ground truth is read into."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.paths import PathError, Step, parse
+from sitegen.scoring.reading import Document, UnreadableError
+
+_MAX_ITEMS: Final = 10_000
+
+
+class GroundTruth(NamedTuple):
+    """The expected values of every document."""
+
+    documents: tuple[Document, ...]
+    written: bool
+    """The values are texts of a CSV file: types that nothing declares are inferred."""
+    key: str | None
+    """The key that names documents in file and output, itself not scored; None: they have no names."""
+    findings: tuple[Finding, ...]
+
+
+class Tree:
+    """Builds the tree of a document out of (path, value); ``a[0].b`` makes lists."""
+
+    def __init__(self) -> None:
+        self._root: dict[Step, object] = {}
+        self.clashes: list[str] = []
+
+    def put(self, path: str, value: Value) -> None:
+        """Set a value; a path that runs through a value, or stands already, is a clash and left out."""
+        holder = self._root
+        *above, last = _steps(path)
+        for step in above:
+            below = holder.setdefault(step, {})
+            if not isinstance(below, dict):
+                self.clashes.append(path)
+                return
+            holder = below
+        if last in holder:
+            self.clashes.append(path)
+        else:
+            holder[last] = value
+
+    def value(self) -> dict[str, Value]:
+        """The finished tree."""
+        return {str(step): _finished(below) for step, below in self._root.items()}
+
+
+def _steps(path: str) -> tuple[Step, ...]:
+    try:
+        steps = parse(path)
+    except PathError as error:
+        raise UnreadableError(str(error), "Map the column to a path such as 'walls[0].area'.") from None
+    if any(isinstance(step, int) and not 0 <= step < _MAX_ITEMS for step in steps):
+        raise UnreadableError(f"the index in {path!r} lies outside 0..{_MAX_ITEMS - 1}", "Number items from 0.")
+    return steps
+
+
+def _finished(node: object) -> Value:
+    if not isinstance(node, dict):
+        return node  # type: ignore[return-value]
+    if node and all(isinstance(step, int) for step in node):
+        return [_finished(node[index]) if index in node else None for index in range(max(node) + 1)]
+    return {str(step): _finished(below) for step, below in node.items()}
+
+
+def unmapped(names: list[str]) -> tuple[Finding, ...]:
+    """One note on all columns that are not mapped, in their order."""
+    distinct = list(dict.fromkeys(names))
+    if not distinct:
+        return ()
+    listed = ", ".join(name[:60] for name in distinct[:40]) + (", ..." if len(distinct) > 40 else "")
+    return (
+        Finding(
+            "note",
+            f"{len(distinct)} columns of the ground truth are not mapped and not scored: {listed}",
+            "Map them in csv_to_json or array_mappings if they should count.",
+            None,
+            "ground_truth",
+        ),
+    )

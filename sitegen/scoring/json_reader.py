@@ -1,0 +1,74 @@
+"""JSON (rules 12 and 20): numbers keep their spelling, one bad value stays one bad value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Unusable, Value
+from sitegen.scoring.reading import MAX_DEPTH, Parsed, UnreadableError, check_depth, text_of
+from sitegen.scoring.values import constant, fraction, integer
+
+
+def read_json(content: bytes) -> Parsed:
+    """Parse one JSON value. Raises UnreadableError, never anything else.
+
+    A byte order mark is accepted. Of duplicate keys the last wins, and each is reported. NaN, Infinity, numbers beyond
+    every range and texts with lone surrogates become ``Unusable`` where they stand.
+    """
+    return parse(text_of(content))
+
+
+def parse(text: str, line: int = 1) -> Parsed:
+    """Parse a text whose first line is *line* of its file. Raises UnreadableError."""
+    if not text.strip():
+        raise UnreadableError("it is empty", "Write a JSON object.", line)
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(items)
+        if len(members) != len(items):
+            seen: set[str] = set()
+            for key, _ in items:
+                if key in seen and key not in duplicates:
+                    duplicates.append(key)
+                seen.add(key)
+        return members
+
+    try:
+        value: Value = json.loads(
+            text, parse_int=integer, parse_float=fraction, parse_constant=constant, object_pairs_hook=pairs
+        )
+    except json.JSONDecodeError as error:
+        where = line + error.lineno - 1
+        raise UnreadableError(
+            f"it is no valid JSON: {error.msg} at line {where}, column {error.colno}", "Write valid JSON.", where
+        ) from None
+    except RecursionError:
+        raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line) from None
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        check_depth(value)
+    if "\\ud" in text or "\\uD" in text:
+        value = _without_surrogates(value)
+        duplicates = [_escaped(key) for key in duplicates]
+    findings = tuple(
+        Finding("warning", f"the key {key[:80]!r} stands twice in one object; the last one counts", "Remove one.")
+        for key in duplicates[:20]
+    )
+    return Parsed(value, findings)
+
+
+def _without_surrogates(value: Value) -> Value:
+    if isinstance(value, dict):
+        return {_escaped(key): _without_surrogates(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(each) for each in value]
+    if isinstance(value, str) and _escaped(value) != value:
+        return Unusable(_escaped(value)[:80], "half of a surrogate pair")
+    return value
+
+
+def _escaped(text: str) -> str:
+    """The text with lone surrogates written as escapes, so that it can be stored and shown."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

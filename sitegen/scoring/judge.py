@@ -1,0 +1,177 @@
+"""Holds a document of an output against its ground truth, attribute by attribute (rules 1 to 5, 16, 24)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from sitegen.model.outcomes import Judgement
+from sitegen.model.scorecards import ListAlignment
+from sitegen.model.values import Value
+from sitegen.scoring.expected import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
+from sitegen.scoring.lists import align
+from sitegen.scoring.paths import show, with_key
+from sitegen.scoring.rules import FieldRule, Rules
+
+BLANK: Final = "expected blank"
+EXTRA: Final = "not in ground truth"
+EXTRA_ITEM: Final = "extra item"
+MISSING_ITEM: Final = "missing item"
+NOT_AN_OBJECT: Final = "not an object"
+NOT_A_LIST: Final = "not a list of objects"
+
+
+class Judge:
+    """One document. Ask it once; then its judgements and alignments are complete."""
+
+    __slots__ = ("_document", "_empty", "_rules", "alignments", "judgements")
+
+    def __init__(self, document: str, rules: Rules) -> None:
+        self._document = document
+        self._rules = rules
+        self._empty = rules.empty
+        self.judgements: list[Judgement] = []
+        self.alignments: list[ListAlignment] = []
+
+    def document(self, expected: Branch, actual: dict[str, Value]) -> None:
+        """Judge a document that could be read."""
+        self._members(expected, actual)
+
+    def unreadable(self, expected: Branch, note: str) -> None:
+        """Every non-empty expected value is an omission; blanks are not agreed upon with nobody (rule 8)."""
+        self._omit(expected, note, blanks=False)
+
+    def _members(self, expected: Branch, actual: dict[str, Value]) -> None:
+        members = expected.members
+        for key, node in members.items():
+            self._node(node, actual.get(key))
+        if self._rules.mapping.extra_fields == "count":
+            for key, value in actual.items():
+                if key not in members:
+                    self._extra(value, with_key(expected.path, key), with_key(expected.attribute, key), EXTRA)
+
+    def _node(self, node: Node, actual: Value) -> None:
+        if isinstance(node, Leaf):
+            self._leaf(node, actual)
+        elif isinstance(node, Branch):
+            if isinstance(actual, dict) and actual:
+                self._members(node, actual)
+                return
+            self._omit(node, "", blanks=True)
+            if not self._empty(actual):
+                self._add(node.path, node.attribute, "hallucination", None, actual, NOT_AN_OBJECT)
+        elif isinstance(node, ItemList):
+            self._list(node, actual)
+
+    def _leaf(self, leaf: Leaf, actual: Value) -> None:
+        if leaf.compare is None:
+            if self._empty(actual):
+                self._add(leaf.path, leaf.attribute, "true_negative", leaf.value, actual)
+            else:
+                self._extra(actual, leaf.path, leaf.attribute, BLANK)
+        elif self._empty(actual):
+            self._add(leaf.path, leaf.attribute, "omission", leaf.value, actual)
+        else:
+            self._add(leaf.path, leaf.attribute, leaf.compare.judge(actual), leaf.value, actual)
+
+    def _list(self, node: ItemList, actual: Value) -> None:
+        if self._empty(actual):
+            self._omit(node, MISSING_ITEM, blanks=False)
+            return
+        if not isinstance(actual, list):
+            self._add(node.path, node.attribute, "format_error", None, actual, NOT_A_LIST)
+            self._omit(node, MISSING_ITEM, blanks=False)
+            return
+        strangers = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
+        if strangers:
+            note = f"{NOT_A_LIST}: {len(strangers)} of {len(actual)} items are no objects"
+            self._add(node.path, node.attribute, "format_error", None, strangers[0], note)
+        given = [(index, item) for index, item in enumerate(actual) if isinstance(item, dict) and not self._empty(item)]
+        self._items(node, given)
+
+    def _items(self, node: ItemList, given: list[tuple[int, dict[str, Value]]]) -> None:
+        def field(key: tuple[str, ...]) -> FieldRule:
+            return self._rules.field_rule(f"{node.path}[0].{show(key)}", f"{node.attribute}[].{show(key)}")
+
+        def equal_fields(expected: int, actual: int) -> int:
+            return sum(self._equal(node.items[expected].branch, given[actual][1]))
+
+        pairs, algorithm = align(
+            [(item.index, item.raw) for item in node.items], given, node.rule, field, self._rules, equal_fields
+        )
+        partner = {expected: actual for expected, actual, _ in pairs}
+        scored = node.rule.score_fields
+        for place, item in enumerate(node.items):
+            if place in partner:
+                self._members(item.branch, project(given[partner[place]][1], scored))
+            else:
+                self._omit(item.branch, MISSING_ITEM, blanks=False)
+        paired = set(partner.values())
+        unmatched = [entry for place, entry in enumerate(given) if place not in paired]
+        for index, extra in unmatched:
+            kept = self._known(node.items, project(extra, scored))
+            self._extra(kept, f"{node.path}[{index}]", f"{node.attribute}[]", EXTRA_ITEM)
+        self.alignments.append(
+            ListAlignment(
+                document=self._document,
+                path=node.path,
+                algorithm=algorithm,
+                threshold=node.rule.threshold,
+                pairs=tuple((node.items[i].index, given[j][0], alike) for i, j, alike in pairs),
+                unmatched_expected=tuple(item.index for place, item in enumerate(node.items) if place not in partner),
+                unmatched_actual=tuple(index for index, _ in unmatched),
+            )
+        )
+
+    def _known(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
+        """What of an extra item counts: its own fields do not if fields that the truth does not have do not."""
+        if self._rules.mapping.extra_fields == "count" or not items:
+            return extra
+        known = {key for item in items for key in item.branch.members}
+        return {key: value for key, value in extra.items() if key in known}
+
+    def _equal(self, expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:
+        for key, node in expected.members.items():
+            value = actual.get(key)
+            if isinstance(node, Leaf):
+                if node.compare is not None and not self._empty(value):
+                    yield node.compare.judge(value) == "correct"
+            elif isinstance(node, Branch) and isinstance(value, dict):
+                yield from self._equal(node, value)
+
+    def _omit(self, node: Node, note: str, *, blanks: bool) -> None:
+        """Nothing was given for a node: its values are omissions, its blanks agreed upon if *blanks* says so."""
+        if isinstance(node, Leaf):
+            if node.compare is not None:
+                self._add(node.path, node.attribute, "omission", node.value, None, note)
+            elif blanks:
+                self._add(node.path, node.attribute, "true_negative", node.value, None, note)
+            return
+        below: Iterable[Node] = ()
+        if isinstance(node, Branch):
+            below = node.members.values()
+        elif not isinstance(node, OutOfScope):
+            below = [item.branch for item in node.items]
+            blanks, note = False, note or MISSING_ITEM
+        for each in below:
+            self._omit(each, note, blanks=blanks)
+
+    def _extra(self, value: Value, path: str, attribute: str, note: str) -> None:
+        """A value where none was expected: each of its non-empty leaves in scope is a hallucination."""
+        if self._rules.ignored(path, attribute):
+            return
+        if isinstance(value, dict):
+            for key, below in value.items():
+                self._extra(below, with_key(path, key), with_key(attribute, key), note)
+        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            strangers = [item for item in value if not isinstance(item, dict) and not self._empty(item)]
+            if strangers:
+                self._add(path, attribute, "hallucination", None, strangers[0], note)
+            for index, item in enumerate(value):
+                if isinstance(item, dict):
+                    self._extra(item, f"{path}[{index}]", f"{attribute}[]", note)
+        elif not self._empty(value):
+            self._add(path, attribute, "hallucination", None, value, note)
+
+    def _add(self, path: str, attribute: str, outcome: str, expected: Value, actual: Value, note: str = "") -> None:
+        self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note))  # type: ignore[arg-type]

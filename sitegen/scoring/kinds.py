@@ -1,0 +1,20 @@
+"""The eval kinds, in the order in which pages explain them. A new kind is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.errors import ConfigurationError
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.scorer import Scorer
+
+SCORERS: Final[tuple[Scorer, ...]] = (FieldsScorer(),)
+
+
+def scorer(kind: str) -> Scorer:
+    """The scorer of a kind. Raises ConfigurationError if there is none."""
+    for each in SCORERS:
+        if each.kind == kind:
+            return each
+    known = ", ".join(each.kind for each in SCORERS)
+    raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {known}.")

@@ -1,0 +1,205 @@
+"""Which item of a list of the output belongs to which expected item (rules 21 to 25)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from sitegen.model.values import Value
+from sitegen.scoring.compare import read_boolean, read_date
+from sitegen.scoring.paths import follow
+from sitegen.scoring.rules import FieldRule, ListRule, Rules
+from sitegen.scoring.values import coerced_number, is_number, plain_number
+from sitegen.stats.assignment import assign
+from sitegen.text.normalise import normalise
+from sitegen.text.similarity import Cell, Exact, similar_pairs, similarity
+
+DEFAULT: Final = (("description",), ("name",), ("id",))
+"""What items are matched by where nothing is said: the first that any item has."""
+
+_MAX_TIES: Final = 20_000
+"""Pairs of equal similarity that are told apart by their score fields; beyond, by their order alone."""
+
+Pair = tuple[int, int, float]
+"""Place in the expected items, place in the given ones, similarity."""
+
+
+class Alignment(NamedTuple):
+    """Pairs of places, by the expected one, and the algorithm that found them."""
+
+    pairs: list[Pair]
+    algorithm: str
+
+
+def align(
+    expected: Sequence[tuple[int, dict[str, Value]]],
+    actual: Sequence[tuple[int, dict[str, Value]]],
+    rule: ListRule,
+    fields: Callable[[tuple[str, ...]], FieldRule],
+    rules: Rules,
+    equal_fields: Callable[[int, int], int],
+) -> Alignment:
+    """Pair the items of two lists, each given with its index in its own list.
+
+    *fields* gives the rule of a match field; *equal_fields* says how many score fields of a pair of places are equal,
+    and is asked only where similarities tie.
+    """
+    keys = rule.match_fields or next(
+        ((key,) for key in DEFAULT if _anyone_has(key, expected, rules) or _anyone_has(key, actual, rules)), ()
+    )
+    ones, others = _cells(keys, fields, expected, actual, rules)
+    if rule.algorithm == "position" or not keys:
+        place_of = {index: place for place, (index, _) in enumerate(actual)}
+        pairs = [
+            (place, place_of[index], similarity(ones[place], others[place_of[index]]))
+            for place, (index, _) in enumerate(expected)
+            if index in place_of
+        ]
+        return Alignment(pairs, "position")
+    if rule.algorithm == "hungarian":
+        return Alignment(_hungarian(similar_pairs(ones, others, rule.threshold), equal_fields), "hungarian")
+    return Alignment(_greedy(ones, others, rule.threshold, equal_fields), "greedy")
+
+
+def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: Rules) -> bool:
+    return any(not rules.empty(follow(item, key)) for _, item in items)  # type: ignore[arg-type]
+
+
+def _cells(
+    keys: tuple[tuple[str, ...], ...],
+    fields: Callable[[tuple[str, ...]], FieldRule],
+    expected: Sequence[tuple[int, dict[str, Value]]],
+    actual: Sequence[tuple[int, dict[str, Value]]],
+    rules: Rules,
+) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
+    """The match fields of both sides.
+
+    A plain digit string counts as a number where any item has a number in that field, so that CSV cells meet JSON
+    numbers; everywhere else it is a text like any other.
+    """
+    columns: list[tuple[list[Cell], list[Cell]]] = []
+    for key in keys:
+        rule = fields(key)
+        left: list[Value] = [follow(item, key) for _, item in expected]  # type: ignore[misc]
+        right: list[Value] = [follow(item, key) for _, item in actual]  # type: ignore[misc]
+        numbers = any(map(is_number, left)) or any(map(is_number, right))
+        columns.append(
+            (
+                [_cell(value, rule, rules, numbers) for value in left],
+                [_cell(value, rule, rules, numbers) for value in right],
+            )
+        )
+    ones = [tuple(left[place] for left, _ in columns) for place in range(len(expected))]
+    others = [tuple(right[place] for _, right in columns) for place in range(len(actual))]
+    return ones, others
+
+
+def _cell(value: Value, rule: FieldRule, rules: Rules, numbers: bool) -> Cell:
+    if rules.empty(value):
+        return None
+    if rule.type == "date":
+        day = read_date(value, rule.formats)
+        if day is not None:
+            return Exact(day)
+    if rule.type == "boolean" or isinstance(value, bool):
+        said = read_boolean(value, rules.true_words, rules.false_words)
+        if said is not None:
+            return Exact(("boolean", said))
+    if is_number(value) and rule.type != "string":
+        return Exact(Decimal(value))  # type: ignore[arg-type]
+    if isinstance(value, str):
+        if rule.type in ("numeric", "integer", "angle") or (numbers and rule.type is None):
+            number = coerced_number(value) if rule.type else plain_number(value)
+            if number is not None:
+                return Exact(Decimal(number))
+        return normalise(value)
+    return str(value) if is_number(value) else Exact(repr(value))
+
+
+def _greedy(
+    ones: list[tuple[Cell, ...]],
+    others: list[tuple[Cell, ...]],
+    threshold: float,
+    equal_fields: Callable[[int, int], int],
+) -> list[Pair]:
+    """The best remaining pair, again and again. Equal items go first and need no distances at all."""
+    places: dict[tuple[Cell, ...], list[int]] = {}
+    for place, other in enumerate(others):
+        places.setdefault(other, []).append(place)
+    nothing = (None,) * len(ones[0]) if ones else ()
+    same = [(i, j, 1.0) for i, one in enumerate(ones) if one != nothing for j in places.get(one, ())]
+    pairs = _best_first(same, equal_fields)
+    left = sorted(set(range(len(ones))) - {i for i, _, _ in pairs})
+    right = sorted(set(range(len(others))) - {j for _, j, _ in pairs})
+    close = similar_pairs([ones[i] for i in left], [others[j] for j in right], threshold)
+    pairs += _best_first([(left[i], right[j], alike) for i, j, alike in close], equal_fields)
+    return sorted(pairs)
+
+
+def _best_first(candidates: list[Pair], equal_fields: Callable[[int, int], int]) -> list[Pair]:
+    """Take pairs by similarity; among equals by equal score fields, then by the lower places."""
+    by_similarity: dict[float, list[tuple[int, int]]] = {}
+    for i, j, alike in candidates:
+        by_similarity.setdefault(round(alike, 9), []).append((i, j))
+    taken_left: set[int] = set()
+    taken_right: set[int] = set()
+    pairs: list[Pair] = []
+    for alike in sorted(by_similarity, reverse=True):
+        free = [(i, j) for i, j in by_similarity[alike] if i not in taken_left and j not in taken_right]
+        for i, j in _ordered(free, equal_fields):
+            if i not in taken_left and j not in taken_right:
+                taken_left.add(i)
+                taken_right.add(j)
+                pairs.append((i, j, alike))
+    return pairs
+
+
+def _ordered(tied: list[tuple[int, int]], equal_fields: Callable[[int, int], int]) -> list[tuple[int, int]]:
+    lefts, rights = {i for i, _ in tied}, {j for _, j in tied}
+    if len(lefts) == len(rights) == len(tied) or len(tied) > _MAX_TIES:
+        return sorted(tied)
+    return sorted(tied, key=lambda pair: (-equal_fields(*pair), *pair))
+
+
+def _hungarian(candidates: list[Pair], equal_fields: Callable[[int, int], int]) -> list[Pair]:
+    """Greatest total similarity; among equal totals, more equal score fields.
+
+    Items that no candidate links have nothing to do with each other, so that each cluster is solved on its own.
+    """
+    pairs: list[Pair] = []
+    for cluster in _clusters(candidates):
+        rows = sorted({i for i, _, _ in cluster})
+        columns = sorted({j for _, j, _ in cluster})
+        tied = len(cluster) <= _MAX_TIES
+        equal = {(i, j): equal_fields(i, j) if tied else 0 for i, j, _ in cluster}
+        scale = (max(equal.values()) + 1) * (len(rows) + 1)
+        row_of = {i: place for place, i in enumerate(rows)}
+        column_of = {j: place for place, j in enumerate(columns)}
+        weights = [[0] * len(columns) for _ in rows]
+        for i, j, alike in cluster:
+            # One more for every pair: a similarity of 0 is a pair as well if the threshold allows it.
+            weights[row_of[i]][column_of[j]] = (round(alike * 10**9) * scale + equal[i, j]) * (len(rows) + 1) + 1
+        alikes = {(i, j): alike for i, j, alike in cluster}
+        for row, column in assign(weights):
+            i, j = rows[row], columns[column]
+            pairs.append((i, j, round(alikes[i, j], 9)))
+    return sorted(pairs)
+
+
+def _clusters(candidates: list[Pair]) -> list[list[Pair]]:
+    """Split the candidates into connected parts."""
+    parent: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def root(node: tuple[str, int]) -> tuple[str, int]:
+        while parent.setdefault(node, node) != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for i, j, _ in candidates:
+        parent[root(("left", i))] = root(("right", j))
+    clusters: dict[tuple[str, int], list[Pair]] = {}
+    for pair in candidates:
+        clusters.setdefault(root(("left", pair[0])), []).append(pair)
+    return list(clusters.values())

@@ -1,0 +1,131 @@
+"""The documents of an output: one file or several, one document or a list of them."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.paths import PathError, follow
+from sitegen.scoring.paths import parse as parse_path
+from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.scoring.scorer import File
+from sitegen.scoring.yaml_reader import read_yaml
+
+
+class Output(NamedTuple):
+    """What could be read of an output."""
+
+    documents: dict[str, dict[str, Value]]
+    """By their names; a single document without a name is called ``""``."""
+    unreadable: dict[str, str]
+    """Name of a document -> why it cannot be read. ``""`` stands for all that are missing."""
+    findings: list[Finding]
+
+
+def read_outputs(files: tuple[File, ...], mapping: Mapping, *, several: bool, key: str | None) -> Output:
+    """Read the files of one output. Never raises.
+
+    *several*: the ground truth has several documents, or names its one, so that a list is no mistake. *key* names
+    them; without one they are numbered from 1. Of several files each is one document, called as its stem.
+    """
+    output = Output({}, {}, [])
+    if not files:
+        _fail(output, "", "the output is missing")
+    reader = _Reader(output, mapping, several, (mapping.documents.key if mapping.documents else key))
+    for file in files:
+        stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 else ""
+        try:
+            if file.content is None:
+                raise UnreadableError(file.reason or "the output is missing", "Make the output again.")
+            reader.file(file.path, file.content, stem)
+        except UnreadableError as error:
+            _fail(output, stem, error.what, error.line, error.fix)
+    return output
+
+
+def _fail(output: Output, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
+    output.unreadable[name] = why
+    which = f"the output {name[:80]!r}" if name else "the output"
+    output.findings.append(Finding("error", f"{which} cannot be read: {why}", fix, line))
+
+
+class _Reader:
+    def __init__(self, output: Output, mapping: Mapping, several: bool, key: str | None) -> None:
+        self._output = output
+        self._path = mapping.documents.path if mapping.documents else None
+        self._several = several or mapping.documents is not None
+        self._key = key
+
+    def file(self, path: str, content: bytes, stem: str) -> None:
+        """Add the documents of one file. Raises UnreadableError."""
+        ending = path.rpartition(".")[2].lower()
+        if ending in ("jsonl", "ndjson"):
+            self._lines(content)
+            return
+        if ending in ("yaml", "yml"):
+            yaml = read_yaml(content)
+            value: Value = yaml.values[0] if len(yaml.values) == 1 else list(yaml.values)
+            findings = yaml.findings
+        else:
+            value, findings = read_json(content)
+        self._output.findings.extend(findings)
+        if self._path and isinstance(value, dict):
+            try:
+                below = follow(value, parse_path(self._path))
+            except PathError as error:
+                raise UnreadableError(str(error), "Correct documents.path in the mapping.") from None
+            value = below if isinstance(below, list) else None
+            if value is None:
+                raise UnreadableError(f"there is no list of documents at {self._path!r}", "Write one there.")
+        if isinstance(value, list) and self._several and not stem:
+            for number, each in enumerate(value, 1):
+                self._document(each, number, None)
+        elif isinstance(value, dict):
+            name = stem or (self._name(value, 1) if self._key else "")
+            self._add(name, value)
+        else:
+            raise UnreadableError("its root is no object", "Write one JSON object.")
+
+    def _lines(self, content: bytes) -> None:
+        number = 0
+        for line_number, line in enumerate(text_of(content).split("\n"), 1):
+            if not line.strip():
+                continue
+            number += 1
+            try:
+                value, findings = parse(line, line_number)
+            except UnreadableError as error:
+                self._report("error", f"line {line_number} cannot be read: {error.what}", line_number)
+                continue
+            self._output.findings.extend(findings)
+            self._document(value, number, line_number)
+        if not number:
+            raise UnreadableError("it is empty", "Write one JSON object a line.")
+
+    def _document(self, value: Value, number: int, line: int | None) -> None:
+        if not isinstance(value, dict):
+            self._report("error", f"document {number} is no object", line)
+            return
+        name = self._name(value, number)
+        if self._key and name == "":
+            self._report("error", f"document {number} has no {self._key!r}", line)
+            return
+        self._add(name, value)
+
+    def _name(self, value: dict[str, Value], number: int) -> str:
+        if self._key is None:
+            return str(number)
+        name = value.get(self._key)
+        return "" if name is None or isinstance(name, bool | dict | list | tuple) else str(name).strip()
+
+    def _add(self, name: str, value: dict[str, Value]) -> None:
+        if name in self._output.documents:
+            self._report("warning", f"the document {name[:80]!r} stands twice; the last one counts", None)
+        self._output.documents[name] = value
+
+    def _report(self, severity: str, what: str, line: int | None) -> None:
+        self._output.findings.append(Finding(severity, what, "Correct the output.", line))  # type: ignore[arg-type]

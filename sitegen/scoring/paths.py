@@ -1,0 +1,130 @@
+"""Field paths (rule 19): ``a.0.b`` and ``a[0].b`` are one, shown as ``a[0].b``; ``["a.b"]`` is a key with a dot."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+Step: TypeAlias = str | int
+"""A key, or an index of a list."""
+
+ANY: Final = "*"
+"""In a pattern, one step of any name. A key that is really called ``*`` cannot be named in a pattern."""
+
+_SHOWN: Final = 200
+_PLAIN: Final = re.compile(r'[^.\[\]"*\\\x00-\x1f\x7f\u0085\u2028\u2029]+')
+_WHOLE: Final = re.compile(r"-?\d+")
+_TOKEN: Final = re.compile(r'\.?\[(?P<index>-?\d+|\*?)\]|\.?\["(?P<quoted>(?:[^"\\]|\\.)*)"\]|\.?(?P<plain>[^.\[\]]+)')
+
+
+class PathError(ValueError):
+    """The text is no field path."""
+
+
+def parse(text: str) -> tuple[Step, ...]:
+    """Split a path or pattern into its steps; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
+    steps: list[Step] = []
+    position = 0
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None or (position == 0 and text[0] == "."):
+            raise PathError(f"{text[:80]!r} is no field path")
+        index, quoted, plain = token.group("index", "quoted", "plain")
+        if index is not None:
+            steps.append(int(index) if index not in ("", "*") else ANY)
+        elif quoted is not None:
+            steps.append(_unquote(quoted))
+        elif steps and text[position] != ".":
+            raise PathError(f"{text[:80]!r} is no field path: a dot is missing")
+        else:
+            steps.append(int(plain) if _WHOLE.fullmatch(plain) and len(plain) < 10 else plain.strip())
+        position = token.end()
+    if not steps:
+        raise PathError("an empty field path")
+    return tuple(steps)
+
+
+def _unquote(quoted: str) -> str:
+    try:
+        return str(json.loads(f'"{quoted}"'))
+    except ValueError as error:
+        raise PathError(f"the quoted key {quoted[:80]!r} cannot be read") from error
+
+
+def with_key(path: str, key: str) -> str:
+    """The path of a key below *path*."""
+    if _PLAIN.fullmatch(key) and not _WHOLE.fullmatch(key) and key == key.strip() and len(key) <= _SHOWN:
+        return f"{path}.{key}" if path else key
+    if len(key) > _SHOWN:
+        key = key[:_SHOWN] + "\u2026"
+    return f"{path}[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
+
+
+def show(steps: Sequence[Step]) -> str:
+    """A path as pages write it."""
+    path = ""
+    for step in steps:
+        path = f"{path}[{step}]" if isinstance(step, int) or step == ANY else with_key(path, step)
+    return path
+
+
+def follow(value: object, steps: Sequence[Step]) -> object:
+    """What stands at a path; None if it is missing, which a path through null or a scalar and a negative index are."""
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step if isinstance(step, str) else str(step))
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+class Pattern(NamedTuple):
+    """A compiled pattern: ``*`` and ``[*]`` match one step, a trailing ``.*`` one or more."""
+
+    steps: tuple[Step, ...]
+    open_end: bool
+    """The last step is ``.*``: it matches the rest, however long."""
+
+    @property
+    def indexed(self) -> bool:
+        """Whether it names an index, so that not all items of a list are alike to it."""
+        return any(isinstance(step, int) for step in self.steps)
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """How specific it is: steps that are named, then their characters."""
+        named = [str(step) for step in self.steps if step != ANY]
+        return len(named), sum(map(len, named))
+
+    def matches(self, path: Sequence[Step]) -> bool:
+        """Whether the whole path fits."""
+        if len(path) != len(self.steps) and not (self.open_end and len(path) > len(self.steps)):
+            return False
+        return all(map(_fits, self.steps, path))
+
+    def matches_end(self, path: Sequence[Step]) -> bool:
+        """Whether the path ends like this, the first step at an underscore or at a whole step.
+
+        ``ceiling_area`` fits ``zones[0].cathedral_ceiling_area``, ``area`` does not fit ``subarea``.
+        """
+        if self.open_end or len(path) < len(self.steps):
+            return False
+        tail = path[len(path) - len(self.steps) :]
+        first, given = self.steps[0], tail[0]
+        begins = _fits(first, given) or (
+            isinstance(first, str) and isinstance(given, str) and given.endswith("_" + first)
+        )
+        return begins and all(map(_fits, self.steps[1:], tail[1:]))
+
+
+def pattern(text: str) -> Pattern:
+    """Compile a pattern. Raises PathError."""
+    return Pattern(parse(text), open_end=text.endswith(".*"))
+
+
+def _fits(wanted: Step, given: Step) -> bool:
+    return wanted in (ANY, given) or str(wanted) == str(given)

@@ -1,0 +1,188 @@
+"""``eval-results.json``: one result as a document that other programs read (``sitegen/eval-results/1``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sitegen.model.metrics import Convention, Counts
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.problems import Severity
+from sitegen.model.scorecards import ListAlignment, Result, Status
+from sitegen.model.values import Unusable, Value
+from sitegen.stats import counts as stats
+
+SCHEMA: Final = "sitegen/eval-results/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Where a result comes from; None where nobody knows."""
+
+    iteration: int | None = None
+    timestamp: str | None = None
+    """ISO 8601. Given from outside: scoring has no clock."""
+    git_commit: str | None = None
+    dirty: bool = False
+    """The work tree had changes that the commit does not have."""
+    instruction_hashes: dict[str, str] = field(default_factory=dict)
+    """Path -> SHA-256 in hex."""
+    sitegen: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Pooled over documents; undefined is None."""
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+    field_accuracy: float | None
+    total_fields_gt: int
+    total_fields_extracted: int
+    convention: Convention
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """The counts of one attribute."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """One document."""
+
+    id: str
+    f1: float | None
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class DiscrepancyRow:
+    """One error."""
+
+    document: str
+    field_path: str
+    expected: Any
+    actual: Any
+    error_type: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """What was odd about the files."""
+
+    severity: Severity
+    what: str
+    fix: str
+    line: int | None
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsDocument:
+    """The whole file, in the order in which it is written."""
+
+    schema: str
+    eval_id: str
+    status: Status
+    metrics: Metrics
+    errors_by_type: dict[ErrorType, int]
+    by_field: dict[str, FieldRow]
+    documents: tuple[DocumentRow, ...]
+    macro_f1: float | None
+    pooled_f1: float | None
+    macro_f1_attributes: float | None
+    discrepancies: tuple[DiscrepancyRow, ...]
+    alignment: dict[str, list[list[int | float | None]]]
+    """List -> [expected index, actual index, similarity]; an index without a partner stands beside null. Where there
+    are several documents, the list is called ``document:path``."""
+    problems: tuple[ProblemRow, ...]
+    metadata: Metadata
+
+
+def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> ResultsDocument:
+    """The document of one result of kind ``fields``."""
+    card = result.scorecard
+    counts = card.counts
+    several = len(card.documents) > 1
+    return ResultsDocument(
+        schema=SCHEMA,
+        eval_id=eval_id,
+        status=card.status,
+        metrics=Metrics(
+            precision=stats.precision(counts),
+            recall=stats.recall(counts),
+            f1=stats.f1(counts),
+            true_positives=counts.tp,
+            false_positives=counts.fp,
+            false_negatives=counts.fn,
+            true_negatives=counts.tn,
+            field_accuracy=stats.field_accuracy(counts),
+            total_fields_gt=card.expected_values,
+            total_fields_extracted=card.actual_values,
+            convention=card.convention,
+        ),
+        errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
+        by_field={each.attribute: _field_row(each.counts) for each in card.fields},
+        documents=tuple(DocumentRow(each.id, stats.f1(each.counts), each.status) for each in card.documents),
+        macro_f1=card.metric("macro_f1"),
+        pooled_f1=stats.f1(counts),
+        macro_f1_attributes=card.metric("macro_f1_attributes"),
+        discrepancies=tuple(
+            DiscrepancyRow(
+                each.document, each.path, _plain(each.expected), _plain(each.actual), each.outcome, each.note
+            )
+            for each in result.judgements
+            if each.outcome in ERROR_TYPES
+        ),
+        alignment={
+            f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments
+        },
+        problems=tuple(ProblemRow(*each) for each in card.findings),
+        metadata=metadata,
+    )
+
+
+def to_json_bytes(document: ResultsDocument) -> bytes:
+    """Indented UTF-8 JSON. Numbers keep the spelling they had (``600.0``); undefined is null, never NaN."""
+    from msgspec import json
+
+    return json.format(json.Encoder(decimal_format="number").encode(document), indent=2) + b"\n"
+
+
+def _field_row(counts: Counts) -> FieldRow:
+    return FieldRow(
+        counts.tp, counts.fp, counts.fn, counts.tn, stats.precision(counts), stats.recall(counts), stats.f1(counts)
+    )
+
+
+def _alignment(alignment: ListAlignment) -> list[list[int | float | None]]:
+    rows: list[list[int | float | None]] = [list(pair) for pair in alignment.pairs]
+    rows += [[index, None, None] for index in alignment.unmatched_expected]
+    rows += [[None, index, None] for index in alignment.unmatched_actual]
+    return rows
+
+
+def _plain(value: Value) -> Any:
+    """The value with what JSON has no word for as the text it was written as."""
+    if isinstance(value, Unusable):
+        return value.literal
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return value

@@ -1,0 +1,130 @@
+"""Reading single values: what is a number, what a text spells, what is empty (rules 3, 10, 12, 14)."""
+
+from __future__ import annotations
+
+import decimal
+import re
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from sitegen.model.values import Unusable, Value
+from sitegen.text.normalise import normalise
+
+Number: TypeAlias = int | Decimal
+
+EXACT: Final = decimal.Context(prec=2_000, Emax=999_999, Emin=-999_999)
+"""Arithmetic that rounds nothing within the bounds of a readable number."""
+
+_LONGEST: Final = 400
+"""Characters of a number's literal, and decimal places before or behind the point, that are still read."""
+
+_PLAIN: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+_LITERAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?|[0-9]+(\.[0-9]+)?")
+_CURRENCY: Final = "$€£¥"
+
+
+def integer(literal: str) -> int | Unusable:
+    """Read the digits of a whole number."""
+    if len(literal) > _LONGEST:
+        return Unusable(literal[:80], "a number of too many digits")
+    return int(literal)
+
+
+def fraction(literal: str) -> Decimal | Unusable:
+    """Read a number with a fraction or an exponent, keeping its spelling."""
+    try:
+        number = Decimal(literal) if len(literal) <= _LONGEST else None
+    except decimal.InvalidOperation:
+        number = None
+    if number is None or not number.is_finite() or abs(number.adjusted()) > _LONGEST:
+        return Unusable(literal[:80], "a number beyond every range")
+    return number
+
+
+def constant(literal: str) -> Unusable:
+    """NaN, Infinity and -Infinity, which Python's reader allows."""
+    return Unusable(literal, "not a number")
+
+
+def plain_number(text: str) -> Number | None:
+    """A number in its one plain spelling, ``12`` or ``-0.5``; never ``007``, ``1e3`` or ``1,200``."""
+    stripped = text.strip()
+    if not _PLAIN.fullmatch(stripped):
+        return None
+    return _usable(stripped)
+
+
+def coerced_number(text: str) -> Number | None:
+    """A number as people write it: ``$1,200.00``, ``12%`` (12, never 0.12), ``(123)`` (-123), ``+5``.
+
+    ``1.200,00`` is never guessed, nor is ``12,5``.
+    """
+    stripped = text.strip()
+    literal = _LITERAL.fullmatch(stripped)
+    if literal:
+        return _usable(stripped)
+    negative = False
+    if stripped.startswith("(") and stripped.endswith(")"):
+        negative, stripped = True, stripped[1:-1].strip()
+    if stripped[:1] in ("-", "+") and not negative:
+        negative, stripped = stripped[0] == "-", stripped[1:].strip()
+    stripped = stripped.strip(_CURRENCY).strip()
+    stripped = stripped.removesuffix("%").strip()
+    if stripped[:1] == "-" and not negative:
+        negative, stripped = True, stripped[1:]
+    if not _GROUPED.fullmatch(stripped):
+        return None
+    number = _usable(stripped.replace(",", ""))
+    if number is None or not negative:
+        return number
+    return -number if isinstance(number, int) else number.copy_negate()
+
+
+def _usable(literal: str) -> Number | None:
+    number = integer(literal) if literal.lstrip("-").isdigit() else fraction(literal)
+    return None if isinstance(number, Unusable) else number
+
+
+def spells(text: str, number: Number) -> bool:
+    """Whether *text* (normalised) is the JSON literal of *number*: ``12`` spells 12 and not 12.0."""
+    if isinstance(number, int):
+        return text == str(number)
+    if len(text) > _LONGEST or not _LITERAL.fullmatch(text) or text.lstrip("-").isdigit():
+        return False
+    written = fraction(text)
+    return isinstance(written, Decimal) and written.as_tuple() == number.as_tuple()
+
+
+def is_number(value: Value) -> bool:
+    """An int or a Decimal; a boolean is never a number (rule 13)."""
+    return type(value) is int or type(value) is Decimal
+
+
+class Emptiness:
+    """What counts as no value: null, white space, ``[]``, ``{}``, containers of nothing else, and ``null_values``."""
+
+    __slots__ = ("_numbers", "_words")
+
+    def __init__(self, null_values: tuple[Any, ...] = ()) -> None:
+        self._words = frozenset(normalise(word) for word in null_values if isinstance(word, str))
+        self._numbers = frozenset(number for number in null_values if is_number(number))
+
+    def __call__(self, value: Value) -> bool:
+        """Whether the value is empty."""
+        if value is None:
+            return True
+        if isinstance(value, str):
+            if not value or value.isspace():
+                return True
+            return bool(self._words or self._numbers) and self._is_word(value)
+        if isinstance(value, Unusable):
+            return False
+        if isinstance(value, list):
+            return all(map(self, value))
+        if isinstance(value, dict):
+            return all(map(self, value.values()))
+        return not isinstance(value, bool) and value in self._numbers
+
+    def _is_word(self, text: str) -> bool:
+        return normalise(text) in self._words or (bool(self._numbers) and plain_number(text) in self._numbers)

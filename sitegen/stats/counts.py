@@ -1,0 +1,83 @@
+"""Precision, recall, F1 and their means: the only place that knows how (rules 1, 2, 6, 7 and 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sitegen.model.metrics import Convention, Counts
+from sitegen.model.outcomes import Judgement
+
+
+def tally(judgements: Iterable[Judgement], convention: Convention = "standard") -> Counts:
+    """Count judgements.
+
+    A format error without an expected value stands for a whole list; the cells that it fails to give are omissions
+    of their own, so that it adds no FN (rule 24).
+    """
+    tp = tn = omission = hallucination = wrong_value = format_error = whole_lists = 0
+    for judgement in judgements:
+        outcome = judgement.outcome
+        if outcome == "correct":
+            tp += 1
+        elif outcome == "true_negative":
+            tn += 1
+        elif outcome == "omission":
+            omission += 1
+        elif outcome == "hallucination":
+            hallucination += 1
+        elif outcome == "wrong_value":
+            wrong_value += 1
+        else:
+            format_error += 1
+            whole_lists += judgement.expected is None
+    wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
+    return Counts(
+        tp=tp,
+        fp=hallucination + wrong_value + format_error,
+        fn=omission + wrong,
+        tn=tn,
+        omission=omission,
+        hallucination=hallucination,
+        wrong_value=wrong_value,
+        format_error=format_error,
+    )
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum, number by number: what pooled metrics are made from."""
+    columns = zip(*counts, strict=True)
+    return Counts(*(sum(column) for column in columns))
+
+
+def precision(counts: Counts) -> float | None:
+    """TP / (TP + FP): what share of the given values is right."""
+    return _ratio(counts.tp, counts.tp + counts.fp)
+
+
+def recall(counts: Counts) -> float | None:
+    """TP / (TP + FN): what share of the expected values was found."""
+    return _ratio(counts.tp, counts.tp + counts.fn)
+
+
+def f1(counts: Counts) -> float | None:
+    """2 TP / (2 TP + FP + FN): 0 if there are only errors, undefined only if there is nothing at all."""
+    return _ratio(2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn)
+
+
+def field_accuracy(counts: Counts) -> float | None:
+    """(TP + TN) / attributes judged; a wrong value is one attribute, whatever the convention counts it as."""
+    right = counts.tp + counts.tn
+    wrong = counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
+    return _ratio(right, right + wrong)
+
+
+def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
+    """The mean of what is defined, and how many values were left out because they are not (rule 6)."""
+    every = list(values)
+    defined = [value for value in every if value is not None]
+    left_out = len(every) - len(defined)
+    return (sum(defined) / len(defined) if defined else None), left_out
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
