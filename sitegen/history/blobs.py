@@ -1,0 +1,135 @@
+"""Contents of blobs from ``git cat-file --batch``: in bulk, or one at a time."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import IO, Final, NamedTuple, Self
+
+from sitegen.history.head import Found
+from sitegen.history.process import Process
+
+LFS: Final = b"version https://git-lfs.github.com/spec/"
+_LARGEST_POINTER: Final = 1_024
+_PIECE: Final = 1 << 20
+_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
+
+POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
+MISSING: Final = "missing from this clone (a partial or damaged one)"
+
+
+class BlobRead(NamedTuple):
+    """What git gave for a blob id."""
+
+    oid: str
+    content: bytes | None
+    reason: str = ""
+    """Why there is no content: missing, no file, larger than the limit, a Git LFS pointer."""
+
+
+def too_large(size: int, limit: int) -> str:
+    """The reason for a file over the limit."""
+    return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
+
+
+def checked(oid: str, content: bytes) -> BlobRead:
+    """A content that was read, unless it only stands for one."""
+    if content.startswith(LFS) and len(content) < _LARGEST_POINTER:
+        return BlobRead(oid, None, POINTER)
+    return BlobRead(oid, content)
+
+
+def read_blobs(found: Found, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
+    """One answer for each id, in order, as ``Repository.read_blobs`` says."""
+    waiting = iter(oids)
+    asked: deque[str] = deque()
+    more = True
+    while more:
+        with Process(found, ["cat-file", "--batch", "--buffer"], _questions(asked, waiting)) as cat:
+            # Each question stands in `asked` before git sees it, so the answer is to the first one there.
+            while answer := _answer(cat.stdout, asked, limit):
+                yield answer
+            cat.close()
+            failure = cat.failure
+        if failure is not None:
+            raise failure
+        # git ended over an object that it could not read, and nothing is lost but that one.
+        more = bool(asked)
+        if more:
+            yield BlobRead(asked.popleft(), None, MISSING)
+
+
+def _questions(asked: deque[str], waiting: Iterator[str]) -> Iterator[bytes]:
+    for oid in tuple(asked):
+        yield oid.encode() + b"\n"
+    for oid in waiting:
+        asked.append(oid)
+        # Nothing but an id may reach git: names of objects can be expressions.
+        yield (oid if _ID.fullmatch(oid) else "0" * 40).encode() + b"\n"
+
+
+def _answer(stream: IO[bytes], asked: deque[str], limit: int) -> BlobRead | None:
+    """The next answer; None at the end of the stream, or if git ended in the middle of it."""
+    header = stream.readline().split()
+    if not header:
+        return None
+    if len(header) < 3:
+        return BlobRead(asked.popleft(), None, MISSING)
+    kind, size = header[1], int(header[2])
+    if kind != b"blob" or size > limit:
+        if not _skip(stream, size + 1):
+            return None
+        reason = too_large(size, limit) if kind == b"blob" else f"no file but a {kind.decode('ascii', 'replace')}"
+        return BlobRead(asked.popleft(), None, reason)
+    content = stream.read(size)
+    if len(content) < size or not stream.read(1):
+        return None
+    return checked(asked.popleft(), content)
+
+
+def _skip(stream: IO[bytes], size: int) -> bool:
+    while size:
+        piece = stream.read(min(size, _PIECE))
+        if not piece:
+            return False
+        size -= len(piece)
+    return True
+
+
+class BlobReader:
+    """Reads one blob at a time from a process that stays open. A context manager."""
+
+    def __init__(self, found: Found, limit: int) -> None:
+        self._found = found
+        self._limit = limit
+        self._process: Process | None = None
+
+    def read(self, oid: str) -> BlobRead:
+        """The contents of a blob, or why there are none."""
+        if not _ID.fullmatch(oid):
+            return BlobRead(oid, None, MISSING)
+        if self._process is None:
+            self._process = Process(self._found, ["cat-file", "--batch"])
+        try:
+            self._process.stdin.write(oid.encode() + b"\n")
+            self._process.stdin.flush()
+            answer = _answer(self._process.stdout, deque([oid]), self._limit)
+        except BrokenPipeError:
+            answer = None
+        if answer is None:
+            self.close()
+            return BlobRead(oid, None, MISSING)
+        return answer
+
+    def close(self) -> None:
+        """End the process; the next read starts another."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

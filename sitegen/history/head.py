@@ -1,0 +1,127 @@
+"""Finding a repository and the commit of a revision: short git processes without any import that costs time.
+
+A build that finds nothing changed runs only this.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sitegen.errors import RepositoryError
+
+GIT: Final = "git"
+
+_KEPT: Final = (
+    "GIT_CONFIG",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_TEST_",
+)
+
+SAFE: Final[dict[str, str]] = {
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_DIFF_OPTS": "",
+    "GIT_GLOB_PATHSPECS": "0",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_ICASE_PATHSPECS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NOGLOB_PATHSPECS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+"""What makes git answer alike for every user: nothing replaced or grafted, nothing fetched, asked or written."""
+
+
+class Found(NamedTuple):
+    """Where a repository lies."""
+
+    git_dir: Path
+    """Of a linked work tree, its own folder below ``worktrees/``."""
+    common_dir: Path
+    """Where objects and configuration are; ``git_dir`` but in a linked work tree."""
+    root: Path | None
+    """The top of the work tree; None in a bare repository."""
+    shallow: bool
+
+
+def environment() -> dict[str, str]:
+    """The environment for git: the caller's own, without what a hook or a user set to steer git, and ``SAFE``.
+
+    Configuration stays, because ``safe.directory`` is part of it.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
+    return kept | SAFE
+
+
+def discover(path: Path) -> Found:
+    """The repository around a folder or a file.
+
+    Raises RepositoryError, in git's own words, if there is none or git does not want to read it.
+    """
+    folder = path if path.is_dir() else path.parent
+    if not folder.is_dir():
+        raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
+    answer = _run(
+        folder,
+        "rev-parse",
+        "--is-bare-repository",
+        "--is-inside-work-tree",
+        "--is-shallow-repository",
+        "--absolute-git-dir",
+    )
+    if answer.returncode:
+        raise _refusal(folder, answer.stderr)
+    bare, inside, shallow, git = os.fsdecode(answer.stdout).split("\n", 3)
+    git_dir = Path(git.removesuffix("\n"))
+    root = None
+    if inside == "true":
+        root = Path(os.fsdecode(_run(folder, "rev-parse", "--show-toplevel").stdout).removesuffix("\n"))
+    elif bare == "false" and git_dir.name == ".git":
+        root = git_dir.parent
+    return Found(git_dir, _common(git_dir), root, shallow == "true")
+
+
+def resolve_fast(path: Path, rev: str) -> str | None:
+    """The id of the commit that a revision names in the repository around a folder; None if it names none."""
+    if rev.startswith("-") or not path.is_dir():
+        return None
+    answer = _run(path, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
+    return answer.stdout.decode("ascii", "replace").strip() or None if answer.returncode == 0 else None
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run([GIT, *arguments], cwd=folder, env=environment(), capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
+
+
+def _common(git_dir: Path) -> Path:
+    try:
+        link = os.fsdecode((git_dir / "commondir").read_bytes()).removesuffix("\n")
+    except OSError:
+        return git_dir
+    return Path(os.path.normpath(git_dir / link))
+
+
+def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
+    said = stderr.decode("utf-8", "replace").strip()
+    first, _, rest = said.partition("\n")
+    what = first.removeprefix("fatal: ")
+    if "not a git repository" in what:
+        return RepositoryError(
+            "There is no git repository here.",
+            where=str(folder),
+            fix="Run sitegen inside a git repository, or name one.",
+        )
+    fix = " ".join(rest.split()) or "Run git status here: it says the same and more."
+    return RepositoryError(f"git does not read this repository: {what}", where=str(folder), fix=fix)

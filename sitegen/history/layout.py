@@ -1,0 +1,246 @@
+"""Which path means what: the conventions, the site's configuration and the built manifest in one place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from posixpath import basename, normpath
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from sitegen.config import GROUND_TRUTHS, OUTPUTS, EvalConfig, Manifest, SiteConfig
+from sitegen.history.globs import compiled, literal_prefix
+from sitegen.model.timeline import Blob
+
+Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]
+
+RESULTS: Final = "results"
+RECORDED: Final = "eval-results.json"
+DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
+OVERWRITTEN: Final = (*OUTPUTS, *(f"{RESULTS}/{name}" for name in OUTPUTS))
+"""Where an output may stand that is overwritten from commit to commit; the first that exists counts."""
+
+_ITERATION = re.compile(r"iteration-?([0-9]{1,9})", re.IGNORECASE)
+_RUN = re.compile(rf"runs/[^/]+/(?:{'|'.join(map(re.escape, OUTPUTS))})")
+_OWN_RESULTS: Final = frozenset({*OUTPUTS, "aggregate.json", RECORDED})
+
+
+class Place(NamedTuple):
+    """What a path is to an eval."""
+
+    eval_id: str
+    folder: str
+    """The eval's folder that the path lies in."""
+    role: Role
+    iteration: str = ""
+    """Name of the iteration's folder, or of the stranger."""
+
+
+class Rules(NamedTuple):
+    """What a manifest says of how an eval is scored: all that may differ from commit to commit."""
+
+    ground_truth: str | None = None
+    """Path relative to the eval's folder."""
+    mapping: str | None = None
+    schema: str | None = None
+    settings: str = DEFAULT_SETTINGS
+
+    @classmethod
+    def of(cls, entry: EvalConfig) -> Rules:
+        """The rules of a manifest's entry."""
+        settings = json.loads(entry.settings)
+        settings["ground_truth_format"] = entry.ground_truth_format
+        return cls(
+            normal(entry.ground_truth) if entry.ground_truth else None,
+            normal(entry.mapping) if entry.mapping else None,
+            normal(entry.schema) if entry.schema else None,
+            json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False),
+        )
+
+
+class Watched(NamedTuple):
+    """Paths that some manifest of history names beyond the conventions."""
+
+    shared: frozenset[str] = frozenset()
+    """Mappings, schemas and ground truths outside their eval's folder, relative to the repository."""
+    ground_truths: frozenset[str] = frozenset()
+    """Ground truths relative to an eval's folder."""
+
+    def __or__(self, other: object) -> Watched:
+        assert isinstance(other, Watched)
+        return Watched(self.shared | other.shared, self.ground_truths | other.ground_truths)
+
+    def covers(self, other: Watched) -> bool:
+        """Whether nothing of the other is new."""
+        return other.shared <= self.shared and other.ground_truths <= self.ground_truths
+
+
+class Layout:
+    """Answers what a path means at the built revision's configuration."""
+
+    def __init__(self, site: SiteConfig, manifest: Manifest, watched: Watched) -> None:
+        self._evals_dir = _folder(site.evals_dir)
+        self._evals = f"{self._evals_dir}/" if self._evals_dir else ""
+        self.manifest_path = f"{self._evals}manifest.yaml"
+        self._entries = {entry.id: entry for entry in manifest.evals}
+        self._owners = self._folder_owners(manifest)
+        self._instructions = compiled(site.instructions)
+        self._globs = site.instructions
+        self._mappings = tuple(normal(mapping) for mapping in site.mapping)
+        self._own_mappings = tuple(mapping for mapping in self._mappings if "{dir}" in mapping)
+        self.watched = watched | self.named_by(manifest)
+        self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
+        explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
+        self._overwritten = frozenset({*OVERWRITTEN, *explicit})
+        self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
+
+    def entry(self, eval_id: str) -> EvalConfig:
+        """The built manifest's entry, or the defaults."""
+        return self._entries.get(eval_id) or EvalConfig(id=eval_id)
+
+    def folders(self, eval_id: str) -> tuple[str, ...]:
+        """Where the eval may live, the best place first: its folder, earlier names of it, the folder of its id."""
+        entry = self.entry(eval_id)
+        stated = [_folder(entry.dir)] if entry.dir else []
+        return tuple(
+            dict.fromkeys([*stated, *(self._alias(alias) for alias in entry.aliases), f"{self._evals}{eval_id}"])
+        )
+
+    def named_by(self, manifest: Manifest) -> Watched:
+        """The paths that a manifest names."""
+        shared, truths = set(), set()
+        for entry in manifest.evals:
+            rules = Rules.of(entry)
+            folder = _folder(entry.dir) if entry.dir else f"{self._evals}{entry.id}"
+            shared |= {path.replace("{dir}", folder) for path in (rules.mapping, rules.schema) if path}
+            if rules.ground_truth and rules.ground_truth.startswith("../"):
+                shared.add(normal(f"{folder}/{rules.ground_truth}"))
+            elif rules.ground_truth:
+                truths.add(rules.ground_truth)
+        return Watched(frozenset(shared), frozenset(truths))
+
+    def place(self, path: str) -> Place | None:
+        """What a path is to which eval; None if it is nothing to any."""
+        owner = self._owner(path)
+        if owner is None:
+            return None
+        eval_id, folder = owner
+        inside = path[len(folder) + 1 :]
+        if inside in self._truths:
+            return Place(eval_id, folder, "ground_truth")
+        if inside in self._overwritten:
+            return Place(eval_id, folder, "overwritten")
+        if not inside.startswith(f"{RESULTS}/"):
+            return None
+        name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
+        if iteration_number(name) is None or not rest:
+            known = name in _OWN_RESULTS or name.startswith(".")
+            return None if known else Place(eval_id, folder, "stranger", name)
+        if rest in OUTPUTS:
+            return Place(eval_id, folder, "output", name)
+        if rest == RECORDED:
+            return Place(eval_id, folder, "recorded", name)
+        return Place(eval_id, folder, "run", name) if _RUN.fullmatch(rest) else None
+
+    def is_instruction(self, path: str) -> bool:
+        """Whether the path is an instruction file's."""
+        return self._instructions.fullmatch(path) is not None
+
+    def is_shared(self, path: str) -> bool:
+        """Whether the path may be a mapping, a schema, or a ground truth outside its eval's folder."""
+        if path in self._shared:
+            return True
+        owner = self._owner(path) if self._own_mappings else None
+        return owner is not None and any(own.replace("{dir}", owner[1]) == path for own in self._own_mappings)
+
+    def hides(self, path: str) -> bool:
+        """Whether something that is read could lie below a path, were it a folder."""
+        below = f"{path}/"
+        if any(spec == path or spec.startswith(below) for spec in self.pathspecs):
+            return True
+        owner = self._owner(f"{below}x")
+        if owner is None:
+            return False
+        inside = below[len(owner[1]) + 1 :]
+        first, _, rest = inside.partition("/")
+        return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
+
+    @property
+    def pathspecs(self) -> tuple[str, ...]:
+        """Literal folders and files that hold everything that is read; empty: the whole repository."""
+        roots = {self._evals_dir, *self._owners, *self._shared, *(literal_prefix(glob) for glob in self._globs)}
+        if "" in roots:
+            return ()
+        return tuple(sorted(root for root in roots if not any(root.startswith(f"{other}/") for other in roots)))
+
+    def mapping(self, rules: Rules, folder: str, shared: Mapping[str, str]) -> Blob | None:
+        """The field mapping in force: the one that the rules name, else the first of the site's that exists."""
+        candidates = (rules.mapping,) if rules.mapping else self._mappings
+        return first_blob((path.replace("{dir}", folder) for path in candidates), shared)
+
+    def _folder_owners(self, manifest: Manifest) -> dict[str, str]:
+        owners: dict[str, str] = {}
+        for entry in manifest.evals:
+            if entry.dir:
+                owners.setdefault(_folder(entry.dir), entry.id)
+        for entry in manifest.evals:
+            for alias in entry.aliases:
+                owners.setdefault(self._alias(alias), entry.id)
+        return owners
+
+    def _alias(self, alias: str) -> str:
+        return _folder(alias) if "/" in alias else f"{self._evals}{alias}"
+
+    def _owner(self, path: str) -> tuple[str, str] | None:
+        """(eval id, folder) of the eval that a path lies in: the deepest folder that is named, else the convention."""
+        end = path.rfind("/")
+        while end > 0 and self._owners:
+            if path[:end] in self._owners:
+                return self._owners[path[:end]], path[:end]
+            end = path.rfind("/", 0, end)
+        if not path.startswith(self._evals):
+            return None
+        name, slash, _ = path[len(self._evals) :].partition("/")
+        return (name, f"{self._evals}{name}") if slash else None
+
+
+def structure_digest(site: SiteConfig, manifest: Manifest) -> str:
+    """A digest of what decides how all of history is read: if it changes, the timeline is made anew."""
+    entries = [
+        (entry.id, entry.dir, entry.aliases, entry.kind, entry.outputs, entry.instructions)
+        for entry in sorted(manifest.evals, key=lambda entry: entry.id)
+    ]
+    read = (site.first_parent, site.instructions, site.evals_dir, site.mapping, site.limits.max_blob_bytes, entries)
+    return hashlib.sha256(json.dumps(read).encode()).hexdigest()
+
+
+def iteration_number(name: str) -> int | None:
+    """The number of ``iteration-012``; None if the folder's name is no iteration's."""
+    match = _ITERATION.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def first_blob(paths: Iterable[str], files: Mapping[str, str]) -> Blob | None:
+    """The first of the paths that there is a file at."""
+    return next((Blob(path, files[path]) for path in paths if path in files), None)
+
+
+def is_path(outputs: str) -> bool:
+    """Whether a manifest's ``outputs`` names a file."""
+    return outputs not in ("auto", "iterations")
+
+
+def folder_name(folder: str) -> str:
+    """What a folder is called without the folders above it."""
+    return basename(folder)
+
+
+def normal(path: str) -> str:
+    """A path as git writes it: no ``./``, no slash at either end, no way up and down again."""
+    return normpath(path.strip("/"))
+
+
+def _folder(path: str) -> str:
+    folder = normal(path)
+    return "" if folder == "." else folder

@@ -1,0 +1,155 @@
+"""One running git process: started through GitPython, fed from a thread, and ended whatever happens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import IO, Final, Self
+
+from sitegen.errors import RepositoryError
+from sitegen.history.head import GIT, SAFE, Found
+
+_WORDS: Final = 4_000
+"""Bytes of git's own words that are kept: the last ones."""
+
+CONFIGURATION: Final = (
+    ("core.attributesFile", os.devnull),
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", os.devnull),
+    ("core.quotePath", "true"),
+    ("diff.suppressBlankEmpty", "false"),
+)
+"""Settings of the user that even plumbing follows, put back to what git ships with."""
+
+
+class Process:
+    """A git process that answers on ``stdout``. A context manager: leaving it ends the process."""
+
+    def __init__(self, found: Found, arguments: Sequence[str], feed: Iterable[bytes] | None = None) -> None:
+        """Start git.
+
+        With *feed*, a thread of its own writes what it yields, so that neither side can wait for the other for ever;
+        without it, the caller writes to ``stdin`` and closes it.
+        """
+        # The work tree is said to be the git folder: plumbing needs none, and attributes of a real one do not count.
+        # The index is said to be a file that is not there: diff-tree would read it for nothing.
+        environment = {
+            **SAFE,
+            "GIT_DIR": str(found.git_dir),
+            "GIT_COMMON_DIR": str(found.common_dir),
+            "GIT_WORK_TREE": str(found.git_dir),
+            "GIT_INDEX_FILE": str(found.git_dir / "no-index-is-read"),
+        }
+        settings = [part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")]
+        self._process = _popen([GIT, *settings, *arguments], found.git_dir, environment)
+        self._arguments = arguments
+        self._words = bytearray()
+        self._failure: BaseException | None = None
+        self._threads = [_thread(self._listen)]
+        if feed is not None:
+            self._threads.append(_thread(lambda: self._write(feed)))
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """What git answers."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """Where questions go, if no feed was given."""
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def words(self) -> str:
+        """What git said on stderr, cut to its end."""
+        return self._words.decode("utf-8", "replace").strip()
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What the feed raised."""
+        return self._failure
+
+    def finish(self) -> None:
+        """Wait for the end after everything was read. Raises what the feed raised, or RepositoryError if git failed."""
+        code = self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        if self._failure is not None:
+            raise self._failure
+        if code:
+            raise RepositoryError(
+                f"git {self._arguments[0]} failed: {self.words or f'exit code {code}'}",
+                fix="Run git fsck: the repository may be damaged.",
+            )
+
+    def close(self) -> None:
+        """End the process, whether it is done or not."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(timeout=5)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                _close(stream)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _listen(self) -> None:
+        assert self._process.stderr is not None
+        while piece := self._process.stderr.read1(65_536):  # type: ignore[attr-defined]
+            self._words += piece
+            del self._words[:-_WORDS]
+
+    def _write(self, feed: Iterable[bytes]) -> None:
+        try:
+            for piece in feed:
+                self.stdin.write(piece)
+        except (BrokenPipeError, ValueError):
+            pass  # git ended, or was ended: the reader says so
+        except BaseException as error:
+            self._failure = error
+        finally:
+            _close(self.stdin)
+
+
+def _popen(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        from git.cmd import Git
+        from git.exc import GitCommandNotFound
+    except ImportError as error:
+        raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
+
+    try:
+        started = Git(str(folder)).execute(command, as_process=True, istream=subprocess.PIPE, env=environment)
+    except GitCommandNotFound as error:
+        raise RepositoryError("git cannot be started.", where=str(folder), fix=str(error)) from error
+    process = started.proc
+    # From here on the process is ours: GitPython would end it when its wrapper is collected.
+    started.proc = None
+    assert process is not None
+    return process
+
+
+def _thread(work: Callable[[], None]) -> Thread:
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def _close(stream: IO[bytes]) -> None:
+    with suppress(BrokenPipeError, ValueError):
+        stream.close()

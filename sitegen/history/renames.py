@@ -1,0 +1,67 @@
+"""Renames: pairs of a deleted and an added file. git is asked for none, because what it finds depends on settings."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from posixpath import basename
+from typing import Final
+
+from sitegen.model.commits import Change
+
+SIMILAR: Final = 0.5
+"""Least similarity of two contents, as git has it."""
+
+
+def file_renames(changes: Iterable[Change], read: Callable[[str], bytes | None]) -> dict[str, Change]:
+    """The deletion behind each added path that is a rename.
+
+    Equal contents are paired first, equal names among them before others; then, if exactly one deleted and one added
+    file are left, these two if their contents are similar. *read* gives a blob's content, or None.
+    """
+    gone = {change.path: change for change in changes if change.new is None}
+    came = {change.path: change for change in changes if change.old is None}
+    pairs: dict[str, Change] = {}
+    by_content: dict[str | None, list[str]] = defaultdict(list)
+    for path in sorted(gone):
+        by_content[gone[path].old].append(path)
+    for same_name in (True, False):
+        for path in sorted(came.keys() - pairs.keys()):
+            candidates = by_content[came[path].new]
+            match = next((old for old in candidates if not same_name or basename(old) == basename(path)), None)
+            if match is not None:
+                candidates.remove(match)
+                pairs[path] = gone.pop(match)
+    rest = sorted(came.keys() - pairs.keys())
+    if len(rest) == len(gone) == 1:
+        old = next(iter(gone.values()))
+        before, after = read(old.old or ""), read(came[rest[0]].new or "")
+        if before is not None and after is not None and similarity(before, after) >= SIMILAR:
+            pairs[rest[0]] = old
+    return pairs
+
+
+def similarity(first: bytes, second: bytes) -> float:
+    """The share of the larger content, in bytes, whose lines stand in both; carriage returns at line ends ignored."""
+    before, after = (Counter(line.rstrip(b"\r") for line in text.split(b"\n")) for text in (first, second))
+    common = sum(len(line) * number for line, number in (before & after).items())
+    largest = max(sum(len(line) * number for line, number in lines.items()) for lines in (before, after))
+    return common / largest if largest else float(before == after)
+
+
+def folder_renames(gone: dict[str, Counter[str]], came: dict[str, Counter[str]]) -> dict[str, str]:
+    """(new name -> old name) of what moved: more than half of the old one's blobs came to the new one.
+
+    Both sides are multisets of blob ids by name. Where two compete, more equal blobs win, then the smaller name.
+    """
+    ranked = sorted(
+        (-(deleted & added).total(), old, new)
+        for old, deleted in gone.items()
+        for new, added in came.items()
+        if 2 * (deleted & added).total() > deleted.total()
+    )
+    pairs: dict[str, str] = {}
+    for _, old, new in ranked:
+        if new not in pairs and old not in pairs.values():
+            pairs[new] = old
+    return pairs

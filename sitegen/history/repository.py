@@ -1,0 +1,195 @@
+"""The only reader of git: plumbing as streams, started through GitPython, and nothing ever checked out or written.
+
+GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing below them, and follow the
+user's configuration; here it starts processes, and what they print is read as it comes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from sitegen.errors import NothingToReportError, RepositoryError
+from sitegen.history import blobs, patches, revisions
+from sitegen.history.blobs import BlobRead, BlobReader
+from sitegen.history.head import Found, discover
+from sitegen.history.process import Process
+from sitegen.model.commits import Revision
+from sitegen.model.timeline import Edit
+
+_SCP_FORM = re.compile(r"(?:[^@/]+@)?([^/:]+):(?!//)/*(.+)")
+_URL_FORM = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^@/]*@)?([^/:]+)(:\d+)?/+(.+)")
+
+
+class Repository:
+    """A git repository, read only."""
+
+    def __init__(self, found: Found, max_blob_bytes: int) -> None:
+        self._found = found
+        self.max_blob_bytes = max_blob_bytes
+
+    @classmethod
+    def open(cls, path: Path, *, max_blob_bytes: int = 20_000_000) -> Repository:
+        """The repository around a folder: of a work tree, a linked work tree, or a bare one.
+
+        Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
+        """
+        return cls(discover(Path(path)), max_blob_bytes)
+
+    @property
+    def found(self) -> Found:
+        """Where the repository lies."""
+        return self._found
+
+    @property
+    def root(self) -> Path | None:
+        """The top of the work tree; None in a bare repository."""
+        return self._found.root
+
+    @property
+    def git_dir(self) -> Path:
+        """The repository's own folder; of a linked work tree, that work tree's."""
+        return self._found.git_dir
+
+    @property
+    def bare(self) -> bool:
+        """Whether there is no work tree."""
+        return self._found.root is None
+
+    @property
+    def name(self) -> str:
+        """The name of the folder, without ``.git``."""
+        return self._found.root.name if self._found.root else self._found.git_dir.name.removesuffix(".git")
+
+    @property
+    def shallow_boundary(self) -> tuple[str, ...]:
+        """Ids of the commits whose parents are cut off; empty if the history is complete."""
+        if not self._found.shallow:
+            return ()
+        return tuple(sorted((self._found.common_dir / "shallow").read_text("ascii").split()))
+
+    @cached_property
+    def is_partial(self) -> bool:
+        """Whether the clone left out objects (``--filter``), which sitegen never fetches."""
+        return bool(self._text("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"))
+
+    def origin_url(self) -> str | None:
+        """The web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""
+        return web_address(self._text("config", "--get", "remote.origin.url"))
+
+    def resolve(self, rev: str) -> str:
+        """The full id of the commit that a revision names.
+
+        Raises NothingToReportError if there are no commits yet, RepositoryError if the revision is unknown.
+        """
+        if not rev.startswith("-"):
+            answer = self._text("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
+            if answer:
+                return answer
+        where = str(self.root or self.git_dir)
+        if not self._text("rev-list", "--all", "--max-count=1") and not self._text(
+            "rev-parse", "--quiet", "--verify", "HEAD"
+        ):
+            raise NothingToReportError("The repository has no commits yet.", where=where, fix="Commit something first.")
+        raise RepositoryError(
+            f"There is no revision {rev!r}.",
+            where=where,
+            fix="Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.",
+        )
+
+    def follows(self, old: str, new: str) -> bool:
+        """Whether *old* is on the first-parent line of *new*.
+
+        To be an ancestor is not enough: after a merge the other way round the old commit is on a side branch.
+        """
+        if old == new:
+            return True
+        last = b""
+        with Process(self._found, ["rev-list", "--first-parent", "--parents", new, f"^{old}", "--"], ()) as listing:
+            for line in listing.stdout:
+                last = line
+            return not self._failed(listing) and last.split()[1:2] == [old.encode()]
+
+    def first_parent_position(self, old: str, new: str) -> int | None:
+        """How many commits stand before *old* on the first-parent line of *new*; None if *old* is not on that line."""
+        if not self.follows(old, new):
+            return None
+        count = self._text("rev-list", "--first-parent", "--count", old, "--")
+        return int(count) - 1 if count else None
+
+    def walk(
+        self,
+        new: str,
+        *,
+        since: str | None,
+        first_position: int = 0,
+        first_parent: bool = True,
+        pathspecs: Sequence[str] = (),
+        irregular: revisions.Irregular | None = None,
+    ) -> Iterator[Revision]:
+        """Revisions after *since* (a commit on the same line) up to *new*, oldest first, as a stream.
+
+        Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
+        told of it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
+        Without *first_parent*, commits of side branches come too, parents first.
+        """
+        return revisions.walk(
+            self._found,
+            new,
+            since,
+            first_position=first_position,
+            first_parent=first_parent,
+            pathspecs=pathspecs,
+            irregular=irregular,
+        )
+
+    def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
+        """The contents of many blobs, in order, from one process.
+
+        *oids* is consumed in another thread, ahead of the answers, and must not wait for them. Whatever cannot be
+        given (missing, no blob, larger than ``max_blob_bytes``, a Git LFS pointer) is answered with a reason and
+        without having been held in memory.
+        """
+        return blobs.read_blobs(self._found, oids, self.max_blob_bytes)
+
+    def reader(self) -> BlobReader:
+        """Reads blobs one at a time; a context manager."""
+        return BlobReader(self._found, self.max_blob_bytes)
+
+    def patches(self, edits: Sequence[Edit]) -> Iterator[bytes]:
+        """The patch of each edit, in order, from one process; empty if nothing but line ends changed.
+
+        Histogram diff, three lines of context, carriage returns at line ends ignored; of a renamed file the difference
+        between the two contents. A patch is cut after 4 MB.
+        """
+        return patches.read_patches(self._found, edits)
+
+    def _text(self, *arguments: str) -> str:
+        """What a short command prints; empty if it fails."""
+        with Process(self._found, arguments, ()) as process:
+            printed = process.stdout.read().decode("utf-8", "surrogateescape").strip()
+            return "" if self._failed(process) else printed
+
+    @staticmethod
+    def _failed(process: Process) -> bool:
+        try:
+            process.finish()
+        except RepositoryError:
+            return True
+        return False
+
+
+def web_address(url: str) -> str | None:
+    """The address of a repository's home page from the address of the repository; None if it has none."""
+    url = url.strip()
+    if match := _URL_FORM.fullmatch(url):
+        scheme, host, port, path = match.groups()
+        # A port belongs to the scheme it was given for: ssh's is not that of the web server.
+        scheme, port = (scheme, port or "") if scheme in ("http", "https") else ("https", "")
+    elif "://" not in url and (match := _SCP_FORM.fullmatch(url)) and len(match[1]) > 1:
+        scheme, host, port, path = "https", match[1], "", match[2]
+    else:
+        return None
+    return f"{scheme}://{host}{port}/{path.rstrip('/').removesuffix('.git').rstrip('/')}"

@@ -1,0 +1,139 @@
+"""The walk: ``rev-list`` into ``diff-tree``, read as a stream, commit by commit, oldest first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from typing import IO, Final
+
+from sitegen.history.head import Found
+from sitegen.history.process import Process
+from sitegen.model.commits import Change, Commit, Revision
+
+Irregular = Callable[[Commit, str, str], None]
+"""Is told (commit, path, what it is) of every path that is no regular file: ``a symbolic link``, ``a submodule``."""
+
+_FORMAT: Final = "--format=%H%x00%an%x00%cd%x00%s%x00%b"
+_FIELDS: Final = 5
+_PIECE: Final = 1 << 16
+_LONGEST_SUBJECT: Final = 1_000
+_LONGEST_BODY: Final = 10_000
+_REGULAR: Final = ("100644", "100755", "100664")
+_KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
+
+
+def commit_lines(found: Found, arguments: Sequence[str], feed: Iterable[bytes] | None = None) -> Iterator[bytes]:
+    """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent, a root against nothing."""
+    with Process(found, ["rev-list", "--parents", *arguments], feed or ()) as listing:
+        for line in listing.stdout:
+            ids = line.split()
+            yield b" ".join(ids[:2]) + b"\n"
+        listing.finish()
+
+
+def walk(
+    found: Found,
+    new: str,
+    since: str | None,
+    *,
+    first_position: int,
+    first_parent: bool,
+    pathspecs: Sequence[str],
+    irregular: Irregular | None,
+) -> Iterator[Revision]:
+    """Every commit after *since* up to *new*, as ``Repository.walk`` says."""
+    order = ["--first-parent"] if first_parent else ["--topo-order"]
+    listing = commit_lines(found, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
+    command = [
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "--raw",
+        "-z",
+        "--root",
+        "--no-renames",
+        "--no-abbrev",
+        "--always",
+        "--ignore-submodules=none",
+        "--encoding=UTF-8",
+        "--date=raw",
+        _FORMAT,
+        *(["--", *pathspecs] if pathspecs else []),
+    ]
+    with Process(found, command, listing) as trees:
+        yield from _revisions(_tokens(trees.stdout), first_position, irregular)
+        trees.finish()
+
+
+def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
+    """What stands between the NULs."""
+    rest = b""
+    while piece := stream.read1(_PIECE):  # type: ignore[attr-defined]
+        *whole, rest = (rest + piece).split(b"\0")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _revisions(tokens: Iterator[bytes], position: int, irregular: Irregular | None) -> Iterator[Revision]:
+    # Under -z the message ends with NUL and a line feed stands before the first record: "\n:100644 ...".
+    # Records start with a colon, ids of commits never do, and a message cannot hold a NUL.
+    for first in tokens:
+        head = first
+        while head:
+            author, when, subject, body = (next(tokens) for _ in range(_FIELDS - 1))
+            commit = Commit(
+                sha=head.decode("ascii"),
+                position=position,
+                author=_text(author, _LONGEST_SUBJECT),
+                committed_at=iso(when.decode("ascii", "replace")),
+                subject=_text(subject, _LONGEST_SUBJECT),
+                body=_text(body, _LONGEST_BODY),
+            )
+            position += 1
+            changes = []
+            head = b""
+            for token in tokens:
+                record = token.lstrip(b"\n")
+                if not record.startswith(b":"):
+                    head = token
+                    break
+                change = _change(record, next(tokens), commit, irregular)
+                if change is not None:
+                    changes.append(change)
+            yield Revision(commit, tuple(changes))
+
+
+def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> Change | None:
+    """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed."""
+    old_mode, new_mode, old, new, _ = record[1:].decode("ascii").split(" ")
+    path = os.fsdecode(raw_path)
+    if irregular is not None and new_mode in _KINDS:
+        irregular(commit, path, _KINDS[new_mode])
+    change = Change(path, old if old_mode in _REGULAR else None, new if new_mode in _REGULAR else None)
+    return change if change.old != change.new else None
+
+
+def _text(raw: bytes, longest: int) -> str:
+    text = raw.decode("utf-8", "replace").strip()
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def iso(raw: str) -> str:
+    """A raw date of git, ``1700000000 +0100``, as ISO 8601 with that offset; UTC if the offset makes no sense.
+
+    Written here because versions of git disagree on UTC (``Z`` or ``+00:00``) and on impossible dates.
+    """
+    seconds, _, offset = raw.strip().partition(" ")
+    try:
+        sign = -1 if offset.startswith("-") else 1
+        digits = offset.lstrip("+-")
+        zone = timezone(sign * timedelta(hours=int(digits[:-2] or 0), minutes=int(digits[-2:] or 0)))
+        return datetime.fromtimestamp(int(seconds), zone).isoformat()
+    except (ValueError, OverflowError, OSError):
+        pass
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC).isoformat()

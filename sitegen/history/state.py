@@ -1,0 +1,232 @@
+"""The folded state: what must be known of the past to go on, in parts, so that one more commit loads little."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from sitegen.history.layout import Rules
+from sitegen.model.commits import Commit
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import Blob, InstructionHistory, Snapshot
+
+STATE: Final = "state"
+EVAL: Final = "eval"
+INSTRUCTION: Final = "instruction"
+KINDS: Final = (STATE, EVAL, INSTRUCTION)
+
+GLOBAL: Final = "global"
+PROBLEMS: Final = "problems"
+
+T = TypeVar("T")
+
+
+class Parts(Protocol):
+    """A store of bytes by kind and key. What it is given must come back together, or not at all."""
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """What was put, or None."""
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        """Keep, in place of what was there."""
+
+    def delete(self, kind: str, key: str) -> None:
+        """Forget, if it is there."""
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        """All keys of a kind."""
+
+
+class Inputs(NamedTuple):
+    """What scoring an eval depends on besides its outputs."""
+
+    ground_truth: Blob | None = None
+    mapping: Blob | None = None
+    schema: Blob | None = None
+    settings: str = ""
+
+
+@dataclass(slots=True)
+class Unit:
+    """One iteration: a folder, or one version of an overwritten output."""
+
+    number: int
+    slug: str
+    points: list[int] = field(default_factory=list)
+    """Indices of its snapshots in the series."""
+    present: bool = True
+    waiting: bool = False
+    """Came or changed while there was no ground truth."""
+
+
+@dataclass(slots=True)
+class SeriesState:
+    """One candidate for an eval's series: its iterations, or the versions of an overwritten output."""
+
+    snapshots: list[Snapshot] = field(default_factory=list)
+    units: dict[str, Unit] = field(default_factory=dict)
+    """By the name of the iteration's folder, or by the number of the version, in the order in which they came."""
+
+
+@dataclass(slots=True)
+class EvalState:
+    """One eval as far as history was read."""
+
+    id: str
+    folders: list[str]
+    """Where it may live, the best place first."""
+    active: str | None = None
+    """Where it lives."""
+    renamed_from: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    """Path -> blob id of every file of its folders that is read."""
+    with_runs: dict[str, bool] = field(default_factory=dict)
+    """Names of iterations that ever had repeated runs."""
+    strangers: dict[str, bool] = field(default_factory=dict)
+    """Names below ``results/`` that were reported."""
+    inputs: Inputs | None = None
+    """In force; None before the first commit that touched the eval."""
+    had_ground_truth: bool = False
+    iterations: SeriesState = field(default_factory=SeriesState)
+    overwritten: SeriesState = field(default_factory=SeriesState)
+    output: Blob | None = None
+    """The overwritten output as it is."""
+
+
+@dataclass(slots=True)
+class State:
+    """The small part that every build loads: nothing in it grows with the number of commits."""
+
+    structure: str
+    boundary: tuple[str, ...]
+    head: Commit | None = None
+    manifest: str | None = None
+    """Blob id of the manifest."""
+    rules: dict[str, Rules] = field(default_factory=dict)
+    """By eval id, of the newest readable manifest."""
+    rule_folders: dict[str, str] = field(default_factory=dict)
+    """Folder -> eval id, of that manifest."""
+    shared: dict[str, str] = field(default_factory=dict)
+    """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
+    instructions: dict[str, str] = field(default_factory=dict)
+    """Path -> blob id."""
+    evals: dict[str, str | None] = field(default_factory=dict)
+    """Id -> active folder of every eval or candidate that has a part of its own."""
+    with_ground_truth: dict[str, bool] = field(default_factory=dict)
+    """Ids of those that ever had ground truth: the evals that are shown."""
+    shared_paths: list[str] = field(default_factory=list)
+    ground_truth_names: list[str] = field(default_factory=list)
+    backward_dates: int = 0
+    """Commits that are dated before their parent."""
+
+
+def encode(value: object) -> bytes:
+    """A part as JSON."""
+    import msgspec
+
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        # Paths that are not UTF-8 carry surrogate escapes, which only the standard library writes.
+        return json.dumps(msgspec.to_builtins(value)).encode()
+
+
+def decode(content: bytes, kind: type[T]) -> T:
+    """A part from JSON. Raises ValueError if it is not what it should be."""
+    import msgspec
+
+    try:
+        value: T = _decoder(kind).decode(content)
+        return value
+    except msgspec.DecodeError:
+        return msgspec.convert(json.loads(content), kind)
+
+
+@cache
+def _decoder(kind: Any) -> Any:
+    import msgspec
+
+    return msgspec.json.Decoder(kind)
+
+
+class Store:
+    """The parts as values: loaded when first asked for, written together at the end."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def state(self) -> State | None:
+        """The small part; None if there is none that this version can read."""
+        content = self._parts.get(STATE, GLOBAL)
+        try:
+            return None if content is None else decode(content, State)
+        except ValueError:
+            return None
+
+    def eval(self, eval_id: str) -> EvalState | None:
+        """One eval's part."""
+        content = self._parts.get(EVAL, eval_id)
+        return None if content is None else decode(content, EvalState)
+
+    def instruction(self, path: str) -> InstructionHistory | None:
+        """One instruction file's part."""
+        content = self._parts.get(INSTRUCTION, _key(path))
+        return None if content is None else decode(content, InstructionHistory)
+
+    def problems(self) -> list[Problem]:
+        """All problems of the past."""
+        content = self._parts.get(STATE, PROBLEMS)
+        return [] if content is None else decode(content, list[Problem])
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for kind, key in tuple(self._all()):
+            self._parts.delete(kind, key)
+
+    def put_state(self, state: State) -> None:
+        """Keep the small part."""
+        self._parts.put(STATE, GLOBAL, encode(state))
+
+    def put_problems(self, problems: list[Problem]) -> None:
+        """Keep the problems."""
+        self._parts.put(STATE, PROBLEMS, encode(problems))
+
+    def put_eval(self, eval_id: str, state: EvalState | None) -> None:
+        """Keep one eval's part, or forget it."""
+        if state is None:
+            self._parts.delete(EVAL, eval_id)
+        else:
+            self._parts.put(EVAL, eval_id, encode(state))
+
+    def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
+        """Keep one instruction file's part, or forget it."""
+        if history is None:
+            self._parts.delete(INSTRUCTION, _key(path))
+        else:
+            self._parts.put(INSTRUCTION, _key(path), encode(history))
+
+    def instructions(self) -> Iterator[InstructionHistory]:
+        """Every instruction file's part, by path."""
+        histories = (self._parts.get(INSTRUCTION, key) for key in self._parts.keys(INSTRUCTION))
+        decoded = [decode(content, InstructionHistory) for content in histories if content is not None]
+        yield from sorted(decoded, key=lambda history: history.path)
+
+    def evals(self) -> Iterator[EvalState]:
+        """Every eval's part, by id."""
+        for eval_id in sorted(self._parts.keys(EVAL)):
+            state = self.eval(eval_id)
+            if state is not None:
+                yield state
+
+    def _all(self) -> Iterator[tuple[str, str]]:
+        for kind in KINDS:
+            for key in self._parts.keys(kind):
+                yield kind, key
+
+
+def _key(path: str) -> str:
+    """A path as text that every store can hold."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
