@@ -5,6 +5,7 @@ Deterministic: a small generator of its own instead of ``random``, so that no Py
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -90,7 +91,7 @@ class _Dice:
 
 def commit(position: int, subject: str | None = None) -> Commit:
     """The commit at a position of the first-parent line."""
-    sha = f"{(position + 1) * 0x9E3779B97F4A7C15F39CC0605CEDC834:040x}"[-40:]
+    sha = hashlib.sha1(b"%d" % position).hexdigest()
     month, day = divmod(position * 2, 28)
     return Commit(
         sha=sha,

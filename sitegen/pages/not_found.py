@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from sitegen.model.site import Page, RawFile
 
 
 @dataclass(frozen=True, slots=True)
 class NotFoundView:
-    """``404.html`` shows nothing of its own."""
+    """What ``pages/not_found.html`` needs."""
 
+    root: str
+    """The way to the root of the site from any depth; without ``base_url`` only right at the root itself."""
     nav: str = ""
 
 
-def not_found_page() -> Page:
-    """``404.html``: served at any depth, so its links start from the site's ``base_url`` if that is known."""
-    return Page("404.html", "pages/not_found.html", NotFoundView())
+def not_found_page(base_url: str | None) -> Page:
+    """``404.html``: a server shows it for any address, so that no relative link would do."""
+    root = urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
+    return Page("404.html", "pages/not_found.html", NotFoundView(root))
 
 
 NO_JEKYLL: Final = RawFile(".nojekyll", b"")

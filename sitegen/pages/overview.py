@@ -71,6 +71,12 @@ class EditRow(NamedTuple):
     changes: tuple[tuple[str, float | None], ...]
     """(eval, change of its headline)."""
 
+    @property
+    def largest(self) -> tuple[tuple[str, float | None], ...]:
+        """The two largest changes."""
+        known = [(name, change) for name, change in self.changes if change is not None]
+        return tuple(sorted(known, key=lambda pair: -abs(pair[1]))[:2])
+
 
 @dataclass(frozen=True, slots=True)
 class OverviewView:

@@ -29,7 +29,7 @@ def pages() -> list[Page]:
         overview_page(tuple(map(sample.summary, every)), head, "main", SiteCounts(121, 14, 9, 3, 4), latest),
         problems_page(sample.PROBLEMS, tuple(one.info for one in every), head, "main"),
         methods_page((("fields", sample.SPECS),)),
-        not_found_page(),
+        not_found_page(None),
     ]
     out += [trend_page(one) for one in every]
     out += [_report(series, index) for index in (0, 17, 30, 58, 59)]

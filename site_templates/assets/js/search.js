@@ -1,0 +1,101 @@
+/* Search over the whole site. The index is a handful of classic scripts (see sitegen/pages/search.py), loaded on first
+   use, newest first, so that it also works from file://. */
+const searchButton = $("[data-search]");
+if (searchButton) {
+  const root = searchButton.dataset.root, dialog = $("dialog.pal"), input = $("input", dialog), list = $("ul", dialog);
+  const status = $(".pal-n", dialog);
+  const allowed = url => url.startsWith(root + "search/") && /^[a-z0-9-]+\.js$/.test(url.slice((root + "search/").length));
+  const policy = window.trustedTypes?.createPolicy("sitegen", {
+    createScriptURL: url => { if (!allowed(url)) throw new TypeError("not a part of the index"); return url; },
+  });
+  const entries = [];
+  let current = 0, started = null, missing = 0;
+
+  const load = name => new Promise(done => {
+    const script = document.createElement("script"), url = `${root}search/${name}.js`;
+    script.src = policy ? policy.createScriptURL(url) : url;
+    script.onload = () => done(true);
+    script.onerror = () => { missing += 1; done(false); };
+    document.head.append(script);
+  });
+  const take = (part, key) => {
+    const at = (self.SEARCH ?? []).findIndex(one => one[0] === part && String(one[1]) === String(key));
+    return at < 0 ? null : self.SEARCH.splice(at, 1)[0][2];
+  };
+  const add = (title, address, note, kind) => entries.push({ title, address, note, kind, text: `${title} ${note}`.toLowerCase() });
+
+  async function loadIndex() {
+    await load("list");
+    const known = take("list", 0);
+    if (!known) return;
+    for (const [title, address, note] of known.evals) add(title, address, note, "eval");
+    for (const [title, address, note] of known.files) add(title, address, note, "file");
+    find();
+    for (let shard = known.shards - 1; shard >= 0; shard -= 1) {
+      await load(shard);
+      for (const [title, address, note] of (take("log", shard) ?? []).reverse()) {
+        add(title, address, note, address.startsWith("commits/") ? "edit" : "iteration");
+      }
+      find();
+    }
+    const files = new Map();
+    for (const [name, report, digest] of known.fields) {
+      if (!files.has(digest)) { await load(`fields-${digest}`); files.set(digest, take("fields", digest) ?? []); }
+      for (const field of files.get(digest)) add(field, `${report}#field=${encodeURIComponent(field)}`, name, "field");
+    }
+    find();
+  }
+
+  /* A word that starts the text counts most, one that starts a word of it more than one inside a word. */
+  const rank = (entry, words) => {
+    let score = entry.kind === "eval" ? 3 : 0;
+    for (const word of words) {
+      const at = entry.text.indexOf(word);
+      if (at < 0) return 0;
+      score += at === 0 ? 8 : /[\s./_[\]-]/.test(entry.text[at - 1]) ? 5 : 1;
+    }
+    return score + 10 / (10 + entry.text.length);
+  };
+
+  function find() {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const hits = words.length
+      ? entries.map(entry => [rank(entry, words), entry]).filter(hit => hit[0]).sort((a, b) => b[0] - a[0]).map(hit => hit[1])
+      : entries;
+    list.replaceChildren(...hits.slice(0, words.length ? 40 : 8).map(entry => {
+      const item = element("li"), link = element("a");
+      link.href = root + entry.address;
+      link.append(element("b", "one", entry.title), element("i", "", entry.kind), element("span", "one", entry.note));
+      item.append(link);
+      return item;
+    }));
+    current = 0;
+    mark();
+    status.textContent = missing && !entries.length ? "The search index could not be loaded."
+      : words.length ? `${hits.length} found${hits.length > 40 ? ", the first 40 shown" : ""}` : "";
+  }
+
+  function mark() {
+    $$("a", list).forEach((link, index) => link.classList.toggle("on", index === current));
+    $("a.on", list)?.scrollIntoView({ block: "nearest" });
+  }
+
+  function open() {
+    dialog.showModal();
+    input.select();
+    started ??= loadIndex();
+  }
+
+  searchButton.addEventListener("click", open);
+  input.addEventListener("input", find);
+  dialog.addEventListener("click", event => { if (event.target === dialog || event.target.closest("a")) dialog.close(); });
+  input.addEventListener("keydown", event => {
+    const links = $$("a", list), step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) { event.preventDefault(); current = clamp(current + step, 0, links.length - 1); mark(); }
+    if (event.key === "Enter" && links[current]) { event.preventDefault(); links[current].click(); }
+  });
+  addEventListener("keydown", event => {
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName ?? "");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey && !dialog.open) { event.preventDefault(); open(); }
+  });
+}

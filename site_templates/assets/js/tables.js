@@ -1,0 +1,100 @@
+/* Long tables: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
+   `data-key` (on the field) the name of its text in the address. */
+const hash = () => new URLSearchParams(location.hash.slice(1));
+const isPressed = button => button.getAttribute("aria-pressed") === "true";
+
+class FilteredTable {
+  constructor(box) {
+    this.box = box;
+    this.first = innerWidth < 600 ? Math.min(50, +box.dataset.table) : +box.dataset.table;
+    this.limit = this.first;
+    this.rows = $$("tbody tr", box);
+    this.words = $("[data-q]", box);
+    this.section = $("[data-group]", box);
+    this.types = $$("[data-type]", box);
+    this.fresh = $("[data-new]", box);
+    this.status = $("[data-count]", box);
+    this.more = $("[data-more]", box);
+    this.key = this.words?.dataset.key || "q";
+    this.texts = null;
+    this.restore();
+    this.listen();
+    this.show();
+    box.dataset.ready = "";
+  }
+
+  listen() {
+    const changed = () => { this.limit = this.first; this.show(); this.remember(); };
+    this.words?.addEventListener("input", changed);
+    this.section?.addEventListener("change", changed);
+    for (const button of this.fresh ? [...this.types, this.fresh] : this.types) {
+      button.addEventListener("click", () => {
+        button.setAttribute("aria-pressed", String(!isPressed(button)));
+        changed();
+      });
+    }
+    this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
+    addEventListener("beforeprint", () => { this.printing = this.limit; this.limit = Infinity; this.show(); });
+    addEventListener("afterprint", () => { this.limit = this.printing ?? this.first; this.show(); });
+    addEventListener("hashchange", () => { this.restore(); this.show(); });
+  }
+
+  /** The filter as the address has it. A row's own address (#d12) shows that row, whatever its place. */
+  restore() {
+    const kept = hash();
+    if (this.words) this.words.value = kept.get(this.key) ?? "";
+    if (this.section) this.section.value = kept.get("section") ?? "";
+    if (this.section && this.section.selectedIndex < 0) this.section.value = "";
+    const types = (kept.get("type") ?? "").split(",");
+    for (const button of this.types) button.setAttribute("aria-pressed", String(types.includes(button.dataset.type)));
+    this.fresh?.setAttribute("aria-pressed", String(kept.has("new")));
+    const target = /^#d\d+$/.test(location.hash) ? $(location.hash, this.box) : null;
+    if (target) {
+      this.limit = Math.max(this.first, this.rows.indexOf(target) + 1);
+      requestAnimationFrame(() => target.scrollIntoView({ block: "center" }));
+    }
+  }
+
+  remember() {
+    const kept = hash();
+    const set = (name, value) => (value ? kept.set(name, value) : kept.delete(name));
+    if (/^#d\d+$/.test(location.hash)) for (const name of [...kept.keys()]) kept.delete(name);
+    set(this.key, this.words?.value);
+    if (this.section) set("section", this.section.value);
+    if (this.types.length) set("type", this.types.filter(isPressed).map(button => button.dataset.type).join());
+    if (this.fresh) set("new", isPressed(this.fresh) ? "1" : "");
+    setHash(kept.toString());
+  }
+
+  text(index) {
+    this.texts ??= this.rows.map(row => row.textContent.toLowerCase());
+    return this.texts[index];
+  }
+
+  show() {
+    const words = (this.words?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    const types = this.types.filter(isPressed).map(button => button.dataset.type);
+    const section = this.section?.value ?? "";
+    const onlyNew = this.fresh && isPressed(this.fresh);
+    let hits = 0;
+    this.rows.forEach((row, index) => {
+      const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
+        && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(index).includes(word));
+      const shown = hit && hits < this.limit;
+      if (hit) hits += 1;
+      row.classList.toggle("on", shown);
+      row.classList.toggle("off", !shown);
+    });
+    const total = this.rows.length, shown = Math.min(hits, this.limit);
+    if (this.status) {
+      const matching = hits < total ? `${hits} matching of ${total}` : `${total} rows`;
+      this.status.textContent = shown < hits ? `${shown} shown, ${matching}` : matching;
+    }
+    if (this.more) {
+      this.more.hidden = shown >= hits;
+      this.more.textContent = `Show ${Math.min(200, hits - shown)} more`;
+    }
+  }
+}
+
+for (const box of $$("[data-table]")) new FilteredTable(box);

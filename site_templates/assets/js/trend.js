@@ -1,0 +1,368 @@
+/* The trend chart: hover, zoom, keyboard. The server has drawn everything; this changes viewBoxes and reads values back. */
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+const TYPES = ["omission", "hallucination", "wrong_value", "format_error"], LETTERS = ["O", "H", "W", "F"];
+const DASH = "—";
+
+/** Round numbers within [low, high]; the same rule as on the server. */
+function niceTicks(low, high, wanted) {
+  const raw = (high - low) / wanted, magnitude = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map(factor => factor * magnitude).find(value => value >= raw * (1 - 1e-9));
+  const out = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) out.push(+(k * step).toFixed(6));
+  return out;
+}
+
+class TrendChart {
+  constructor(chart) {
+    this.chart = chart;
+    this.card = chart.closest(".card");
+    this.data = JSON.parse($("script[type='application/json']", chart).textContent);
+    this.points = this.data.points.map(([sha, author, date, subject, label, errors, file, edits, remark]) =>
+      ({ sha, author, date, subject, label, errors, file, edits, remark }));
+    this.last = this.points.length - 1;
+    this.least = -0.5;
+    this.most = this.last + 0.5;
+    [this.from, this.to] = [this.least, this.most];
+    [this.bottom, this.top] = this.data.y;
+    this.at = -1;
+    this.byKey = false;
+    this.canvas = $(".h-main .cv", chart);
+    this.canvases = $$(".cv", chart);
+    this.makeParts();
+    this.listenToPointer();
+    this.listenToKeys();
+    this.listenToButtons();
+    this.listenToBrush();
+    this.restore();
+    addEventListener("hashchange", () => this.restore());
+    addEventListener("resize", () => this.draw());
+    chart.dataset.ready = "";
+  }
+
+  makeParts() {
+    this.tip = element("div", "tip");
+    this.live = element("div", "vh");
+    this.live.setAttribute("aria-live", "polite");
+    this.chart.append(this.tip, this.live);
+    this.cursors = this.canvases.map(canvas => {
+      const cursor = element("div", "cur");
+      canvas.append(cursor);
+      return cursor;
+    });
+    const main = this.cursors[this.canvases.indexOf(this.canvas)];
+    this.knobs = this.data.names.map((_, k) => {
+      const knob = element("i", `m${k}`);
+      main.append(knob);
+      return knob;
+    });
+    this.selection = element("div", "sel");
+    this.canvas.append(this.selection);
+    this.window = $(".brush .win", this.chart);
+    this.chart.tabIndex = 0;
+    this.chart.setAttribute("role", "group");
+    this.chart.setAttribute("aria-roledescription", "interactive chart");
+  }
+
+  get whole() { return this.from <= this.least && this.to >= this.most; }
+  get visible() { return [Math.max(0, Math.ceil(this.from)), Math.min(this.last, Math.floor(this.to))]; }
+  across(index) { return (index - this.from) / (this.to - this.from); }
+  down(value) { return 1000 * (this.data.scale[1] - value) / (this.data.scale[1] - this.data.scale[0]); }
+  percent(value) { return `${100 * (this.top - value) / (this.top - this.bottom)}%`; }
+
+  /* ---- drawing ---- */
+  draw() {
+    const [first, last] = this.visible;
+    this.fitMetrics(first, last);
+    this.fitErrors(first, last);
+    const span = this.to - this.from;
+    for (const part of $$("[data-xonly]", this.chart)) {
+      const box = part.getAttribute("viewBox").split(" ");
+      part.setAttribute("viewBox", `${this.from} ${box[1]} ${span} ${box[3]}`);
+    }
+    this.labelDays(first, last);
+    this.chart.classList.toggle("zoomed", (last - first) * 9 < this.canvas.clientWidth);
+    if (this.window) {
+      this.window.style.left = `${100 * (this.from - this.least) / this.points.length}%`;
+      this.window.style.width = `${100 * span / this.points.length}%`;
+    }
+    for (const button of $$("[data-range]", this.card)) {
+      const all = button.dataset.range === "all";
+      const newest = !this.whole && this.to >= this.most && Math.round(span) === +button.dataset.range;
+      button.setAttribute("aria-pressed", String(all ? this.whole : newest));
+    }
+    const reset = $("[data-reset]", this.card);
+    if (reset) reset.hidden = this.whole;
+  }
+
+  fitMetrics(first, last) {
+    [this.bottom, this.top] = this.data.y;
+    if (!this.whole) {
+      const known = this.data.values.flatMap(values => values.slice(first, last + 1)).filter(value => value !== null);
+      if (known.length) {
+        const low = Math.min(...known), high = Math.max(...known), full = this.data.y[1] - this.data.y[0];
+        const pad = Math.max(full * 0.02, (high - low) * 0.12);
+        [this.bottom, this.top] = [Math.max(this.data.y[0], low - pad), Math.min(this.data.y[1], high + pad)];
+      }
+    }
+    const y = this.down(this.top), height = this.down(this.bottom) - y;
+    $(".pl", this.canvas).setAttribute("viewBox", `${this.from} ${y} ${this.to - this.from} ${height}`);
+    const ticks = niceTicks(this.bottom, this.top, 5), digits = ticks.length > 1 && ticks[1] - ticks[0] < 0.01 ? 3 : 2;
+    this.grid($(".grid", this.canvas), ticks.map(tick => this.down(tick)));
+    $(".h-main .ya", this.chart).replaceChildren(...ticks.map(tick => this.tickText(this.percent(tick), tick.toFixed(digits))));
+    for (const label of $$(".lb [data-y]", this.canvas)) {
+      const value = +label.dataset.y;
+      label.toggleAttribute("hidden", value < this.bottom || value > this.top);
+      label.setAttribute("y", this.percent(value));
+    }
+  }
+
+  fitErrors(first, last) {
+    const plot = $(".h-err .pl", this.chart);
+    let top = this.data.top;
+    if (!this.whole) {
+      const sums = this.points.slice(first, last + 1).map(point => point.errors.reduce((a, b) => a + b));
+      top = Math.max(1, ...sums) * 1.06;
+    }
+    const share = top / this.data.top;
+    plot.setAttribute("viewBox", `${this.from} ${1000 - 1000 * share} ${this.to - this.from} ${1000 * share}`);
+    const ticks = niceTicks(0, top, 2).filter(Number.isInteger);
+    this.grid($(".grid", plot), ticks.map(tick => 1000 - 1000 * tick / this.data.top));
+    $(".h-err .ya", this.chart).replaceChildren(...ticks.map(tick => this.tickText(`${100 * (1 - tick / top)}%`, tick)));
+  }
+
+  grid(group, places) {
+    group.replaceChildren(...places.map(y => svgElement("line", { x1: -1, x2: this.last + 1, y1: y, y2: y })));
+  }
+
+  tickText(y, text) { return svgElement("text", { x: "80%", y, dy: ".32em", "text-anchor": "end" }, text); }
+
+  labelDays(first, last) {
+    const wanted = Math.max(1, Math.floor(this.canvas.clientWidth / 130)), chosen = new Set();
+    for (let k = 0; k <= wanted; k += 1) chosen.add(Math.round(first + (last - first) * k / wanted));
+    const ends = last - first > 2;
+    $(".xa", this.chart).replaceChildren(...[...chosen].map((index, k) => svgElement("text", {
+      x: `${100 * this.across(index)}%`, y: 16,
+      "text-anchor": !ends ? "middle" : k === 0 ? "start" : k === chosen.size - 1 ? "end" : "middle",
+    }, this.name(index))));
+  }
+
+  name(index) {
+    const point = this.points[index], number = /(\d+)\D*$/.exec(point.label)?.[1].replace(/^0+(?=\d)/, "") ?? point.label;
+    return `${number} · ${this.day(point.date, false)}`;
+  }
+
+  day(iso, withYear) {
+    const [year, month, day] = iso.split("-");
+    return MONTHS[month - 1] ? `${+day} ${MONTHS[month - 1]}${withYear ? " " + year : ""}` : iso;
+  }
+
+  /* ---- zoom ---- */
+  zoom(from, to, silent) {
+    const least = Math.min(8, this.points.length);
+    if (to - from < least) { const middle = (from + to) / 2; from = middle - least / 2; to = middle + least / 2; }
+    if (from < this.least) { to += this.least - from; from = this.least; }
+    if (to > this.most) { from -= to - this.most; to = this.most; }
+    this.from = Math.max(this.least, from);
+    this.to = Math.min(this.most, to);
+    this.draw();
+    if (silent) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      const kept = new URLSearchParams(location.hash.slice(1)), [first, last] = this.visible;
+      if (this.whole) kept.delete("x"); else kept.set("x", `${first + 1}-${last + 1}`);
+      setHash(kept.toString());
+    }, 250);
+  }
+
+  reset() { this.zoom(this.least, this.most); }
+
+  restore() {
+    const kept = /^(\d+)-(\d+)$/.exec(new URLSearchParams(location.hash.slice(1)).get("x") ?? "");
+    if (kept) this.zoom(kept[1] - 1.5, kept[2] - 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
+  }
+
+  /* ---- one point ---- */
+  show(index, spoken) {
+    this.byKey = Boolean(spoken);
+    this.at = index = clamp(index, 0, this.last);
+    const place = this.across(index), point = this.points[index], values = this.data.values.map(column => column[index]);
+    for (const cursor of this.cursors) { cursor.classList.add("on"); cursor.style.left = `${100 * place}%`; }
+    this.knobs.forEach((knob, k) => {
+      knob.hidden = values[k] === null;
+      if (values[k] !== null) knob.style.top = this.percent(values[k]);
+    });
+    this.fillSide(index);
+    this.fillTip(index, point, values);
+    const width = this.chart.clientWidth, edge = this.canvas.getBoundingClientRect().left - this.chart.getBoundingClientRect().left;
+    const x = edge + place * this.canvas.clientWidth;
+    this.tip.classList.add("on");
+    this.tip.style.left = `${x + 316 > width ? Math.max(4, x - 312) : x + 14}px`;
+    this.tip.style.top = `${this.canvas.parentNode.offsetTop + 26}px`;
+    if (spoken) {
+      const named = this.data.names.map((name, k) => `${name} ${this.number(values[k], "undefined")}`).join(", ");
+      const sum = point.errors.reduce((a, b) => a + b);
+      this.live.textContent = `Point ${index + 1} of ${this.points.length}, ${point.label}, ${point.subject}. ${named}, ${sum} errors.`
+        + (point.remark ? ` ${point.remark}.` : "");
+    }
+  }
+
+  fillTip(index, point, values) {
+    const table = element("table"), body = element("tbody"), marks = element("div", "e");
+    table.append(body);
+    values.forEach((value, k) => {
+      const row = element("tr"), name = element("td"), before = index ? this.data.values[k][index - 1] : null;
+      name.append(element("span", `key m${k}`), ` ${this.data.names[k]}`);
+      row.append(name, element("td", "", this.number(value, DASH)), this.change(value, before));
+      body.append(row);
+    });
+    point.errors.forEach((count, k) => {
+      const part = element("span");
+      part.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), String(count));
+      marks.append(part);
+    });
+    const facts = [point.label, point.sha, point.author, this.day(point.date, true)];
+    if (point.edits) facts.push("instructions edited");
+    const parts = [element("b", "", point.subject), element("div", "m", facts.filter(Boolean).join(" · ")), table, marks];
+    if (point.remark) parts.push(element("div", "remark", point.remark));
+    this.tip.replaceChildren(...parts);
+  }
+
+  change(value, before) {
+    if (value === null || before === null || before === undefined) return element("td", "", "");
+    const change = value - before;
+    if (Math.abs(change) < 0.0005) return element("td", "delta", "·");
+    return element("td", change > 0 ? "delta up" : "delta dn", `${change > 0 ? "▲" : "▼"} ${Math.abs(change).toFixed(3)}`);
+  }
+
+  fillSide(index) {
+    for (const value of $$("[data-v]", this.chart)) value.textContent = this.number(this.data.values[value.dataset.v][index], DASH);
+    for (const count of $$("[data-e]", this.chart)) count.textContent = this.points[index].errors[count.dataset.e];
+  }
+
+  number(value, otherwise) { return value === null ? otherwise : value.toFixed(3); }
+
+  leave() {
+    this.tip.classList.remove("on");
+    for (const cursor of this.cursors) cursor.classList.remove("on");
+    for (const name of $$(".names li.on", this.chart)) name.classList.remove("on");
+    this.at = -1;
+    this.fillSide(this.last);
+  }
+
+  visit(index) { location.href = this.points[index].file; }
+
+  /* ---- pointer ---- */
+  indexAt(event, canvas) {
+    const box = canvas.getBoundingClientRect();
+    return clamp(Math.round(this.from + (this.to - this.from) * (event.clientX - box.left) / box.width), 0, this.last);
+  }
+
+  listenToPointer() {
+    for (const canvas of this.canvases) {
+      let down = null;
+      canvas.addEventListener("pointerdown", event => {
+        if (event.button) return;
+        down = { x: event.clientX, index: this.indexAt(event, canvas), was: this.at, touch: event.pointerType === "touch" };
+        if (!down.touch) { canvas.setPointerCapture(event.pointerId); event.preventDefault(); }
+      });
+      canvas.addEventListener("pointermove", event => {
+        if (this.byKey && !event.movementX && !event.movementY) return;   // the page moved under a resting mouse
+        const index = this.indexAt(event, canvas);
+        if (index !== this.at) this.show(index);
+        this.nameRow(event, canvas);
+        if (down && !down.touch && Math.abs(event.clientX - down.x) > 5) this.select(down.x, event.clientX);
+      });
+      canvas.addEventListener("pointerup", event => {
+        if (!down) return;
+        const index = this.indexAt(event, canvas), from = down;
+        down = null;
+        this.selection.classList.remove("on");
+        if (!from.touch && Math.abs(event.clientX - from.x) > 5) this.zoom(Math.min(index, from.index) - 0.5, Math.max(index, from.index) + 0.5);
+        else if (!from.touch || from.was === index) this.visit(index);
+      });
+      canvas.addEventListener("pointercancel", () => { down = null; this.selection.classList.remove("on"); });
+      canvas.addEventListener("pointerleave", () => { if (!down && !this.byKey) this.leave(); });
+      canvas.addEventListener("click", event => event.preventDefault());
+    }
+  }
+
+  nameRow(event, canvas) {
+    if (!canvas.dataset.rows) return;
+    const box = canvas.getBoundingClientRect(), row = Math.floor((event.clientY - box.top) / box.height * +canvas.dataset.rows);
+    $$(".names li", this.chart).forEach((name, index) => name.classList.toggle("on", index === row));
+  }
+
+  select(from, to) {
+    const box = this.canvas.getBoundingClientRect();
+    const left = clamp(Math.min(from, to), box.left, box.right), right = clamp(Math.max(from, to), box.left, box.right);
+    this.selection.classList.add("on");
+    this.selection.style.left = `${left - box.left}px`;
+    this.selection.style.width = `${right - left}px`;
+  }
+
+  /* ---- keyboard ---- */
+  listenToKeys() {
+    this.chart.addEventListener("keydown", event => {
+      if (event.target !== this.chart || event.ctrlKey || event.metaKey || event.altKey) return;
+      const step = event.shiftKey ? 10 : 1, width = this.to - this.from;
+      const middle = this.at < 0 ? (this.from + this.to) / 2 : this.at;
+      const actions = {
+        ArrowLeft: () => this.go((this.at < 0 ? this.points.length : this.at) - step),
+        ArrowRight: () => this.go((this.at < 0 ? -1 : this.at) + step),
+        Home: () => this.go(0),
+        End: () => this.go(this.last),
+        "+": () => this.zoom(middle - width / 3, middle + width / 3),
+        "-": () => this.zoom(middle - width * 0.75, middle + width * 0.75),
+        Escape: () => { this.reset(); this.leave(); },
+        Enter: () => { if (this.at >= 0) this.visit(this.at); },
+      };
+      const action = actions[event.key];
+      if (action) { event.preventDefault(); action(); }
+    });
+    this.chart.addEventListener("blur", () => { this.byKey = false; this.leave(); });
+  }
+
+  go(index) {
+    index = clamp(index, 0, this.last);
+    const width = this.to - this.from;
+    if (index < this.from || index > this.to) this.zoom(index - width / 2, index + width / 2);
+    this.show(index, true);
+  }
+
+  /* ---- buttons and brush ---- */
+  listenToButtons() {
+    for (const button of $$("[data-range]", this.card)) {
+      button.addEventListener("click", () => (button.dataset.range === "all" ? this.reset() : this.zoom(this.most - button.dataset.range, this.most)));
+    }
+    $("[data-reset]", this.card)?.addEventListener("click", () => this.reset());
+  }
+
+  listenToBrush() {
+    const brush = $(".brush", this.chart);
+    if (!brush) return;
+    let drag = null;
+    const place = event => {
+      const box = brush.getBoundingClientRect();
+      return this.least + this.points.length * clamp((event.clientX - box.left) / box.width, 0, 1);
+    };
+    brush.addEventListener("pointerdown", event => {
+      const at = place(event), near = 9 * this.points.length / brush.clientWidth;
+      if (Math.abs(at - this.from) < near) drag = { edge: "from" };
+      else if (Math.abs(at - this.to) < near) drag = { edge: "to" };
+      else if (at > this.from && at < this.to && !this.whole) drag = { offset: at - this.from, width: this.to - this.from };
+      else drag = { start: at };
+      brush.setPointerCapture(event.pointerId);
+    });
+    brush.addEventListener("pointermove", event => {
+      if (!drag) return;
+      const at = place(event);
+      if (drag.edge === "from") this.zoom(Math.min(at, this.to - 8), this.to);
+      else if (drag.edge === "to") this.zoom(this.from, Math.max(at, this.from + 8));
+      else if ("offset" in drag) { const from = clamp(at - drag.offset, this.least, this.most - drag.width); this.zoom(from, from + drag.width); }
+      else if (Math.abs(at - drag.start) > this.points.length / 100) this.zoom(Math.min(at, drag.start), Math.max(at, drag.start));
+    });
+    for (const end of ["pointerup", "pointercancel"]) brush.addEventListener(end, () => { drag = null; });
+  }
+}
+
+for (const chart of $$("[data-chart]")) new TrendChart(chart);
