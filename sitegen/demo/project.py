@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from datetime import UTC, datetime
 from typing import Final
 
 from sitegen.demo import files, prose
@@ -58,7 +59,7 @@ class Project:
         self._commit(message, author, merged=None)
 
     def _commit(self, message: str, author: int, merged: int | None) -> None:
-        self.clock += self.dice.between(1_800, 200_000)
+        self.clock += self.dice.between(1_800, 172_000)
         self.head = self.stream.commit(
             self.files,
             author=AUTHORS[author],
@@ -182,8 +183,6 @@ class Project:
 
     def _record(self, eval_id: str, run: int) -> bytes:
         """What the run says of itself: when, and with which instructions."""
-        from datetime import UTC, datetime
-
         made = datetime.fromtimestamp(self.clock + 60 * run, UTC).isoformat()
         hashes = {path: hashlib.sha256(self.files[path]).hexdigest() for path in sorted(self.sections)}
         metadata = {"iteration": run, "timestamp": made, "instruction_hashes": hashes}

@@ -16,9 +16,8 @@ class Topic(NamedTuple):
     title: str
     thing: str
     """What is read, in the singular: ``lab report``."""
-    fields: tuple[str, ...]
-    labels: tuple[str, ...]
-    """Words that stand on the paper."""
+    words: tuple[tuple[str, str], ...]
+    """Field paths, each with the word that stands beside the value on paper."""
     places: tuple[str, ...]
     """Where things stand on it."""
     length: int
@@ -68,7 +67,7 @@ STOCK: Final[dict[str, tuple[str, ...]]] = {
         "`{field}` has no full stop at its end.",
         "Keep capital letters of `{field}` as printed.",
         "Numbers are numbers in the answer, without quotation marks.",
-        "Do not round `{field}`, and do not add zeros to it.",
+        "Do not shorten `{field}`, and add nothing to it.",
     ),
     "When nothing is there": (
         "Leave `{field}` out if {place} is empty.",
@@ -109,7 +108,8 @@ STOCK: Final[dict[str, tuple[str, ...]]] = {
 
 def write(topic: Topic, dice: Dice) -> Sections:
     """A whole new file on a topic, different for each."""
-    sections: Sections = {topic.title: ["", *_filled(OPENINGS, topic, dice, 3), ""]}
+    openings = dict.fromkeys(_filled(OPENINGS, topic, dice, 4))
+    sections: Sections = {topic.title: ["", *openings, ""]}
     for heading in dice.draw(HEADINGS, topic.length):
         if heading == "An example":
             sections[heading] = _example(topic, dice)
@@ -120,21 +120,19 @@ def write(topic: Topic, dice: Dice) -> Sections:
 
 
 def _filled(stock: tuple[str, ...], topic: Topic, dice: Dice, count: int) -> list[str]:
-    return [
-        dice.pick(stock).format(
-            thing=topic.thing,
-            field=dice.pick(topic.fields),
-            label=dice.pick(topic.labels),
-            place=dice.pick(topic.places),
+    lines = []
+    for _ in range(count):
+        field, label = dice.pick(topic.words)
+        lines.append(
+            dice.pick(stock).format(thing=topic.thing, field=field, label=label, place=dice.pick(topic.places))
         )
-        for _ in range(count)
-    ]
+    return lines
 
 
 def _example(topic: Topic, dice: Dice) -> list[str]:
-    """A table of labels and fields, and an answer in JSON."""
-    rows = [f"| {label} | `{dice.pick(topic.fields)}` | {dice.pick(topic.places)} |" for label in topic.labels]
-    answer = [f'  "{field.rpartition(".")[2]}": "..."' for field in topic.fields[:3]]
+    """A table of words and fields, and an answer in JSON."""
+    rows = [f"| {label} | `{field}` | {dice.pick(topic.places)} |" for field, label in topic.words]
+    answer = [f'  "{field.rpartition(".")[2]}": "..."' for field, _ in topic.words[:3]]
     table = ["| on paper | field | where |", "|---|---|---|", *rows]
     return ["", *table, "", "```json", "{", *(line + "," for line in answer[:-1]), answer[-1], "}", "```", ""]
 

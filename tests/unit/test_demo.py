@@ -15,7 +15,7 @@ from sitegen.demo import write_demo
 from sitegen.demo.dice import Dice, hashed
 from sitegen.errors import OutputFolderError
 
-HEAD = "725d8c0539100db213cdb1237b6a20a235889913"
+HEAD = "ac448af784524eea72f33ee449b63e4e39a9ccc9"
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_instructions_read_like_instructions(folder: Path) -> None:
     files = [folder / name for name in git(folder, "ls-files", "-z", ".claude").split("\0") if name]
     lengths = [len(file.read_text(encoding="utf-8").splitlines()) for file in files]
     assert len(files) == 14
-    assert all(30 <= length <= 200 for length in lengths)
+    assert all(40 <= length <= 200 for length in lengths)
     assert (folder / ".claude/instructions/recipes/zutaten-und-größen.md") in files
 
 
