@@ -121,7 +121,7 @@ def _without_head(tokens: list[Token]) -> list[Token]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False, "maxNesting": 20}).enable("table")
     # Every link is parsed as one; what may not be followed loses its address afterwards, but keeps its words.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     parser.add_render_rule("fence", _code)

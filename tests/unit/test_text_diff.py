@@ -1,0 +1,42 @@
+from sitegen.text.diff import MOST_LINES, Row, draw
+from sitegen.text.patch import read_patch
+from sitegen.text.words import Span
+
+
+def test_a_patch_becomes_rows_with_changed_words_marked():
+    drawn = draw(
+        read_patch(b"@@ -1,3 +1,3 @@ # T\n a\n-use the red one\n+use the blue one\n b\n\\ No newline at end of file\n")
+    )
+    assert drawn.rows == (
+        Row("hunk", old=(Span("@@ −1,3 +1,3 @@ # T", False),)),
+        Row("context", 1, 1, (Span("a", False),), (Span("a", False),)),
+        Row(
+            "change",
+            2,
+            2,
+            (Span("use the ", False), Span("red", True), Span(" one", False)),
+            (Span("use the ", False), Span("blue", True), Span(" one", False)),
+        ),
+        Row("context", 3, 3, (Span("b", False),), (Span("b", False),)),
+        Row("remark", old=(Span("No newline at end of file", False),)),
+    )
+    assert drawn.passages == (
+        '<p class="gone"><del>use the red one</del></p>\n<p class="chg">a\nuse the blue one\nb</p>\n',
+    )
+    assert drawn.left_out == 0
+
+
+def test_the_first_lines_of_a_long_patch_are_drawn():
+    count = MOST_LINES + 500
+    patch = f"@@ -0,0 +1,{count} @@\n".encode() + b"+a\n" * count + b"@@ -9 +9 @@\n-b\n+c\n"
+    drawn = draw(read_patch(patch))
+    assert (len(drawn.rows), len(drawn.passages), drawn.left_out) == (MOST_LINES + 1, 1, 502)
+
+
+def test_words_are_compared_as_long_as_the_budget_lasts():
+    line = "word " * 700
+    lines = b"".join(f"-{line}{n} old\n+{line}{n} new\n c\n".encode() for n in range(60))
+    rows = draw(read_patch(b"@@ -1,120 +1,120 @@\n" + lines)).rows
+    marked = [any(span.changed for span in row.new or ()) for row in rows if row.kind == "change"]
+    assert marked[:20] == [True] * 20
+    assert marked[-20:] == [False] * 20

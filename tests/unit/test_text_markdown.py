@@ -1,0 +1,93 @@
+from sitegen.text.markdown import LARGEST, Document, document, passage
+from sitegen.text.sections import Heading
+
+
+def test_headings_start_below_those_of_the_page_and_get_anchors():
+    shown = document("# A b\n\n### C\n\n# A b\n")
+    assert shown == Document(
+        '<h3 id="t-a-b">A b</h3>\n<h4 id="t-c">C</h4>\n<h3 id="t-a-b-1">A b</h3>\n',
+        (Heading(1, "A b", 1, "t-a-b"), Heading(3, "C", 3, "t-c"), Heading(1, "A b", 5, "t-a-b-1")),
+    )
+
+
+def test_only_harmless_links_can_be_followed():
+    text = (
+        "[a](https://example.org/?x=1&y=2) [b](#A-b) [c](mailto:a@example.org) [d](guide.md) [e](javascript:alert(1)) "
+        "[f](JAVASCRIPT:x) [g](data:text/html,x) [h](//example.org) <vbscript:x>"
+    )
+    follow = 'rel="nofollow noopener noreferrer"'
+    assert document(text).html == (
+        f'<p><a href="https://example.org/?x=1&amp;y=2" {follow}>a</a> <a href="#t-A-b">b</a> '
+        f'<a href="mailto:a@example.org" {follow}>c</a> <span class="ref" title="guide.md">d</span> '
+        '<span class="ref">e</span> <span class="ref">f</span> <span class="ref">g</span> '
+        '<span class="ref" title="//example.org">h</span> <span class="ref">vbscript:x</span></p>\n'
+    )
+
+
+def test_a_picture_is_shown_as_its_alternative_text():
+    assert document("![a *b* <c>](data:image/png;base64,x)").html == '<p><span class="img">a b &lt;c&gt;</span></p>\n'
+
+
+def test_raw_html_is_text():
+    assert document("<script>x</script> <b onclick=x>").html == (
+        "<p>&lt;script&gt;x&lt;/script&gt; &lt;b onclick=x&gt;</p>\n"
+    )
+
+
+def test_tables_carry_no_style_attributes():
+    html = document("| a | b |\n|--:|:-:|\n| 1 | 2 |\n").html
+    assert '<th class="al-r">a</th>\n<th class="al-c">b</th>' in html
+    assert "style" not in html
+
+
+def test_a_block_of_code_carries_nothing_of_its_info_string():
+    assert document('```js" onload="x\n<a>\n```\n').html == "<pre><code>&lt;a&gt;\n</code></pre>\n"
+
+
+def test_front_matter_is_code_and_no_heading():
+    shown = document("---\nname: reader\n---\n# T\n")
+    assert shown.html == '<pre><code>name: reader\n</code></pre>\n<h3 id="t-t">T</h3>\n'
+    assert shown.headings == (Heading(1, "T", 4, "t-t"),)
+
+
+def test_a_text_too_large_is_shown_as_it_is_written():
+    assert document("<" * 5_001) == Document(f"<pre>{'&lt;' * 5_001}</pre>", (), plain=True)
+    assert document("a\n" * LARGEST).plain
+
+
+def test_a_passage_marks_what_is_new_and_strikes_what_is_gone_where_it_stood():
+    lines = ["1. one", "2. two, new", "", "A paragraph.", "", "| a |", "|---|", "| 1 |"]
+    assert passage(lines, {1}, {1: ["2. two <b>"], 3: ["Old."], 7: ["| 0 |"], 8: ["Last."]}) == (
+        '<ol>\n<li>one</li>\n<li class="gone"><del>2. two &lt;b&gt;</del></li>\n<li class="chg">two, new</li>\n</ol>\n'
+        '<p class="gone"><del>Old.</del></p>\n<p>A paragraph.</p>\n'
+        "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n"
+        '<tr class="gone"><td colspan="99"><del>| 0 |</del></td></tr>\n'
+        '<tr>\n<td>1</td>\n</tr>\n</tbody>\n</table>\n<p class="gone"><del>Last.</del></p>\n'
+    )
+
+
+def test_inside_a_block_of_code_lines_are_marked_and_struck():
+    assert passage(["```json", "a", "b <", "```"], {2}, {2: ["c <"], 3: ["d"]}) == (
+        '<pre><code>a\n<del class="gone">c &lt;</del>\n<span class="chg">b &lt;</span>\n'
+        '<del class="gone">d</del>\n</code></pre>\n'
+    )
+
+
+def test_a_passage_that_begins_inside_of_code_or_of_a_table_is_rendered_as_such():
+    assert passage(["# no heading", "```", "text"], {0}, {0: ["x"]}) == (
+        '<pre><code><del class="gone">x</del>\n<span class="chg"># no heading</span>\n</code></pre>\n<p>text</p>\n'
+    )
+    row = "<table>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n"
+    assert passage(["| 1 | 2 |"], (), {}) == row
+    assert passage(["|---|---|", "| 1 | 2 |"], (), {}) == row
+
+
+def test_a_passage_of_removed_lines_alone_shows_them():
+    assert passage([], (), {0: ["# a", "", "b"]}) == '<p class="gone"><del># a</del><br><del>b</del></p>\n'
+
+
+def test_a_passage_with_an_endless_line_is_shown_as_it_is_written():
+    long = "[" * 6_000
+    assert passage(["a", long], {1}, {0: ["<"]}) == (
+        f'<pre><code><del class="gone">&lt;</del>\na\n<span class="chg">{long}</span>\n</code></pre>'
+    )

@@ -1,0 +1,120 @@
+import pytest
+
+from sitegen.text.patch import LARGEST, Hunk, Line, Patch, PatchCounts, read_patch
+
+HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
+
+
+def test_a_patch_is_read_into_numbered_lines():
+    patch = HEADER + b"@@ -3,3 +3,3 @@ # Title\n a\n-b <i>\n+c\n d\n"
+    assert read_patch(patch) == Patch(
+        PatchCounts(1, 1),
+        (
+            Hunk(
+                "# Title",
+                3,
+                3,
+                3,
+                3,
+                (
+                    Line("context", "a", 3, 3),
+                    Line("removed", "b <i>", 4, None),
+                    Line("added", "c", None, 4),
+                    Line("context", "d", 5, 5),
+                ),
+            ),
+        ),
+    )
+
+
+def test_lines_that_look_like_headers_are_lines():
+    patch = HEADER + b"@@ -1,2 +1,2 @@\n--- a/other\n-diff --git a/y b/y\n+++ b/other\n+@@ -1 +1 @@\n"
+    assert [line.text for line in read_patch(patch).hunks[0].lines] == [
+        "-- a/other",
+        "diff --git a/y b/y",
+        "++ b/other",
+        "@@ -1 +1 @@",
+    ]
+
+
+def test_an_added_and_a_deleted_file_have_one_side():
+    added = read_patch(b"diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n")
+    deleted = read_patch(b"diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
+    assert added.hunks == (Hunk("", 0, 0, 1, 2, (Line("added", "a", None, 1), Line("added", "b", None, 2))),)
+    assert deleted.hunks == (Hunk("", 1, 1, 0, 0, (Line("removed", "a", 1, None),)),)
+
+
+def test_a_line_without_end_has_a_remark():
+    patch = HEADER + b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"
+    assert [line.kind for line in read_patch(patch).hunks[0].lines] == ["removed", "remark", "added"]
+
+
+def test_lines_that_differ_only_in_their_end_are_context_and_counted_apart():
+    patch = HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n-b\r\n-c\r\n+a\n+b\n+c\n"
+    assert read_patch(patch) == Patch(PatchCounts(), (), line_endings=3)
+
+
+def test_a_change_beside_a_change_of_line_ends_is_kept():
+    patch = HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n"
+    read = read_patch(patch)
+    assert (read.counts, read.line_endings) == (PatchCounts(1, 1), 1)
+    assert [(line.kind, line.text) for line in read.hunks[0].lines] == [
+        ("context", "a"),
+        ("context", "b"),
+        ("removed", "c"),
+        ("added", "d"),
+    ]
+
+
+def test_a_file_that_has_carriage_returns_throughout_shows_none():
+    patch = HEADER + b"@@ -1,2 +1,2 @@ # T\r\n a\r\n-b\r\n+c\r\n"
+    assert [line.text for line in read_patch(patch).hunks[0].lines] == ["a", "b", "c"]
+
+
+def test_hidden_characters_are_shown_and_long_lines_are_cut():
+    patch = HEADER + "@@ -1 +1 @@\n-\u202eevil\x1b[31m\n+{}\n".format("x" * 100_000).encode()
+    removed, added = read_patch(patch).hunks[0].lines
+    assert removed.text == "‹U+202E›evil␛[31m"
+    assert added.text == "x" * 4_000 + " … (96,000 more characters)"
+
+
+def test_bytes_that_are_no_utf8_become_replacement_characters():
+    assert read_patch(HEADER + b"@@ -0,0 +1 @@\n+\xff\xfe\n").hunks[0].lines[0].text == "\ufffd\ufffd"
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        HEADER + b"Binary files a/x and b/x differ\n",
+        HEADER + b"@@ -1 +1 @@\n-a\n+\x00\x01\n",
+    ],
+)
+def test_a_binary_file_has_no_lines(patch: bytes):
+    assert read_patch(patch) == Patch(PatchCounts(), (), binary=True)
+
+
+@pytest.mark.parametrize(
+    "patch", [b"", b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", b"diff --git a/x b/y\nrename from x\n"]
+)
+def test_a_patch_without_hunks_is_empty(patch: bytes):
+    assert read_patch(patch) == Patch(PatchCounts(), ())
+
+
+def test_a_patch_that_is_cut_off_says_so_and_counts_what_is_there():
+    read = read_patch(HEADER + b"@@ -1,9 +1,9 @@\n a\n-b\n+c\n+d\n")
+    assert (read.counts, read.hunks) == (PatchCounts(2, 1), ())
+    assert read.unread.startswith("The patch cannot be read: ")
+
+
+def test_a_patch_too_large_to_draw_is_counted():
+    count = LARGEST // 2 + 1
+    read = read_patch(HEADER + f"@@ -0,0 +1,{count} @@\n".encode() + b"+\n" * count)
+    assert (read.counts, read.hunks) == (PatchCounts(count, 0), ())
+    assert "too many to draw" in read.unread
+
+
+def test_the_version_that_the_first_lines_state_is_told():
+    patch = (
+        HEADER + b"@@ -3 +3 @@\n-**Version:** v1.2.0\n+**Version:** v1.3.0\n@@ -900 +900 @@\n-version: 7\n+version: 8\n"
+    )
+    assert read_patch(patch).counts == PatchCounts(2, 2, "1.2.0", "1.3.0")
