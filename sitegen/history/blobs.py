@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO, Final, NamedTuple, Self
 
 from sitegen.history.head import Found
@@ -16,6 +19,7 @@ _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
+CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 
 
@@ -58,6 +62,25 @@ def read_blobs(found: Found, oids: Iterable[str], limit: int) -> Iterator[BlobRe
         more = bool(asked)
         if more:
             yield BlobRead(asked.popleft(), None, MISSING)
+
+
+def read_file(file: Path, oid: str, limit: int) -> BlobRead:
+    """The contents of a file of the work tree, if they are still those of the blob id."""
+    try:
+        with file.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size > limit:
+                return BlobRead(oid, None, too_large(size, limit))
+            content = stream.read(limit + 1)
+    except OSError as error:
+        return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
+    return checked(oid, content) if blob_id(content, len(oid)) == oid else BlobRead(oid, None, CHANGED)
+
+
+def blob_id(content: bytes, digits: int) -> str:
+    """The id that git gives to a content, of 40 digits (SHA-1) or 64 (SHA-256)."""
+    name = "sha1" if digits == 40 else "sha256"
+    return hashlib.new(name, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _questions(asked: deque[str], waiting: Iterator[str]) -> Iterator[bytes]:

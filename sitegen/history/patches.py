@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -128,3 +129,15 @@ def _between(found: Found, edit: Edit) -> bytes:
             pass
         diff.finish()
     return patch
+
+
+def plain_patch(old: bytes, new: bytes) -> bytes:
+    """The patch between two contents that git does not have both of, without a header of git's."""
+    before, after = (_with_ends(content) for content in (old, new))
+    return b"".join(difflib.diff_bytes(difflib.unified_diff, before, after, b"a", b"b"))
+
+
+def _with_ends(content: bytes) -> list[bytes]:
+    lines = [line + b"\n" for line in content.split(b"\n")]
+    last = lines.pop()
+    return lines if last == b"\n" else [*lines, last + b"\\ No newline at end of file\n"]

@@ -30,11 +30,18 @@ CONFIGURATION: Final = (
 class Process:
     """A git process that answers on ``stdout``. A context manager: leaving it ends the process."""
 
-    def __init__(self, found: Found, arguments: Sequence[str], feed: Iterable[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        found: Found,
+        arguments: Sequence[str],
+        feed: Iterable[bytes] | None = None,
+        *,
+        work_tree: Path | None = None,
+    ) -> None:
         """Start git.
 
         With *feed*, a thread of its own writes what it yields, so that neither side can wait for the other for ever;
-        without it, the caller writes to ``stdin`` and closes it.
+        without it, the caller writes to ``stdin`` and closes it. *work_tree* is given only to read it and its index.
         """
         # The work tree is said to be the git folder: plumbing needs none, and attributes of a real one do not count.
         # The index is said to be a file that is not there: diff-tree would read it for nothing.
@@ -46,7 +53,9 @@ class Process:
             "GIT_INDEX_FILE": str(found.git_dir / "no-index-is-read"),
         }
         settings = [part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")]
-        self._process = _popen([GIT, *settings, *arguments], found.git_dir, environment)
+        if work_tree is not None:
+            environment |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(found.git_dir / "index")}
+        self._process = _popen([GIT, *settings, *arguments], work_tree or found.git_dir, environment)
         self._arguments = arguments
         self._words = bytearray()
         self._failure: BaseException | None = None

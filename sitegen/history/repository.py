@@ -7,7 +7,7 @@ user's configuration; here it starts processes, and what they print is read as i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sitegen.history import blobs, patches, revisions
 from sitegen.history.blobs import BlobRead, BlobReader
 from sitegen.history.head import Found, discover
 from sitegen.history.process import Process
-from sitegen.model.commits import Revision
+from sitegen.model.commits import WORKTREE, Revision
 from sitegen.model.timeline import Edit
 
 _SCP_FORM = re.compile(r"(?:[^@/]+@)?([^/:]+):(?!//)/*(.+)")
@@ -26,17 +26,25 @@ _URL_FORM = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^@/]*@)?([^/:]+)(:\d+)?
 class Repository:
     """A git repository, read only."""
 
-    def __init__(self, found: Found, max_blob_bytes: int) -> None:
+    def __init__(self, found: Found, max_blob_bytes: int, overlay: Mapping[str, Path]) -> None:
         self._found = found
+        self._overlay = overlay
         self.max_blob_bytes = max_blob_bytes
 
     @classmethod
-    def open(cls, path: Path, *, max_blob_bytes: int = 20_000_000) -> Repository:
+    def open(
+        cls, path: Path, *, max_blob_bytes: int = 20_000_000, overlay: Mapping[str, Path] | None = None
+    ) -> Repository:
         """The repository around a folder: of a work tree, a linked work tree, or a bare one.
 
+        *overlay* says where contents lie that are in the work tree only: blob id -> file, see ``worktree``.
         Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
         """
-        return cls(discover(Path(path)), max_blob_bytes)
+        return cls(discover(Path(path)), max_blob_bytes, overlay or {})
+
+    def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
+        """The same repository with contents of the work tree."""
+        return Repository(self._found, self.max_blob_bytes, overlay)
 
     @property
     def found(self) -> Found:
@@ -152,7 +160,17 @@ class Repository:
         given (missing, no blob, larger than ``max_blob_bytes``, a Git LFS pointer) is answered with a reason and
         without having been held in memory.
         """
-        return blobs.read_blobs(self._found, oids, self.max_blob_bytes)
+        if not self._overlay:
+            yield from blobs.read_blobs(self._found, oids, self.max_blob_bytes)
+            return
+        asked = tuple(oids)
+        answers = blobs.read_blobs(self._found, (oid for oid in asked if oid not in self._overlay), self.max_blob_bytes)
+        for oid in asked:
+            yield self._read_file(oid) if oid in self._overlay else next(answers)
+
+    def read_blob(self, oid: str, reader: BlobReader) -> BlobRead:
+        """The contents of one blob, from the reader unless it lies in the work tree."""
+        return self._read_file(oid) if oid in self._overlay else reader.read(oid)
 
     def reader(self) -> BlobReader:
         """Reads blobs one at a time; a context manager."""
@@ -164,7 +182,18 @@ class Repository:
         Histogram diff, three lines of context, carriage returns at line ends ignored; of a renamed file the difference
         between the two contents. A patch is cut after 4 MB.
         """
-        return patches.read_patches(self._found, edits)
+        committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
+        answers = patches.read_patches(self._found, committed)
+        for edit in edits:
+            yield next(answers) if edit.commit.sha != WORKTREE else self._uncommitted_patch(edit)
+
+    def _uncommitted_patch(self, edit: Edit) -> bytes:
+        oids = [blob.oid if blob else None for blob in (edit.old, edit.new)]
+        contents = [next(self.read_blobs([oid])).content if oid else b"" for oid in oids]
+        return patches.plain_patch(contents[0] or b"", contents[1] or b"")
+
+    def _read_file(self, oid: str) -> BlobRead:
+        return blobs.read_file(self._overlay[oid], oid, self.max_blob_bytes)
 
     def _text(self, *arguments: str) -> str:
         """What a short command prints; empty if it fails."""

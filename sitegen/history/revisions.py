@@ -19,12 +19,12 @@ _FIELDS: Final = 5
 _PIECE: Final = 1 << 16
 _LONGEST_SUBJECT: Final = 1_000
 _LONGEST_BODY: Final = 10_000
-_REGULAR: Final = ("100644", "100755", "100664")
+REGULAR: Final = ("100644", "100755", "100664")
 _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
 def commit_lines(found: Found, arguments: Sequence[str], feed: Iterable[bytes] | None = None) -> Iterator[bytes]:
-    """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent, a root against nothing."""
+    """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent."""
     with Process(found, ["rev-list", "--parents", *arguments], feed or ()) as listing:
         for line in listing.stdout:
             ids = line.split()
@@ -62,11 +62,11 @@ def walk(
         *(["--", *pathspecs] if pathspecs else []),
     ]
     with Process(found, command, listing) as trees:
-        yield from _revisions(_tokens(trees.stdout), first_position, irregular)
+        yield from _revisions(tokens(trees.stdout), first_position, irregular)
         trees.finish()
 
 
-def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
+def tokens(stream: IO[bytes]) -> Iterator[bytes]:
     """What stands between the NULs."""
     rest = b""
     while piece := stream.read1(_PIECE):  # type: ignore[attr-defined]
@@ -76,13 +76,13 @@ def _tokens(stream: IO[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _revisions(tokens: Iterator[bytes], position: int, irregular: Irregular | None) -> Iterator[Revision]:
+def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | None) -> Iterator[Revision]:
     # Under -z the message ends with NUL and a line feed stands before the first record: "\n:100644 ...".
     # Records start with a colon, ids of commits never do, and a message cannot hold a NUL.
-    for first in tokens:
+    for first in parts:
         head = first
         while head:
-            author, when, subject, body = (next(tokens) for _ in range(_FIELDS - 1))
+            author, when, subject, body = (next(parts) for _ in range(_FIELDS - 1))
             commit = Commit(
                 sha=head.decode("ascii"),
                 position=position,
@@ -94,12 +94,12 @@ def _revisions(tokens: Iterator[bytes], position: int, irregular: Irregular | No
             position += 1
             changes = []
             head = b""
-            for token in tokens:
+            for token in parts:
                 record = token.lstrip(b"\n")
                 if not record.startswith(b":"):
                     head = token
                     break
-                change = _change(record, next(tokens), commit, irregular)
+                change = _change(record, next(parts), commit, irregular)
                 if change is not None:
                     changes.append(change)
             yield Revision(commit, tuple(changes))
@@ -107,12 +107,17 @@ def _revisions(tokens: Iterator[bytes], position: int, irregular: Irregular | No
 
 def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> Change | None:
     """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed."""
-    old_mode, new_mode, old, new, _ = record[1:].decode("ascii").split(" ")
+    old_mode, new_mode, old, new, _ = fields(record)
     path = os.fsdecode(raw_path)
     if irregular is not None and new_mode in _KINDS:
         irregular(commit, path, _KINDS[new_mode])
-    change = Change(path, old if old_mode in _REGULAR else None, new if new_mode in _REGULAR else None)
+    change = Change(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
     return change if change.old != change.new else None
+
+
+def fields(record: bytes) -> tuple[str, ...]:
+    """Old mode, new mode, old id, new id and status of a raw record. Ids have 40 or 64 digits."""
+    return tuple(record.decode("ascii").removeprefix(":").split(" "))
 
 
 def _text(raw: bytes, longest: int) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 from sitegen.history.layout import Rules
 from sitegen.model.commits import Commit
@@ -38,6 +38,31 @@ class Parts(Protocol):
 
     def keys(self, kind: str) -> tuple[str, ...]:
         """All keys of a kind."""
+
+
+class Copied:
+    """Parts that can be changed without changing those they are a copy of."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._own: dict[tuple[str, str], bytes | None] = {}
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """What was put here, else there."""
+        return self._own[kind, key] if (kind, key) in self._own else self._parts.get(kind, key)
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        """Keep here."""
+        self._own[kind, key] = content
+
+    def delete(self, kind: str, key: str) -> None:
+        """Forget here."""
+        self._own[kind, key] = None
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        """All keys of a kind that are here or there."""
+        known = {*self._parts.keys(kind), *(key for own, key in self._own if own == kind)}
+        return tuple(sorted(key for key in known if self._own.get((kind, key), b"") is not None))
 
 
 class Inputs(NamedTuple):
@@ -139,7 +164,7 @@ def decode(content: bytes, kind: type[T]) -> T:
     import msgspec
 
     try:
-        value: T = _decoder(kind).decode(content)
+        value: T = _decoder(cast("Hashable", kind)).decode(content)
         return value
     except msgspec.DecodeError:
         return msgspec.convert(json.loads(content), kind)

@@ -7,9 +7,9 @@ going on could give another result than starting from the root, it starts from t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
@@ -20,6 +20,7 @@ from sitegen.history.instructions import Instructions
 from sitegen.history.layout import Layout, Place, Rules, Watched, first_blob, folder_name, normal
 from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
+from sitegen.history.revisions import Irregular
 from sitegen.history.state import EvalState, Inputs, Parts, State, Store
 from sitegen.model.commits import Change, Commit, Revision
 from sitegen.model.problems import Problem
@@ -42,6 +43,10 @@ class Advanced(NamedTuple):
     """Of all history, not only of what is new: by commit, those of the whole last."""
 
 
+Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
+"""Makes revisions that follow the head: of the work tree."""
+
+
 class _StartOverError(Exception):
     """Going on would give another result than starting from the root: because of these paths, or of a rename."""
 
@@ -59,12 +64,13 @@ def advance(
     manifest: Manifest,
     structure: str,
     allow_shallow: bool = False,
+    extra: Extra | None = None,
 ) -> Advanced:
     """Bring the timeline that *parts* holds to the commit *head*.
 
     *manifest* is the one of the built revision: it says which evals there are and where they live. *structure* is a
     digest of all that decides how history is read, see ``layout.structure_digest``. The result is the same whatever
-    *parts* held before; only ``Update`` tells new from known.
+    *parts* held before; only ``Update`` tells new from known. *extra* yields what is folded behind the head.
 
     Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
     ever had ground truth.
@@ -79,24 +85,29 @@ def advance(
     store = Store(parts)
     state = store.state()
     structure = f"{VERSION} {structure}"
-    if (
-        state is None
-        or state.head is None
-        or (state.structure, state.boundary) != (structure, boundary)
-        or (state.head.sha != head and not (site.first_parent and repository.follows(state.head.sha, head)))
-    ):
+    if state is not None and not _can_go_on(repository, site, state, head, structure, boundary):
         state = None
     watched = Watched()
     while True:
         fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched, state is None)
         try:
             fold.run(head)
+            if extra is not None:
+                fold.fold(extra(fold.layout, fold.head, fold.irregular))
             return fold.finish()
         except _StartOverError as reason:
             state = None
             watched |= fold.layout.watched | (reason.watched or Watched())
         finally:
             fold.close()
+
+
+def _can_go_on(
+    repository: Repository, site: SiteConfig, state: State, head: str, structure: str, boundary: tuple[str, ...]
+) -> bool:
+    if state.head is None or (state.structure, state.boundary) != (structure, boundary):
+        return False
+    return state.head.sha == head or (site.first_parent and repository.follows(state.head.sha, head))
 
 
 def current(
@@ -142,7 +153,13 @@ class Fold:
 
     def read(self, oid: str) -> BlobRead:
         """A blob's content, for the few files that decide how history is read."""
-        return self._reader.read(oid)
+        return self._repository.read_blob(oid, self._reader)
+
+    @property
+    def head(self) -> Commit:
+        """The last commit that was folded."""
+        assert self._state.head is not None
+        return self._state.head
 
     def close(self) -> None:
         """End what runs."""
