@@ -59,7 +59,7 @@ class Project:
         self._commit(message, author, merged=None)
 
     def _commit(self, message: str, author: int, merged: int | None) -> None:
-        self.clock += self.dice.between(1_800, 172_000)
+        self.clock += self.dice.between(1_800, 158_000)
         self.head = self.stream.commit(
             self.files,
             author=AUTHORS[author],

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from sitegen.demo.dice import Dice, hashed
 from sitegen.demo.documents import Cell, Cells, EvalSpec, Field, attribute_of, value_of
 
-NOISE = 14
+NOISE = 9
 """Largest push of one run, in thousandths, up or down."""
 
 

@@ -15,7 +15,7 @@ from sitegen.demo import write_demo
 from sitegen.demo.dice import Dice, hashed
 from sitegen.errors import OutputFolderError
 
-HEAD = "ac448af784524eea72f33ee449b63e4e39a9ccc9"
+HEAD = "a6510bdaa4cc2d52fb193c59816db03673106167"
 
 
 @pytest.fixture(scope="module")

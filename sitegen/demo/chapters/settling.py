@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitegen.demo.chapters.everyday import LATE
 from sitegen.demo.chapters.growth import RECIPE_FILE
 from sitegen.demo.chapters.steps import read_again, tune
 from sitegen.demo.project import Project
@@ -36,11 +37,8 @@ def settling(project: Project) -> None:
     project.configure("utility-bills", "thresholds", {"f1": 0.8})
     project.map_rule("utility-bills", "null_values", ["see overleaf"])
     project.commit("Treat a hint to the next page as an empty value on bills", 2)
-    for file, heading, rule, subject, eval_id, attributes in POLISH:
-        tune(project, file, heading, rule, subject)
-        project.learn(eval_id, 30)
-        project.learn(eval_id, 220, *attributes)
-        read_again(project, eval_id)
+    for edit in LATE:
+        edit.carry_out(project)
 
     project.rule(".claude/agents/document-reader.md", "Last check", "Hold every value against the page once more.")
     project.learn("freight-papers", 50)
@@ -76,55 +74,3 @@ def _bring_roofs(project: Project) -> None:
     tune(project, "roof/slopes.md", "How to write it", rule, "Define the direction of a slope")
     project.learn("roof-surveys", 210, "slopes[].azimuth", "magnetic_declination")
     read_again(project, "roof-surveys")
-
-
-POLISH = (
-    (
-        "lab/header.md",
-        "Mistakes seen so far",
-        "The date of printing is not `reported_on`.",
-        "Ignore the date of printing",
-        "lab-reports",
-        ("reported_on", "sampled_on"),
-    ),
-    (
-        "bills/charges.md",
-        "What stands where",
-        "The rate of VAT stands once above the table and holds for all its lines.",
-        "Say where the rate of VAT stands",
-        "utility-bills",
-        ("charges[].vat_percent",),
-    ),
-    (
-        "roof/slopes.md",
-        "Mistakes seen so far",
-        "A dormer has two small slopes. It is one item.",
-        "Count a dormer once",
-        "roof-surveys",
-        ("slopes[]", "slopes[].shaded"),
-    ),
-    (
-        "freight/goods.md",
-        "When nothing is there",
-        "No class means that the goods are harmless. Leave the field out.",
-        "Leave out the class of harmless goods",
-        "freight-papers",
-        ("goods[].hazard_class",),
-    ),
-    (
-        "rental/contract-terms.md",
-        "When two values compete",
-        "The addendum wins over the clause.",
-        "Prefer the addendum",
-        "rental-contracts",
-        ("deposit", "starts_on", "parking_bay"),
-    ),
-    (
-        "bills/meter.md",
-        "How to write it",
-        "Spaces in `customer_ref` stay.",
-        "Keep spaces in references",
-        "utility-bills",
-        ("customer_ref", "meter.id"),
-    ),
-)

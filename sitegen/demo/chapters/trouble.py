@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitegen.demo.chapters.everyday import EARLY
 from sitegen.demo.chapters.growth import RECIPE_FILE
 from sitegen.demo.chapters.steps import read_again, tune
 from sitegen.demo.project import Project
@@ -43,6 +44,9 @@ def trouble(project: Project) -> None:
     read_again(project, "rental-contracts")
 
     _rounding(project)
+
+    for edit in EARLY:
+        edit.carry_out(project)
 
     project.rename(BASE + "rental/terms.md", BASE + "rental/contract-terms.md")
     project.commit("Rename the file on terms, which are those of contracts")
