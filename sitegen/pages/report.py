@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
@@ -20,7 +21,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
-from sitegen.pages.tallies import errors_by_type, judged
+from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import Shown, shown_pair
 
 TOP_LEVEL: Final = "(top level)"
@@ -30,7 +31,6 @@ ALIGNED: Final = 100
 """Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""
 
 _CORRECT: Final = ("correct", "true_negative")
-_NO_ERRORS: Final = (0, 0, 0, 0)
 
 
 class MetricChange(NamedTuple):
@@ -191,6 +191,7 @@ def is_bounded(result: Result, limit: int) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def section(attribute: str) -> str:
     """The first step of an attribute that has more than one; ``TOP_LEVEL`` for the others."""
     if attribute.startswith('["'):
@@ -242,12 +243,15 @@ def _left_out(wrong: Iterable[Judgement], limit: int) -> tuple[tuple[ErrorType, 
 
 
 def _sections(fields: tuple[FieldScore, ...]) -> tuple[Section, ...]:
-    found: dict[str, tuple[tuple[int, ...], int]] = {}
-    for attribute, counts in fields:
-        errors, total = found.get(name := section(attribute), (_NO_ERRORS, 0))
-        more = errors_by_type(counts)
-        found[name] = tuple(a + b for a, b in zip(errors, more, strict=True)), total + judged(counts)
-    return tuple(Section(name, errors, total) for name, (errors, total) in found.items())
+    found: dict[str, list[int]] = {}
+    for attribute, (tp, _, _, tn, omission, hallucination, wrong_value, format_error) in fields:
+        sums = found.setdefault(section(attribute), [0, 0, 0, 0, 0])
+        sums[0] += omission
+        sums[1] += hallucination
+        sums[2] += wrong_value
+        sums[3] += format_error
+        sums[4] += tp + tn + omission + hallucination + wrong_value + format_error
+    return tuple(Section(name, tuple(errors), judged) for name, (*errors, judged) in found.items())
 
 
 def _metric_change(spec: MetricSpec, value: float | None, before: float | None, counts: Counts) -> MetricChange:

@@ -111,6 +111,7 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
 def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> jinja2.Environment:
     """Jinja with autoescape on, undefined names an error, and the filters that every template may use."""
     import jinja2
+    from markupsafe import Markup
 
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels
@@ -138,8 +139,20 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         bounded=formats.bounded,
         printable=formats.printable,
     )
+    frames: dict[tuple[str, str, str], Markup] = {}
+
+    def frame(part: str, root: str, nav: str) -> Markup:
+        """What surrounds every page: the same for all pages of one depth and one section, so it is rendered once."""
+        made = frames.get((part, root, nav))
+        if made is None:
+            made = Markup(environment.get_template(f"frame/{part}.html").render(root=root, nav=nav))
+            frames[part, root, nav] = made
+        return made
+
     environment.globals.update(
         site=site,
+        frame=frame,
+        type_name={type_: Markup(rows.type_name(type_)) for type_ in ERROR_TYPES},
         links=links,
         charts=charts,
         rows=rows,

@@ -6,85 +6,109 @@ Every text that comes from a project passes through ``_escape``; a property test
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from html import escape as _html_escape
 
 from markupsafe import Markup
 
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
-from sitegen.pages.report import Discrepancy
+from sitegen.pages.report import Discrepancy, Section
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
 from sitegen.pages.values import Shown
-from sitegen.render.formats import breakable, day, number, printable, signed
+from sitegen.render.formats import day, number, printable, signed
 from sitegen.stats import counts as sums
 
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
 
 _NIL = str(number(None))
-_TYPES = {
-    kind: f'<span class="type"><span class="t {kind}" aria-hidden="true">{ERROR_LETTERS[kind]}</span>'
-    f"{ERROR_LABELS[kind]}</span>"
-    for kind in ERROR_TYPES
-}
+
+
+def type_name(kind: ErrorType) -> str:
+    """Mark and name of a type of errors: letter and colour, never colour alone."""
+    mark = f'<span class="t {kind}" aria-hidden="true">{ERROR_LETTERS[kind]}</span>'
+    return f'<span class="type">{mark}{ERROR_LABELS[kind]}</span>'
+
+
+def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
+    """One bar with a part for each type of errors; ``total`` is the length of a full bar, so that bars compare."""
+    parts, end = [], 0
+    for kind, count in zip(ERROR_TYPES, counts, strict=True):
+        if count:
+            parts.append(f'<rect class="f-{kind}" x="{end}" width="{count}" height="1"/>')
+            end += count
+    box = f'viewBox="0 0 {total or end or 1} 1" preserveAspectRatio="none"'
+    return Markup(f'<svg class="bars" {box} role="img" aria-label="{_text(label)}">{"".join(parts)}</svg>')
+
+
+def sections(some: tuple[Section, ...]) -> Markup:
+    """Errors by section of the schema: name, bar, count."""
+    longest = max((sum(one.errors) for one in some), default=0) or 1
+    return Markup("".join([_section(one, sum(one.errors), longest) for one in some]))
+
+
+def _section(one: Section, wrong: int, longest: int) -> str:
+    bar = mix(one.errors, f"{one.name}: {wrong} errors", longest)
+    return (
+        f'<span class="mono wrap">{_name(one.name)}</span>{bar}<span class="num">{wrong} <i>of {one.judged}</i></span>'
+    )
 
 
 def fields(scores: Iterable[FieldScore]) -> Markup:
-    """By-field numbers of a report: counts, precision, recall, F1, errors by type."""
-    return Markup(
-        "".join(
-            f"<tr{' class=ok' if not (wrong := errors(counts)) else ''}><td><code>{_path(attribute)}</code></td>"
-            f'<td class="num">{_ratio(sums.f1(counts))}</td><td class="num">{_ratio(sums.precision(counts))}</td>'
-            f'<td class="num">{_ratio(sums.recall(counts))}</td><td class="num">{counts.tp}</td>'
-            f'<td class="num">{counts.fp}</td><td class="num">{counts.fn}</td><td class="num">{counts.tn}</td>'
-            f'<td class="num">{wrong}</td>{_by_type(counts)}</tr>\n'
-            for attribute, counts in scores
-        )
-    )
+    """By-field numbers of a report: F1, precision, recall, counts, errors by type."""
+    return Markup("".join([f"<tr><td>{_name(attribute)}{_numbers(counts)}" for attribute, counts in scores]))
 
 
 def documents(scores: Iterable[DocumentScore]) -> Markup:
     """The documents of an output with their own numbers."""
     return Markup(
         "".join(
-            f"<tr><td>{_text(name) or '—'}</td><td>{STATUSES[status]}</td>"
-            f'<td class="num">{_ratio(sums.f1(counts))}</td>'
-            f'<td class="num">{_ratio(sums.precision(counts))}</td><td class="num">{_ratio(sums.recall(counts))}</td>'
-            f'<td class="num">{counts.tp}</td><td class="num">{errors(counts)}</td>{_by_type(counts)}</tr>\n'
+            f"<tr><td>{_text(name) or '—'}{'' if status == 'scored' else f' ({STATUSES[status]})'}{_numbers(counts)}"
             for name, status, counts in scores
         )
     )
 
 
+@lru_cache(maxsize=4096)
+def _numbers(counts: Counts) -> str:
+    """The cells that follow a name. Most counts of a project are the same few: they are written once."""
+    ratios = "".join(f"<td>{_ratio(ratio(counts))}" for ratio in (sums.f1, sums.precision, sums.recall))
+    types = "".join(f"<td>{count or ''}" for count in counts[4:])
+    return f"{ratios}<td>{counts.tp}<td>{counts.fp}<td>{counts.fn}<td>{counts.tn}<td>{errors(counts)}{types}\n"
+
+
+@lru_cache(maxsize=4096)
+def _name(attribute: str) -> str:
+    return _text(attribute)
+
+
 def discrepancies(rows: Iterable[Discrepancy], several_documents: bool) -> Markup:
-    """The discrepancies of a report; ``data-`` attributes are what the filter looks at."""
-    return Markup("".join(_discrepancy(row, several_documents) for row in rows))
+    """The discrepancies of a report; the filter looks at the ``data-`` attributes, and so does the style sheet."""
+    return Markup("".join([_discrepancy(row, several_documents) for row in rows]))
 
 
 def _discrepancy(row: Discrepancy, several_documents: bool) -> str:
     number, kind, section, path, document, expected, actual, note, new = row
-    remark = f'<span class="note">{_text(note)}</span>' if note else ""
-    where = f'<td class="c-d">{_text(document)}</td>' if several_documents else ""
+    remark = f"<small>{_text(note)}</small>" if note else ""
+    where = f"<td>{_text(document)}" if several_documents else ""
     return (
-        f'<tr id="d{number}" data-t="{kind}" data-g="{_escape(printable(section))}"{" data-n" if new else ""}>'
-        f'<td class="c-n num"><a class="rowid" href="#d{number}" aria-label="Discrepancy {number}">{number}</a></td>'
-        f'<td class="c-t">{_TYPES[kind]}{"<span class=new>new</span>" if new else ""}</td>'
-        f'<td class="c-f"><code>{_path(path)}</code>{remark}</td>'
-        f'<td class="c-e">{_value(expected)}</td><td class="c-a">{_value(actual)}</td>{where}</tr>\n'
+        f'<tr id=d{number} data-t={kind} data-g="{_name(section)}"{" data-n" if new else ""}><td><a href=#d{number}>'
+        f"{number}</a><td>{ERROR_LABELS[kind]}{'<b>new</b>' if new else ''}<td>{_text(path)}{remark}"
+        f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{where}\n"
     )
 
 
 def _value(shown: Shown) -> str:
     spans, absent, cut = shown
     if not spans:
-        return f'<span class="val nil">{_text(absent)}</span>'
-    inside = "".join(f"<mark>{_text(text)}</mark>" if changed else _text(text) for text, changed in spans)
-    more = f'<span class="cut"> … {cut:,} more characters</span>' if cut else ""
-    return f'<span class="val" dir="auto">{inside}{more}</span>'
+        return f"<i>{_text(absent)}</i>"
+    inside = "".join([f"<mark>{_text(text)}</mark>" if changed else _text(text) for text, changed in spans])
+    return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
 
 
 def iterations(view: TrendView, root: str) -> Markup:
@@ -100,25 +124,26 @@ def _iteration(point: TrendPoint, root: str, drawn: int, more: bool) -> str:
     commit = _text(point.short)
     if point.short != point.sha:
         commit = f'<a href="{root}{links.commit(point.sha)}">{commit}</a>'
+    values = "".join(f'<td class="num hide-s">{_ratio(value)}' for value in point.values[1:drawn])
+    by_type = "".join(f'<td class="num hide-m">{count or ""}' for count in point.errors)
+    return (
+        f'<tr{" class=more" if more else ""}><td><div class="one"><a href="{_text(point.file)}">{_text(point.label)}'
+        f'</a> <span class="subj">{_text(point.subject)}</span></div><div class="by"><span class="sha">{commit}</span> '
+        f"{_text(point.author)}{_pills(point)}</div>"
+        f'<td class="num">{_ratio(point.values[0])}<td class="num">{signed(point.change)}{values}'
+        f'<td class="num">{sum(point.errors)}{by_type}<td class="nowrap hide-s">{_text(day(point.committed_at))}\n'
+    )
+
+
+def _pills(point: TrendPoint) -> str:
     pills = ""
     if point.status != "scored":
-        pills += f' <span class="pill bad">{STATUSES[point.status]}</span>'  # type: ignore[index]
+        pills += f' <span class="pill bad">{point.remark}</span>'
     if point.rescored:
         pills += f' <span class="pill warn">{point.cause}</span>'
     if point.edits:
         pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
-    if point.deleted:
-        pills += ' <span class="pill">deleted since</span>'
-    values = "".join(f'<td class="num hide-s">{_ratio(value)}</td>' for value in point.values[1:drawn])
-    by_type = "".join(f'<td class="num hide-m">{count or ""}</td>' for count in point.errors)
-    return (
-        f'<tr{" class=more" if more else ""}><td><div class="one"><a href="{point.file}">{_text(point.label)}</a> '
-        f'<span class="subj">{_text(point.subject)}</span></div><div class="by"><span class="sha">{commit}</span> '
-        f"{_text(point.author)}{pills}</div></td>"
-        f'<td class="num">{_ratio(point.values[0])}</td><td class="num">{signed(point.change)}</td>{values}'
-        f'<td class="num">{sum(point.errors)}</td>{by_type}'
-        f'<td class="nowrap hide-s">{_text(day(point.committed_at))}</td></tr>\n'
-    )
+    return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
 
 
 def field_history(rows: Iterable[FieldRow]) -> Markup:
@@ -128,27 +153,16 @@ def field_history(rows: Iterable[FieldRow]) -> Markup:
 
 def _field_history(row: FieldRow) -> str:
     attribute, now, wrong, total = row
-    if now is None:
-        current = f'<td class="num">{_NIL}</td><td class="num">{_NIL}</td>' + f'<td class="num">{_NIL}</td>' * 4
-    else:
-        current = f'<td class="num">{errors(now)}</td><td class="num">{judged(now)}</td>{_by_type(now)}'
     share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
-    return (
-        f'<tr><td><code>{_path(attribute)}</code></td>{current}<td class="num">{wrong}</td>'
-        f'<td class="num">{total}</td><td class="num">{share}</td></tr>\n'
-    )
-
-
-def _by_type(counts: Counts) -> str:
-    return "".join(f'<td class="num">{count or ""}</td>' for count in counts[4:])
+    if now is None:
+        current = f"<td>{_NIL}" * 6
+    else:
+        current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
+    return f"<tr><td>{_name(attribute)}{current}<td>{wrong}<td>{total}<td>{share}\n"
 
 
 def _ratio(value: float | None) -> str:
     return _NIL if value is None else f"{value:.3f}"
-
-
-def _path(text: str) -> str:
-    return breakable(_text(text))
 
 
 def _text(text: str) -> str:

@@ -2,8 +2,14 @@
    use, newest first, so that it also works from file://. */
 const searchButton = $("[data-search]");
 if (searchButton) {
-  const root = searchButton.dataset.root, dialog = $("dialog.pal"), input = $("input", dialog), list = $("ul", dialog);
-  const status = $(".pal-n", dialog);
+  const root = searchButton.dataset.root;
+  const dialog = element("dialog", "pal"), input = element("input"), list = element("ul"), status = element("p", "pal-n muted small");
+  dialog.setAttribute("aria-label", "Search");
+  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, instruction edits", autocomplete: "off", spellcheck: false });
+  input.setAttribute("aria-label", "Search");
+  status.setAttribute("aria-live", "polite");
+  dialog.append(input, list, status);
+  document.body.append(dialog);
   const allowed = url => url.startsWith(root + "search/") && /^[a-z0-9-]+\.js$/.test(url.slice((root + "search/").length));
   const policy = window.trustedTypes?.createPolicy("sitegen", {
     createScriptURL: url => { if (!allowed(url)) throw new TypeError("not a part of the index"); return url; },
