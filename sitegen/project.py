@@ -35,6 +35,8 @@ class Project(NamedTuple):
     """As it was asked for: ``HEAD``, a branch, a tag, an id."""
     out: Path
     cache: Path
+    templates: str
+    """Digest of the templates."""
     fingerprint: str
     """Changes when anything but history does that decides the bytes of the site."""
 
@@ -61,6 +63,7 @@ def look(options: Options, templates: str) -> Project:
         revision=revision,
         out=(options.out or place.root / "public").resolve(),
         cache=(options.cache or place.root / ".sitegen").resolve(),
+        templates=templates,
         fingerprint=hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest(),
     )
 

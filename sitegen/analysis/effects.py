@@ -15,10 +15,15 @@ class Drivers:
     def __init__(self, instructions: Iterable[InstructionHistory], driven_by: dict[str, frozenset[str]]) -> None:
         """``driven_by``: for evals that only some files drive, the paths of those; every file drives the others."""
         files = tuple(instructions)
+        self._driven_by = driven_by
         self._all = _positions(files)
         self._some = {
             eval_id: _positions(file for file in files if file.path in paths) for eval_id, paths in driven_by.items()
         }
+
+    def drives(self, path: str, eval_id: str) -> bool:
+        """Whether the file is one of those that drive the eval."""
+        return eval_id not in self._driven_by or path in self._driven_by[eval_id]
 
     def of(self, eval_id: str) -> Sequence[int]:
         """Positions of the commits, ascending."""
@@ -43,13 +48,17 @@ class EffectIndex:
                     if not known or known[-1] != index:
                         known.append(index)
 
-    def around(self, position: int) -> tuple[Effect, ...]:
+    def around(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
         """What became of each eval around the edit at a commit's position, in the order of the evals.
 
-        Only evals that the edited file drives and that were run before the next such edit; the others have nothing
-        to say about this one.
+        Only evals that were run before the next edit, the others have nothing to say about this one; with ``path``, only
+        those that this file drives.
         """
-        return tuple(self._effect(index, position) for index in self._at.get(position, ()))
+        return tuple(
+            self._effect(index, position)
+            for index in self._at.get(position, ())
+            if path is None or self._drivers.drives(path, self._evals[index][0].info.id)
+        )
 
     def edit_of(self, eval_id: str, position: int) -> int | None:
         """Position of the edit that a point of an eval at a position speaks for; None if there was none yet."""

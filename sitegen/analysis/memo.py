@@ -26,6 +26,11 @@ CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WIT
 """
 
 
+def stored(name: str) -> str:
+    """A name as SQLite can hold it: bytes of a path that are not UTF-8 are written out."""
+    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 class PageRow(NamedTuple):
     """A file of a site: who it belongs to, where it stands, and the digest of what it was made from."""
 
@@ -107,16 +112,16 @@ class Memo:
 
     def get(self, kind: str, key: str) -> bytes | None:
         """A part, or None."""
-        row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+        row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
         return row[0] if row else None
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Keep a part."""
-        self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, key, content))
+        self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, stored(key), content))
 
     def delete(self, kind: str, key: str) -> None:
         """Forget a part."""
-        self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, key))
+        self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, stored(key)))
 
     def keys(self, kind: str) -> tuple[str, ...]:
         """The keys of all parts of a kind, sorted."""
@@ -147,18 +152,22 @@ class Memo:
             query = self._db.execute("SELECT owner, path, key FROM pages WHERE site = ? ORDER BY path", (site,))
         else:
             query = self._db.execute(
-                "SELECT owner, path, key FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, owner)
+                "SELECT owner, path, key FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, stored(owner))
             )
         return tuple(PageRow(*row) for row in query)
 
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""
-        self._db.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)", ((site, *row) for row in rows))
+        self._db.executemany(
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)",
+            ((site, stored(row.owner), row.path, row.key) for row in rows),
+        )
 
     def forget_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Remove files of a site."""
         self._db.executemany(
-            "DELETE FROM pages WHERE site = ? AND owner = ? AND path = ?", ((site, row.owner, row.path) for row in rows)
+            "DELETE FROM pages WHERE site = ? AND owner = ? AND path = ?",
+            ((site, stored(row.owner), row.path) for row in rows),
         )
 
     def count_pages(self, site: str) -> int:

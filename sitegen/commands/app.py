@@ -12,7 +12,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Reports of every iteration of your LLM instructions, computed from git history. `sitegen build` is the start.",
+    help="Reports of every iteration of your LLM instructions, computed from git history. Start with: sitegen build",
 )
 
 Repo = Annotated[Path, typer.Argument(metavar="[REPO]", help="The project: any folder of a git repository.")]
@@ -39,19 +39,10 @@ def build(
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
-    from sitegen.commands.build import build as command
+    from sitegen.commands.build import command
+    from sitegen.project import Options
 
-    command(
-        repo,
-        out=out,
-        rev=rev,
-        jobs=jobs,
-        strict=strict,
-        worktree=worktree,
-        allow_shallow=allow_shallow,
-        force=force,
-        cache=cache,
-    )
+    command(Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree), strict=strict)
 
 
 @app.command()

@@ -52,6 +52,11 @@ class EvalDone(NamedTuple):
     kept: int
 
 
+def owner(eval_id: str) -> str:
+    """Who owns the files of an eval."""
+    return f"eval:{eval_id}"
+
+
 def keys(history: EvalHistory) -> tuple[str, ...]:
     """The memo's key of each snapshot."""
     version = scorer(history.kind).version
@@ -72,7 +77,7 @@ class _EvalWork:
         self._info = task.info
         self._snapshots = task.history.snapshots
         self._scorer = scorer(task.history.kind)
-        self._owner = f"eval:{task.info.id}"
+        self._owner = owner(task.info.id)
         self._keys = keys(task.history)
         self._cards = [unpack(body) if body else None for body in task.scorecards]
         self._edits = _edits_of_points(self._snapshots, task.edits)

@@ -14,7 +14,7 @@ from sitegen.render.writer import Claim, Writer, folder_times, remove, same_time
 class Site(NamedTuple):
     """What a build left behind."""
 
-    index: str
+    page: str
     """The first page, as a path."""
     head: str
     commits: int
@@ -43,12 +43,8 @@ class Ledger:
         self._site = project.site
         body = memo.site(self._site)
         self._state = json.loads(body) if body else None
-        self.trusted = (
-            self._state is not None
-            and self._state["fingerprint"] == project.fingerprint
-            and same_times(claim.folder, memo.folders(self._site))
-        )
-        """The last build was finished, nothing but history may have changed, and nobody touched the folders since."""
+        self.trusted = self._state is not None and same_times(claim.folder, memo.folders(self._site))
+        """The last build was finished, and nobody touched the folders since."""
         self._owners: set[str] = set()
         self._rows: list[PageRow] = []
         self._written = 0
@@ -56,8 +52,10 @@ class Ledger:
 
     @property
     def head(self) -> str | None:
-        """The commit that the folder shows; None if that cannot be trusted."""
-        return self._state["head"] if self.trusted and self._state else None
+        """The commit that the folder shows; None if it cannot be trusted, or if more than history has changed since."""
+        if self._state and self.trusted and self._state["fingerprint"] == self._project.fingerprint:
+            return str(self._state["head"])
+        return None
 
     def unchanged(self) -> Site:
         """What the last build left behind, with nothing written."""

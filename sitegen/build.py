@@ -1,0 +1,68 @@
+"""The spine: git history in, a static site out. Every line of ``publish`` is a stage; read them in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sitegen import __version__
+from sitegen.analysis.memo import Memo
+from sitegen.model.site import SiteInfo
+from sitegen.project import Options, Project, look
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.writer import claimed
+from sitegen.stages.ledger import Ledger, Site
+
+
+class Progress(NamedTuple):
+    """How a build tells what it does; called from the building process alone."""
+
+    stage: Callable[[str, int], None] = lambda name, steps: None
+    """A stage begins, with so many steps."""
+    step: Callable[[int], None] = lambda steps: None
+    """So many more of its steps are done."""
+
+
+def build(options: Options, progress: Progress | None = None) -> Site:
+    """Bring the site of a project up to date.
+
+    Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
+    folder is not ours. Whatever else is wrong is on the problems page, and stops nothing.
+    """
+    templates = Renderer((find_templates(),), SiteInfo("", __version__)).digest()
+    project = look(options, templates)
+    with claimed(project.out, force=options.force) as claim, Memo.open(project.cache) as memo, memo.held():
+        ledger = Ledger(project, claim, memo)
+        if project.place.head and ledger.head == project.place.head and not options.worktree:
+            return ledger.unchanged()
+        memo.mark_dirty(project.site)
+        with memo.transaction():
+            return publish(project, memo, ledger, progress or Progress())
+
+
+def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) -> Site:
+    """Walk, score, analyse, render: each stage a function of what the stages before it found."""
+    from sitegen.stages.commits import write_commits
+    from sitegen.stages.engine import executor
+    from sitegen.stages.evals import write_evals
+    from sitegen.stages.instructions import write_instructions
+    from sitegen.stages.site import write_site
+    from sitegen.stages.timeline import read_timeline
+
+    progress.stage("Reading history", 0)
+    timeline = read_timeline(project, memo, trusted_head=ledger.head)
+    engine = timeline.engine
+
+    snapshots = sum(len(one.history.snapshots) for one in timeline.update.evals)
+    progress.stage("Scoring and writing reports", snapshots)
+    with executor(engine, timeline.new_snapshots) as pool:
+        evals = write_evals(timeline, memo, ledger, pool, progress.step)
+
+    progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
+    with executor(engine, timeline.new_edits) as pool:
+        instructions = write_instructions(timeline, evals, memo, ledger, pool, progress.step)
+
+    progress.stage("Writing commits and the site", 0)
+    write_commits(timeline, evals, ledger)
+    site = write_site(timeline, evals, instructions, memo, ledger)
+    return ledger.close(site, timeline.head.sha, complete=timeline.update.complete)

@@ -1,0 +1,83 @@
+"""``sitegen build``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from sitegen.build import Progress, build
+from sitegen.project import Options
+from sitegen.stages.ledger import Site
+
+PROBLEMS: Final = 3
+"""Exit code of ``--strict`` if there is any problem."""
+
+
+def command(options: Options, *, strict: bool) -> None:
+    """Build, tell what is happening, and say at the end what there is and where to look."""
+    bars = Bars() if sys.stderr.isatty() else None
+    site = build(options, bars.progress if bars else Progress(stage=_line))
+    if bars:
+        bars.end()
+    print(closing_line(site))
+    if strict and site.problems:
+        raise typer.Exit(PROBLEMS)
+
+
+def closing_line(site: Site) -> str:
+    """The last line: counts, and where to look."""
+    found = ", ".join(
+        text
+        for text in (
+            _counted(site.errors, "error"),
+            _counted(site.warnings, "warning"),
+            _counted(site.notes, "note"),
+        )
+        if text
+    )
+    problems = f"{found} on {Path(site.page).with_name('problems.html').name}" if found else "no problems"
+    removed = f", {site.removed} removed" if site.removed else ""
+    return (
+        f"{_counted(site.commits, 'commit')}, {_counted(site.evals, 'eval')}, {_counted(site.iterations, 'iteration')}; "
+        f"{_counted(site.written, 'file')} written, {site.kept} kept{removed}; {problems}\n{site.page}"
+    )
+
+
+def _counted(count: int, noun: str) -> str:
+    if noun in {"error", "warning", "note"} and not count:
+        return ""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _line(name: str, steps: int) -> None:
+    """Plain lines, for logs."""
+    print(f"{name}{f' ({steps})' if steps else ''} ...", file=sys.stderr, flush=True)
+
+
+class Bars:
+    """A progress bar for each stage, on a terminal."""
+
+    def __init__(self) -> None:
+        self.progress = Progress(self._stage, self._step)
+        self._bar: object = None
+
+    def _stage(self, name: str, steps: int) -> None:
+        self.end()
+        if steps:
+            self._bar = typer.progressbar(length=steps, label=name, file=sys.stderr)
+            self._bar.__enter__()
+        else:
+            print(f"{name} ...", file=sys.stderr)
+
+    def _step(self, steps: int) -> None:
+        if self._bar is not None:
+            self._bar.update(steps)
+
+    def end(self) -> None:
+        """Finish the bar that is drawn."""
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+            self._bar = None

@@ -1,0 +1,89 @@
+"""Second stage: every eval that the new commits touched, scored and written, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+from sitegen.analysis.memo import Memo, stored
+from sitegen.analysis.series import merged
+from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
+from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.stages.engine import run
+from sitegen.stages.eval_task import EvalDone, EvalTask, keys, owner, write_eval
+from sitegen.stages.ledger import Ledger
+from sitegen.stages.timeline import Timeline
+
+SUMMARY = "summary"
+
+
+class Evals(NamedTuple):
+    """What is known of every eval after scoring."""
+
+    summaries: tuple[EvalSummary, ...]
+    """Of all evals, by id."""
+    attributes: tuple[tuple[str, tuple[str, ...]], ...]
+    """(eval id, fields of its newest point)."""
+    problems: tuple[Problem, ...]
+    """Of all evals, by id."""
+
+
+class _Kept(NamedTuple):
+    """What the memo keeps of an eval between builds."""
+
+    summary: EvalSummary
+    attributes: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, step: Callable[[int], None]) -> Evals:
+    """Score and write the touched evals; what the others are, the memo knows."""
+    updates = sorted(timeline.update.evals, key=lambda update: -len(update.history.snapshots))
+    tasks = [_task(timeline, memo, ledger, update.history) for update in updates]
+    for done in run(pool, write_eval, tasks, lambda index: step(len(tasks[index].history.snapshots))):
+        memo.keep_scorecards(done.scorecards)
+        memo.put(SUMMARY, done.summary.info.id, _pack(done))
+        ledger.record(owner(done.summary.info.id), done.rows, done.written, done.kept)
+    if timeline.update.complete:
+        alive = {stored(update.history.id) for update in updates}
+        for eval_id in memo.keys(SUMMARY):
+            if eval_id not in alive:
+                memo.delete(SUMMARY, eval_id)
+    kept = [_unpack(body) for _, body in memo.all(SUMMARY)]
+    return Evals(
+        summaries=tuple(one.summary for one in kept),
+        attributes=tuple((one.summary.info.id, one.attributes) for one in kept),
+        problems=merged(problem for one in kept for problem in one.problems),
+    )
+
+
+def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
+    wanted = keys(history)
+    known = memo.scorecards(wanted)
+    return EvalTask(
+        workshop=timeline.shop,
+        info=timeline.info(history.id),
+        history=history,
+        edits=_edits(timeline, history.id),
+        scorecards=tuple(known.get(key) for key in wanted),
+        pages=ledger.known(owner(history.id)),
+    )
+
+
+def _edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
+    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
+    return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
+
+
+def _pack(done: EvalDone) -> bytes:
+    import msgspec
+
+    return msgspec.json.encode(_Kept(done.summary, done.attributes, done.problems))
+
+
+def _unpack(body: bytes) -> _Kept:
+    import msgspec
+
+    return msgspec.json.decode(body, type=_Kept)

@@ -1,0 +1,124 @@
+"""Third stage: the instruction files whose edits, or the effects of whose edits, are new."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+from sitegen.analysis.effects import Drivers, EffectIndex, mean_change
+from sitegen.analysis.memo import Memo
+from sitegen.model.timeline import InstructionHistory
+from sitegen.pages.instruction import impact
+from sitegen.pages.instructions import FileRecord
+from sitegen.stages.engine import run
+from sitegen.stages.evals import Evals
+from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
+from sitegen.stages.ledger import Ledger
+from sitegen.stages.timeline import Timeline
+from sitegen.text.patch import PatchCounts
+
+COUNTS = "counts"
+VERDICTS = "verdicts"
+
+
+class Instructions(NamedTuple):
+    """What is known of the instruction files after their pages are written."""
+
+    effects: EffectIndex
+    files: tuple[FileRecord, ...]
+    raised: int
+    """Commits with edits after which the mean headline of the evals was higher."""
+    lowered: int
+
+
+def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
+    """What every edit did to every eval, ready to be asked."""
+    driven_by = {
+        entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
+        for entry in timeline.manifest.evals
+        if entry.instructions
+    }
+    return EffectIndex(evals.summaries, Drivers(timeline.instructions, driven_by))
+
+
+def write_instructions(
+    timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Executor, step: Callable[[int], None]
+) -> Instructions:
+    """Write the files that are touched: by an edit, or by a point that says what an edit did."""
+    effects = index_effects(timeline, evals)
+    positions = _touched_positions(timeline, effects)
+    touched = [file for file in timeline.instructions if _is_touched(timeline, file, positions)]
+    tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
+    for done in run(pool, write_instruction, tasks, lambda index: step(len(tasks[index].history.edits))):
+        memo.put(COUNTS, done.path, json.dumps(done.counts).encode())
+        ledger.record(owner(done.path), done.rows, done.written, done.kept)
+    for former in _former_names(timeline.instructions, touched):
+        ledger.drop(owner(former))
+        memo.delete(COUNTS, former)
+    verdicts = _verdicts(timeline, memo, effects, positions)
+    return Instructions(
+        effects=effects,
+        files=tuple(
+            FileRecord(file, _counts(memo, file), impact(effects.around(file.edits[-1].commit.position, file.path)))
+            for file in timeline.instructions
+        ),
+        raised=sum(verdict > 0 for verdict in verdicts),
+        lowered=sum(verdict < 0 for verdict in verdicts),
+    )
+
+
+def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
+    """Positions of the edits whose effects the new points changed; all of them after a walk from the root."""
+    if timeline.update.complete:
+        return frozenset(effects.positions())
+    found = set()
+    for update in timeline.update.evals:
+        for snapshot in update.history.snapshots[update.first_new :]:
+            found.add(effects.edit_of(update.history.id, snapshot.commit.position))
+    return frozenset(position for position in found if position is not None)
+
+
+def _is_touched(timeline: Timeline, file: InstructionHistory, positions: frozenset[int]) -> bool:
+    if timeline.update.complete:
+        return True
+    return file.path in {one.path for one in timeline.update.instructions} or any(
+        edit.commit.position in positions for edit in file.edits
+    )
+
+
+def _task(
+    timeline: Timeline, memo: Memo, ledger: Ledger, effects: EffectIndex, file: InstructionHistory
+) -> InstructionTask:
+    return InstructionTask(
+        workshop=timeline.shop,
+        history=file,
+        effects=tuple(effects.around(edit.commit.position, file.path) for edit in file.edits),
+        counts=_counts(memo, file),
+        pages=ledger.known(owner(file.path)),
+    )
+
+
+def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, ...]:
+    """Of each edit, as far as they are known: the first ones of a file that was edited since."""
+    body = memo.get(COUNTS, file.path)
+    known = [PatchCounts(*one) if one else None for one in json.loads(body)] if body else []
+    return tuple(known[: len(file.edits)]) + (None,) * (len(file.edits) - len(known))
+
+
+def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:
+    """Paths that files had before they were renamed, and that no file has now."""
+    now = {file.path for file in files}
+    return sorted({edit.path for file in touched for edit in file.edits} - now)
+
+
+def _verdicts(timeline: Timeline, memo: Memo, effects: EffectIndex, positions: frozenset[int]) -> tuple[int, ...]:
+    """Of each commit with edits: 1 if the mean headline rose, -1 if it fell, 0 else."""
+    body = None if timeline.update.complete else memo.get(VERDICTS, "")
+    known: dict[str, int] = json.loads(body) if body else {}
+    for position in sorted(positions):
+        change = mean_change(effects.around(position)) or 0.0
+        known[str(position)] = (change > 0) - (change < 0)
+    memo.put(VERDICTS, "", json.dumps(known).encode())
+    return tuple(known.values())

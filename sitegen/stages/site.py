@@ -1,0 +1,99 @@
+"""Last stage: the pages and files that are there once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.analysis.memo import Memo
+from sitegen.model.problems import Problem
+from sitegen.model.site import Page, RawFile
+from sitegen.pages import links, search
+from sitegen.pages.exports import index_file
+from sitegen.pages.instructions import instructions_page
+from sitegen.pages.methods import methods_page
+from sitegen.pages.not_found import NO_JEKYLL, not_found_page
+from sitegen.pages.overview import EditEffects, SiteCounts, overview_page
+from sitegen.pages.problems import problems_page
+from sitegen.scoring.kinds import SCORERS
+from sitegen.stages.evals import Evals
+from sitegen.stages.instructions import Instructions
+from sitegen.stages.ledger import Ledger, Site
+from sitegen.stages.search import write_search_log
+from sitegen.stages.timeline import Timeline
+
+OWNER: Final = "site"
+LATEST_EDITS: Final = 6
+"""Instruction edits on the overview."""
+
+
+def write_site(timeline: Timeline, evals: Evals, instructions: Instructions, memo: Memo, ledger: Ledger) -> Site:
+    """Write what belongs to the site as a whole, and say what the site holds."""
+    problems = (*timeline.problems, *evals.problems)
+    entries = write_search_log(timeline, memo, ledger)
+    writer = ledger.writer(OWNER)
+    renderer = timeline.shop.renderer()
+    for page in _pages(timeline, evals, instructions, problems):
+        writer.write(OWNER, page.path, renderer.render(page))
+    for file in (*renderer.assets(), *_files(timeline, evals, entries, len(problems))):
+        writer.write(OWNER, file.path, file.content)
+    ledger.record(OWNER, writer.rows, writer.written, writer.kept)
+    severities = [problem.severity for problem in problems]
+    return Site(
+        page=str(timeline.project.out / links.overview()),
+        head=timeline.head.sha,
+        commits=timeline.commits,
+        evals=len(evals.summaries),
+        iterations=sum(len(summary.headlines) for summary in evals.summaries),
+        errors=severities.count("error"),
+        warnings=severities.count("warning"),
+        notes=severities.count("note"),
+    )
+
+
+def _pages(
+    timeline: Timeline, evals: Evals, instructions: Instructions, problems: tuple[Problem, ...]
+) -> tuple[Page, ...]:
+    """Every page that is there once, in the order of the navigation."""
+    head, revision = timeline.head, timeline.project.revision
+    counts = SiteCounts(
+        commits=timeline.commits,
+        edits=sum(len(file.edits) for file in timeline.instructions),
+        raised=instructions.raised,
+        lowered=instructions.lowered,
+        problems=len(problems),
+    )
+    return (
+        overview_page(evals.summaries, head, revision, counts, _latest(timeline, instructions)),
+        instructions_page(instructions.files),
+        methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
+        problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
+        not_found_page(timeline.config.base_url),
+    )
+
+
+def _latest(timeline: Timeline, instructions: Instructions) -> tuple[EditEffects, ...]:
+    """The newest edits, newest first."""
+    edits = [(edit, file.path) for file in timeline.instructions for edit in file.edits[-LATEST_EDITS:]]
+    edits.sort(key=lambda one: (-one[0].commit.position, one[0].path))
+    return tuple(
+        EditEffects(edit, path, instructions.effects.around(edit.commit.position, path))
+        for edit, path in edits[:LATEST_EDITS]
+    )
+
+
+def _files(timeline: Timeline, evals: Evals, entries: int, problems: int) -> tuple[RawFile, ...]:
+    """Data and search. ``entries``: how many the search log has."""
+    files = tuple((file.path, file.deleted) for file in timeline.instructions)
+    fields = tuple(search.SearchFields(eval_id, attributes) for eval_id, attributes in evals.attributes)
+    return (
+        index_file(
+            timeline.head.sha,
+            timeline.project.revision,
+            tuple(summary.info.id for summary in evals.summaries),
+            tuple(path for path, _ in files),
+            problems,
+        ),
+        search.list_file(evals.summaries, files, fields, entries),
+        *(search.fields_file(names) for names in dict.fromkeys(one.attributes for one in fields if one.attributes)),
+        NO_JEKYLL,
+    )
