@@ -165,7 +165,7 @@ def centimetres(text: str, known: tuple[str, ...]) -> float | int | str:
     found = re.match(r"(\d+(?:[.,]\d+)?)\s*([a-z]+)", text)
     if not found:
         return text
-    factor = UNITS[found[2]] if found[2] in known else 1.0
+    factor = UNITS.get(found[2], 1.0) if found[2] in known else 1.0
     return round(float(found[1].replace(",", ".")) * factor, 1)
 
 
