@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from html import escape
-from itertools import groupby
 from typing import Literal, TypeAlias
 
 from markupsafe import Markup
@@ -15,17 +14,15 @@ from sitegen.text.words import Spans
 _Mark: TypeAlias = Literal["del", "ins"]
 
 
-def split(rows: Iterable[Row]) -> Markup:
-    """Rows of the table side by side: number, sign, text of the old side, then the same of the new side."""
-    return Markup("".join(_split(rows)))
+def lines(rows: Iterable[Row]) -> Markup:
+    """Table rows of six cells: number, sign, text of the old side, then the same of the new side.
+
+    The style sheet shows them side by side or one below the other, so that both views are one table.
+    """
+    return Markup("".join(_lines(rows)))
 
 
-def unified(rows: Iterable[Row]) -> Markup:
-    """Rows of the table one below the other: both numbers, sign, text; of each change the removed lines first."""
-    return Markup("".join(_unified(rows)))
-
-
-def _split(rows: Iterable[Row]) -> Iterator[str]:
+def _lines(rows: Iterable[Row]) -> Iterator[str]:
     for kind, old_line, new_line, old, new in rows:
         if kind == "context":
             text = _context(old)
@@ -36,7 +33,7 @@ def _split(rows: Iterable[Row]) -> Iterator[str]:
         elif kind == "change":
             yield f"<tr>{_left(old_line, old)}{_right(new_line, new)}</tr>\n"
         else:
-            yield _wide(kind, old, 6)
+            yield _wide(kind, old)
 
 
 def _left(number: int | None, text: Spans | None) -> str:
@@ -51,41 +48,9 @@ def _right(number: int | None, text: Spans | None) -> str:
     return f'<td class="ln-n a mid">{number}</td><td class="sg a">+</td><td class="a">{_marked(text, "ins")}</td>'
 
 
-def _unified(rows: Iterable[Row]) -> Iterator[str]:
-    for kind, group in groupby(rows, key=_kind):
-        if kind == "change":
-            run = list(group)
-            for row in run:
-                if row.old is not None:
-                    yield _line(row.old_line, "", "d", "−", _marked(row.old, "del"))
-            for row in run:
-                if row.new is not None:
-                    yield _line("", row.new_line, "a", "+", _marked(row.new, "ins"))
-        elif kind == "context":
-            for _, old_line, new_line, old, _ in group:
-                yield (
-                    f'<tr><td class="ln-n">{old_line}</td><td class="ln-n">{new_line}</td><td class="sg"></td>'
-                    f'<td class="cx">{_context(old)}</td></tr>\n'
-                )
-        else:
-            for row in group:
-                yield _wide(kind, row.old, 4)
-
-
-def _line(old_line: int | str | None, new_line: int | str | None, side: str, sign: str, text: str) -> str:
-    return (
-        f'<tr><td class="ln-n {side}">{old_line}</td><td class="ln-n {side}">{new_line}</td>'
-        f'<td class="sg {side}">{sign}</td><td class="{side}">{text}</td></tr>\n'
-    )
-
-
-def _kind(row: Row) -> str:
-    return row.kind
-
-
-def _wide(kind: str, text: Spans | None, columns: int) -> str:
+def _wide(kind: str, text: Spans | None) -> str:
     style = "hk" if kind == "hunk" else "rk"
-    return f'<tr class="{style}"><td colspan="{columns}">{_marked(text or (), "ins")}</td></tr>\n'
+    return f'<tr class="{style}"><td colspan="6">{_marked(text or (), "ins")}</td></tr>\n'
 
 
 def _context(spans: Spans | None) -> str:
