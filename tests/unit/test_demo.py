@@ -14,6 +14,9 @@ from sitegen.commands.demo import demo
 from sitegen.demo import write_demo
 from sitegen.demo.dice import Dice, hashed
 from sitegen.errors import OutputFolderError
+from sitegen.model.scorecards import Scorecard
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
 
 HEAD = "a6510bdaa4cc2d52fb193c59816db03673106167"
 
@@ -149,6 +152,51 @@ def test_runs_of_one_eval_record_their_time_and_instructions(folder: Path) -> No
     assert {path.parts[-4] for path in records} == {"rental-contracts"}
     times = [json.loads(path.read_text())["metadata"]["timestamp"] for path in records]
     assert times == sorted(set(times))
+
+
+def scored(folder: Path, eval_id: str) -> list[Scorecard]:
+    """Every output of the work tree, by iteration, against the ground truth and the rules of the work tree."""
+    home = folder / "evals" / eval_id
+    manifest = yaml.safe_load((folder / "evals/manifest.yaml").read_text(encoding="utf-8"))
+    settings = json.dumps(manifest["evals"][eval_id].get("settings", {}))
+    outputs = sorted(home.glob("results/*/extracted.json")) or [home / "extracted.json"]
+
+    def file(path: Path) -> File:
+        return File(path.relative_to(folder).as_posix(), path.read_bytes())
+
+    truth, mapping = file(next(home.glob("ground_truth.*"))), file(home / "field_mapping.yaml")
+    results = [scorer("fields").score(Inputs((file(each),), truth, mapping, None, settings)) for each in outputs]
+    return [result.scorecard for result in results]
+
+
+@pytest.mark.parametrize(
+    ("eval_id", "iterations"),
+    [
+        ("lab-reports", 12),
+        ("freight-papers", 14),
+        ("utility-bills", 1),
+        ("rental-contracts", 10),
+        ("recipe-cards", 1),
+        ("roof-surveys", 8),
+    ],
+)
+def test_every_output_is_scored_without_a_remark_but_the_one_that_breaks_off(
+    folder: Path, eval_id: str, iterations: int
+) -> None:
+    cards = scored(folder, eval_id)
+    assert len(cards) == iterations
+    broken = [number for number, card in enumerate(cards, 1) if card.status != "scored" or card.findings]
+    assert broken == ([9] if eval_id == "freight-papers" else [])
+    last = cards[-1].metric("f1")
+    assert last is not None
+    assert 0.7 < last < 1
+
+
+def test_a_shortened_instruction_costs_weights_until_it_is_written_again(folder: Path) -> None:
+    f1 = [card.metric("f1") or 0 for card in scored(folder, "freight-papers")]
+    before, after, mended = f1[5], f1[6], f1[10]
+    assert after < before - 0.15
+    assert mended > after + 0.15
 
 
 def test_dice_and_hash_never_change() -> None:
