@@ -8,6 +8,7 @@ Medians are quoted. Ratios come from one run on one machine; seconds of differen
 from __future__ import annotations
 
 import argparse
+import hashlib
 import shutil
 import sys
 import tempfile
@@ -48,6 +49,13 @@ class Site(NamedTuple):
         """The command line of the build."""
         return sitegen("build", str(self.repository), "-o", str(self.out), "--cache", str(self.cache))
 
+    def digest(self) -> str:
+        """What the output holds, down to the last byte."""
+        state = hashlib.sha256()
+        for path in sorted(path for path in self.out.rglob("*") if path.is_file()):
+            state.update(f"{path.relative_to(self.out)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+        return state.hexdigest()
+
     def clear(self) -> None:
         """Back to nothing: the next build is a cold one."""
         for folder in (self.out, self.cache):
@@ -83,6 +91,8 @@ class SizeResult(NamedTuple):
     peak: int
     peak_without_git: int | None
     pages: int
+    same: bool
+    """Commit by commit gave the same bytes as a cold build."""
 
 
 def measure_size(folders: Folders, name: str, runs: int) -> SizeResult:
@@ -102,10 +112,12 @@ def measure_size(folders: Folders, name: str, runs: int) -> SizeResult:
     site.clear()
     peak = run(site.command()).peak_bytes
     site.clear()
-    own = peak_without_git(site.command())
+    own = peak_without_git(site.command())  # the last cold build: what is built commit by commit must equal it
+    digest = site.digest()
     one_more = measure_one_more(site, runs)
+    same = site.digest() == digest
     site.clear()
-    return SizeResult(name, floor, cold_seconds, unchanged, one_more, peak, own, pages)
+    return SizeResult(name, floor, cold_seconds, unchanged, one_more, peak, own, pages, same)
 
 
 def measure_one_more(site: Site, runs: int) -> float:
@@ -115,7 +127,7 @@ def measure_one_more(site: Site, runs: int) -> float:
         git(site.repository, "update-ref", MAIN, line[-1])
         site.clear()
         site.build()
-        return median(_advance(site, commit) for commit in reversed(line[:-1]))
+        return median([_advance(site, commit) for commit in reversed(line[:-1])])
     finally:
         git(site.repository, "update-ref", MAIN, line[0])
 
@@ -178,6 +190,18 @@ def rows_of(results: Sequence[SizeResult]) -> list[Row]:
     return rows
 
 
+def measure(
+    folders: Folders, names: Sequence[str], runs: int, *, with_hugo: bool
+) -> tuple[list[SizeResult], list[Row]]:
+    """Everything that was asked for: the results by size, and the rows of the table."""
+    results = [measure_size(folders, name, runs) for name in names]
+    rows = [*rows_of(results), measure_start(runs)]
+    if with_hugo:
+        chosen = next((result for result in results if result.name == "M"), results[-1])
+        rows.append(measure_hugo(folders, chosen, runs))
+    return results, rows
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure sitegen as whole processes.")
@@ -192,11 +216,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.work.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="sitegen-bench-", dir=memory if memory.is_dir() else options.work) as fast:
-        folders = Folders(options.work, Path(fast))
-        results = [measure_size(folders, name, options.runs) for name in names]
-        rows = [*rows_of(results), measure_start(options.runs)]
-        if options.hugo:
-            chosen = next((result for result in results if result.name == "M"), results[-1])
-            rows.append(measure_hugo(folders, chosen, options.runs))
+        try:
+            results, rows = measure(Folders(options.work, Path(fast)), names, options.runs, with_hugo=options.hugo)
+        except RuntimeError as error:
+            print(error, file=sys.stderr)
+            return 1
     print(table(rows))
-    return 0
+    for result in results:
+        print(
+            f"{result.name}: commit by commit {'the same bytes as' if result.same else 'NOT THE SAME as'} a cold build"
+        )
+    return 0 if all(result.same for result in results) else 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import hugo, reference
-from tests.bench.bench import SizeResult, alternately, rows_of
+from tests.bench.bench import Site, SizeResult, alternately, rows_of
 from tests.bench.generate import SIZES, generate, git
 from tests.bench.processes import run
 from tests.bench.table import WANTED, Row, table, verdict, wanted
@@ -69,8 +69,8 @@ def test_the_table_has_a_line_for_every_row() -> None:
 
 
 def test_two_sizes_are_compared_with_each_other() -> None:
-    small = SizeResult("S", 0.1, 1.0, 0.1, 0.2, 50_000_000, 40_000_000, 9)
-    large = SizeResult("L", 2.0, 6.0, 0.12, 0.25, 210_000_000, None, 900)
+    small = SizeResult("S", 0.1, 1.0, 0.1, 0.2, 50_000_000, 40_000_000, 9, True)
+    large = SizeResult("L", 2.0, 6.0, 0.12, 0.25, 210_000_000, None, 900, True)
     values = {row.name: round(row.value, 3) for row in rows_of([small, large])}
     assert values == {
         "cold build S": 10.0,
@@ -92,3 +92,15 @@ def test_the_site_for_hugo_has_a_row_for_every_field(tmp_path: Path) -> None:
     assert len(pages) == 7
     assert pages[0] == "eval-000/00000.md"
     assert (tmp_path / "content" / pages[0]).read_text(encoding="utf-8").count('"outcome"') == SIZES["tiny"].fields
+
+
+def test_the_digest_of_a_site_knows_names_and_bytes(tmp_path: Path) -> None:
+    site = Site(tmp_path, tmp_path / "out", tmp_path / "cache")
+    site.out.mkdir()
+    digests = [site.digest()]
+    for name, text in (("a.html", "1"), ("a.html", "2"), ("b.html", "2")):
+        (site.out / name).write_text(text)
+        digests.append(site.digest())
+    (site.out / "b.html").unlink()
+    assert len(set(digests)) == 4
+    assert site.digest() == digests[2]
