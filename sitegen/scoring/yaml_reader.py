@@ -1,11 +1,13 @@
-"""YAML as data: the JSON types of YAML 1.2, by PyYAML's parser and our own constructor.
+"""YAML as data: the JSON types of YAML 1.2, built from the events of PyYAML's parser.
 
-PyYAML's loader would turn ``no`` into false, ``012`` into 10 and ``2024-01-02`` into a date; tags are never executed.
+PyYAML's own loader would turn ``no`` into false, ``012`` into 10 and ``2024-01-02`` into a date, and its C composer
+crashes the process on deep nesting. Tags are never executed.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from sitegen.model.problems import Finding
@@ -13,12 +15,13 @@ from sitegen.model.values import Value
 from sitegen.scoring.reading import MAX_DEPTH, UnreadableError, text_of
 from sitegen.scoring.values import constant, fraction, integer
 
-_MAX_NODES: Final = 1_000_000
+_MAX_VALUES: Final = 1_000_000
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
 _FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
-_QUOTED: Final = ("'", '"', "|", ">")
 _NOT_NUMBERS: Final = (".nan", ".inf", "-.inf", "+.inf")
+_QUOTED: Final = ("'", '"', "|", ">")
+_TEXT: Final = "tag:yaml.org,2002:str"
 
 
 class ParsedYaml(NamedTuple):
@@ -35,90 +38,98 @@ def read_yaml(content: bytes) -> ParsedYaml:
     import yaml
 
     text = text_of(content)
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    _check_brackets(text)
-    loader = base(text)
-    reader = _Reader(yaml)
+    builder = _Builder(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), yaml)
     try:
-        values = []
-        while loader.check_node():
-            values.append(reader.value(loader.get_node(), ()))
-            reader.first = False
+        values = tuple(builder.documents())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or "a character that YAML does not allow"
         line = mark.line + 1 if mark is not None else None
-        raise UnreadableError(
-            f"it is no valid YAML: {what}" + (f" at line {line}" if line else ""), "Write valid YAML.", line
-        ) from None
-    except RecursionError:
-        raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.") from None
-    finally:
-        loader.dispose()
-    return ParsedYaml(tuple(values), reader.lines, tuple(reader.findings))
+        where = f" at line {line}" if line else ""
+        raise UnreadableError(f"it is no valid YAML: {what}{where}", "Write valid YAML.", line) from None
+    return ParsedYaml(values, builder.lines, tuple(builder.findings))
 
 
-def _check_brackets(text: str) -> None:
-    """Refuse flow collections that would take the C parser deeper than it is safe to go."""
-    depth = 0
-    for bracket in re.findall(r"[\[\]{}]", text) if text.count("[") + text.count("{") > MAX_DEPTH else ():
-        depth += 1 if bracket in "[{" else -1
-        if depth > MAX_DEPTH:
-            raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.")
+class _Builder:
+    """Builds values out of events, counting them, so that aliases of aliases cannot blow up."""
 
-
-class _Reader:
-    """Turns nodes into values, counting them, so that aliases cannot blow up."""
-
-    def __init__(self, yaml: Any) -> None:
-        self._mapping, self._sequence = yaml.MappingNode, yaml.SequenceNode
-        self._nodes = 0
-        self.first = True
+    def __init__(self, events: Iterator[Any], yaml: Any) -> None:
+        self._events = events
+        self._yaml = yaml
+        self._count = 0
+        self._anchors: dict[str, tuple[Value, int]] = {}
+        self._first = True
         self.lines: dict[tuple[str | int, ...], int] = {}
         self.findings: list[Finding] = []
 
-    def value(self, node: Any, path: tuple[str | int, ...]) -> Value:
-        self._nodes += 1
-        if self._nodes > _MAX_NODES:
-            raise UnreadableError("it grows beyond a million values", "Write it without aliases of aliases.")
-        if len(path) > MAX_DEPTH:
-            raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.")
-        if isinstance(node, self._mapping):
-            return self._members(node, path)
-        if isinstance(node, self._sequence):
-            items = []
-            for place, item in enumerate(node.value):
-                self._note(item, (*path, place))
-                items.append(self.value(item, (*path, place)))
-            return items
-        return _scalar(node)
+    def documents(self) -> Iterator[Value]:
+        for event in self._events:
+            if isinstance(event, self._yaml.DocumentStartEvent):
+                self._anchors.clear()
+                yield self._value(next(self._events), ())
+                self._first = False
 
-    def _members(self, node: Any, path: tuple[str | int, ...]) -> dict[str, Value]:
+    def _value(self, event: Any, path: tuple[str | int, ...]) -> Value:
+        line = event.start_mark.line + 1
+        if len(path) > MAX_DEPTH:
+            raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line)
+        before = self._count
+        self._count += 1
+        if isinstance(event, self._yaml.AliasEvent):
+            # An anchor is known when its value is complete, so that none can contain itself.
+            if event.anchor not in self._anchors:
+                raise UnreadableError(f"the alias {event.anchor[:80]!r} stands for nothing", "Write it out.", line)
+            value, size = self._anchors[event.anchor]
+            self._count += size
+        elif isinstance(event, self._yaml.MappingStartEvent):
+            value = self._members(path)
+        elif isinstance(event, self._yaml.SequenceStartEvent):
+            value = self._items(path)
+        else:
+            value = _scalar(event)
+        if self._count > _MAX_VALUES:
+            raise UnreadableError("it grows beyond a million values", "Write it without aliases of aliases.", line)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value, self._count - before
+        return value
+
+    def _items(self, path: tuple[str | int, ...]) -> list[Value]:
+        items: list[Value] = []
+        while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
+            below = (*path, len(items))
+            self._note(event, below)
+            items.append(self._value(event, below))
+        return items
+
+    def _members(self, path: tuple[str | int, ...]) -> dict[str, Value]:
         merged: dict[str, Value] = {}
         members: dict[str, Value] = {}
-        for key_node, value_node in node.value:
-            key = key_node.value if isinstance(key_node.value, str) else "?"
-            value = self.value(value_node, (*path, key))
-            if key == "<<" and key_node.style not in _QUOTED:
+        while not isinstance(event := next(self._events), self._yaml.MappingEndEvent):
+            plain = isinstance(event, self._yaml.ScalarEvent)
+            key = event.value if plain else "?"
+            if not plain:
+                self._value(event, (*path, key))
+            below = (*path, key)
+            value = self._value(next(self._events), below)
+            if key == "<<" and plain and event.style not in _QUOTED:
                 for each in value if isinstance(value, list) else [value]:
                     merged |= each if isinstance(each, dict) else {}
                 continue
             if key in members and len(self.findings) < 20:
-                line = key_node.start_mark.line + 1
-                what = f"the key {key[:80]!r} stands twice; the last one counts"
-                self.findings.append(Finding("warning", what, "Remove one.", line))
-            self._note(key_node, (*path, key))
+                what = f"the key {key[:80]!r} stands twice in one object; the last one counts"
+                self.findings.append(Finding("warning", what, "Remove one.", event.start_mark.line + 1))
+            self._note(event, below)
             members[key] = value
         return {**merged, **members}
 
-    def _note(self, node: Any, path: tuple[str | int, ...]) -> None:
-        if self.first:
-            self.lines[path] = node.start_mark.line + 1
+    def _note(self, event: Any, path: tuple[str | int, ...]) -> None:
+        if self._first:
+            self.lines[path] = event.start_mark.line + 1
 
 
-def _scalar(node: Any) -> Value:
-    text: str = node.value
-    if node.style in _QUOTED or (node.tag == "tag:yaml.org,2002:str" and _is_plain_text(text)):
+def _scalar(event: Any) -> Value:
+    text: str = event.value
+    if event.style in _QUOTED or event.tag == _TEXT:
         return text
     lower = text.lower()
     if lower in _CONSTANTS:
@@ -127,11 +138,4 @@ def _scalar(node: Any) -> Value:
         return constant(text)
     if _INTEGER.fullmatch(text):
         return integer(text)
-    if _FRACTION.fullmatch(text):
-        return fraction(text)
-    return text
-
-
-def _is_plain_text(text: str) -> bool:
-    """PyYAML's own resolver calls ``1e3`` text, which JSON reads as a number."""
-    return not _FRACTION.fullmatch(text)
+    return fraction(text) if _FRACTION.fullmatch(text) else text

@@ -96,9 +96,9 @@ def _continues(cells: list[str], section: Section) -> bool:
 
 def _item(row: list[str], section: Section, said: ArrayMapping, left_over: list[str]) -> dict[str, Value]:
     """One item; the cell below the section's own name is called ``Name`` if no column is."""
-    columns = dict(section.columns)
+    columns = section.columns
     if "Name" not in columns.values():
-        columns[section.at] = "Name"
+        columns = {section.at: "Name", **columns}
     item = Tree()
     for place, column in columns.items():
         key = said.fields.get(column)

@@ -1,0 +1,183 @@
+"""Laws of scoring that hold for every input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sitegen.model.scorecards import Result
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.paths import ANY, parse, show, with_key
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.values import Emptiness
+from sitegen.stats import counts as stats
+
+EMPTY = Emptiness()
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 5),
+    st.sampled_from([0.5, 1200.0, 1206.0]),
+    st.sampled_from(["", " ", "a", "A", "b", "1", "N/A", "x y"]),
+)
+KEYS = st.sampled_from(["a", "b", "c", "name", "a.b", "0", ""])
+FLAT = st.dictionaries(KEYS, SCALARS, max_size=5)
+ITEMS = st.lists(st.fixed_dictionaries({"name": st.sampled_from("abc")}, optional={"n": SCALARS}), max_size=4)
+TREES = st.dictionaries(KEYS, st.one_of(SCALARS, FLAT, ITEMS, st.lists(SCALARS, max_size=3)), max_size=5)
+TEXTS = st.text(st.sampled_from("abcdE \u00e9\u0301ß"), max_size=6)
+
+
+def score(expected: Any, given_: Any, **rules: Any) -> Result:
+    return scorer("fields").score(
+        Inputs(
+            (File("extracted.json", json.dumps(given_).encode()),),
+            File("ground_truth.json", json.dumps(expected).encode()),
+            None,
+            None,
+            json.dumps(rules),
+        )
+    )
+
+
+def leaves(value: Any) -> int:
+    """Non-empty attributes: scalars, and lists of scalars as one each."""
+    if isinstance(value, dict):
+        return sum(map(leaves, value.values()))
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return sum(leaves(item) for item in value if isinstance(item, dict))
+    return 0 if EMPTY(value) else 1
+
+
+def same_shape(expected: Any, actual: Any) -> bool:
+    """No container stands where something else was expected."""
+    if isinstance(expected, dict) and expected:
+        return (isinstance(actual, dict) or EMPTY(actual)) and all(
+            same_shape(below, (actual or {}).get(key)) for key, below in expected.items()
+        )
+    if isinstance(expected, list) and any(isinstance(item, dict) for item in expected):
+        return (isinstance(actual, list) and all(isinstance(item, dict) for item in actual)) or EMPTY(actual)
+    if EMPTY(expected) or EMPTY(actual) or not isinstance(actual, dict | list):
+        return True
+    return isinstance(actual, list) and not any(isinstance(item, dict) for item in actual)
+
+
+@given(TREES, TREES)
+def test_true_and_false_positives_are_the_values_given(expected: Any, actual: Any) -> None:
+    counts = score(expected, actual).scorecard.counts
+    if same_shape(expected, actual):
+        assert counts.tp + counts.fp == leaves(actual)
+
+
+@given(TREES, TREES)
+def test_true_positives_and_false_negatives_are_the_values_expected(expected: Any, actual: Any) -> None:
+    card = score(expected, actual).scorecard
+    assert card.counts.tp + card.counts.fn == leaves(expected) == card.expected_values
+
+
+@given(TREES)
+def test_a_document_is_all_right_against_itself(tree: Any) -> None:
+    counts = score(tree, tree).scorecard.counts
+    assert (counts.tp, counts.fp, counts.fn) == (leaves(tree), 0, 0)
+
+
+@given(TREES, TREES)
+def test_f1_lies_between_precision_and_recall(expected: Any, actual: Any) -> None:
+    counts = score(expected, actual).scorecard.counts
+    precision, recall, f1 = stats.precision(counts), stats.recall(counts), stats.f1(counts)
+    if precision is not None and recall is not None and f1 is not None:
+        assert min(precision, recall) - 1e-12 <= f1 <= max(precision, recall) + 1e-12
+
+
+@given(st.dictionaries(st.sampled_from("abcd"), TEXTS), st.dictionaries(st.sampled_from("abcd"), TEXTS))
+def test_swapping_the_sides_swaps_precision_and_recall(one: Any, other: Any) -> None:
+    there, back = score(one, other).scorecard, score(other, one).scorecard
+    assert there.metric("precision") == back.metric("recall")
+    assert there.metric("recall") == back.metric("precision")
+    assert there.metric("f1") == back.metric("f1")
+
+
+@given(st.lists(FLAT, min_size=2, max_size=4), st.randoms())
+def test_the_order_of_documents_does_not_matter(roots: list[Any], random: Any) -> None:
+    truth = [{**root, "id": f"d{number}"} for number, root in enumerate(roots)]
+    output = [{**truth[-1 - number], "id": f"d{number}"} for number in range(len(truth))]
+    straight = score(truth, output).scorecard
+    random.shuffle(output)
+    mixed = score(truth, output).scorecard
+    assert straight == mixed
+
+
+@given(ITEMS, ITEMS, st.sampled_from(["greedy", "hungarian", "position"]))
+def test_items_are_paired_one_to_one(expected: Any, actual: Any, algorithm: str) -> None:
+    result = score({"l": expected, "x": 1}, {"l": actual, "x": 1}, lists={"l": {"algorithm": algorithm}})
+    for alignment in result.alignments:
+        left = [i for i, _, _ in alignment.pairs] + list(alignment.unmatched_expected)
+        right = [j for _, j, _ in alignment.pairs] + list(alignment.unmatched_actual)
+        assert sorted(left) == list(range(len(expected)))
+        assert len(set(right)) == len(right)
+        assert set(right) <= set(range(len(actual)))
+
+
+@given(st.text(max_size=30))
+def test_every_key_can_be_shown_and_read_again(key: str) -> None:
+    steps = parse(with_key("a", key))
+    assert steps == ("a", key)
+    assert show(steps) == with_key("a", key) or key == ANY
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *("{", "}", "[", "]", ":", ",", '"a"', '"', "1", "1e999999999", "NaN", "null", "true", "\\ud800", '"\\ud800"'),
+        *(
+            "id,a\n1,2\n",
+            ",Walls:, Name, Area\n,,x,1\n",
+            "field,value\n",
+            "csv_to_json:\n  a: b\n",
+            "- ",
+            "? ",
+            "&x ",
+            "*x ",
+        ),
+        *(
+            "fields: {a: {type: integer}}\n",
+            "lists: {a: {algorithm: hungarian}}\n",
+            "\n",
+            " ",
+            "\t",
+            "\x00",
+            "!!python/x ",
+        ),
+        *('{"a": [{"name": 1}]}', '{"$ref": "#/a"}', '{"properties": {"a": {"$ref": "#"}}}', "[" * 200, "9" * 5000),
+    ]
+)
+BYTES = st.one_of(
+    st.binary(max_size=60), st.lists(FRAGMENTS, max_size=8).map(lambda parts: "".join(parts).encode("utf-8"))
+)
+ENDINGS = st.sampled_from(["json", "jsonl", "yaml", "csv", "txt"])
+
+
+@settings(max_examples=400)
+@given(BYTES, ENDINGS, BYTES, ENDINGS, BYTES, BYTES, st.one_of(st.just("{}"), FRAGMENTS))
+@example(b"[" * 100_000, "json", b'{"a": 1}', "json", b"", b"", "{}")
+@example(b"[" * 100_000, "yaml", b"[" * 100_000, "yaml", b"[" * 100_000, b"[" * 100_000, "{}")
+@example(b'{"a":' * 100_000, "json", b'{"a": 1}', "json", b"- " * 50_000, b"", "{}")
+@example(b"a: &a [1]\nb: *a\n", "yaml", b"a: &a {b: *a}\n", "yaml", b"a: &a {b: *a}\n", b"", "{}")
+@example(b"{}", "json", b'{"a": ' + b"9" * 5000 + b"}", "json", b"", b"", "{}")
+def test_no_bytes_make_scoring_fail(
+    output: bytes, ending: str, truth: bytes, truth_ending: str, mapping: bytes, schema: bytes, rules: str
+) -> None:
+    result = scorer("fields").score(
+        Inputs(
+            (File(f"extracted.{ending}", output),),
+            File(f"ground_truth.{truth_ending}", truth),
+            File("mapping.yaml", mapping),
+            File("schema.json", schema),
+            rules,
+        )
+    )
+    counts = result.scorecard.counts
+    assert counts == stats.tally(result.judgements, result.scorecard.convention)
+    if result.scorecard.status != "scored":
+        assert any(finding.severity == "error" for finding in result.scorecard.findings)
