@@ -1,0 +1,153 @@
+"""Patches from one stream: each belongs to its edit, whatever the edits, the files and the settings are."""
+
+from pathlib import Path
+
+import pytest
+
+from sitegen.history import patches
+from sitegen.history.repository import Repository
+from sitegen.model.commits import Commit
+from sitegen.model.timeline import Blob, Edit
+from tests.gitrepo import GitRepo
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "repo")
+
+
+def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
+    repository = Repository.open(repo.path)
+    edits = []
+    for revision in repository.walk(repository.resolve(rev), since=None):
+        for path, old, new in revision.changes:
+            status = "added" if old is None else "deleted" if new is None else "modified"
+            edits.append(
+                Edit(revision.commit, path, status, Blob(path, old) if old else None, Blob(path, new) if new else None)  # type: ignore[arg-type]
+            )
+    return edits
+
+
+def bodies(repo: GitRepo, edits: list[Edit]) -> list[str]:
+    """Each patch from its first hunk on."""
+    texts = [patch.decode() for patch in Repository.open(repo.path).patches(edits)]
+    return [text[text.index("@@") :] if "@@" in text else text for text in texts]
+
+
+def test_each_edit_gets_its_own_patch(repo: GitRepo) -> None:
+    repo.commit({"a.md": "1\n", "b.md": "x\n", "other.txt": "o\n"})
+    repo.commit({"a.md": "2\n", "b.md": None, "other.txt": "p\n"})
+    edits = [edit for edit in edits_of(repo) if edit.path.endswith(".md")]
+    assert bodies(repo, edits) == [
+        "@@ -0,0 +1 @@\n+1\n",
+        "@@ -0,0 +1 @@\n+x\n",
+        "@@ -1 +1 @@\n-1\n+2\n",
+        "@@ -1 +0,0 @@\n-x\n",
+    ]
+    assert bodies(repo, edits[::-1]) == bodies(repo, edits)[::-1]
+
+
+def test_edits_of_line_ends_alone_have_no_patch_and_the_next_keeps_its_own(repo: GitRepo) -> None:
+    repo.commit({"a.md": "one\ntwo\n", "b.md": "b\n", "c.md": "one\n"})
+    repo.commit({"a.md": "one\r\ntwo\r\n", "b.md": "bb\n", "c.md": "one\r\n"})
+    repo.commit({"a.md": "one\ntwo\n", "b.md": "bb\r\n", "c.md": "three\n"})
+    assert bodies(repo, edits_of(repo)[3:]) == [
+        "",
+        "@@ -1 +1 @@\n-b\n+bb\n",
+        "",
+        "",
+        "",
+        "@@ -1 +1 @@\n-one\r\n+three\n",
+    ]
+
+
+def test_lines_that_look_like_headers_of_git_do_not_lose_step(repo: GitRepo) -> None:
+    tricky = (
+        "diff --git a/b.md b/b.md\nindex 1111111..2222222 100644\n@@ -1 +1 @@\n-x\n" + "a" * 40 + "\n--- a\n+++ b\n"
+    )
+    repo.commit({"a.md": "", "b.md": "1\n"})
+    repo.commit({"a.md": tricky, "b.md": "2\n"})
+    added = "".join(f"+{line}\n" for line in tricky.splitlines())
+    assert bodies(repo, edits_of(repo)[2:]) == [f"@@ -0,0 +1,7 @@\n{added}", "@@ -1 +1 @@\n-1\n+2\n"]
+
+
+def test_names_that_git_quotes_do_not_matter(repo: GitRepo) -> None:
+    names = [b'quo"te.md', b"tab\t.md", b"line\nfeed.md", "ü.md".encode(), b"\xff.md", b"b/ a/x.md"]
+    repo.commit({name: b"1 " + name.hex().encode() for name in names})
+    repo.commit({name: b"2 " + name.hex().encode() for name in names})
+    edits = edits_of(repo)[len(names) :]
+    ends = "\n\\ No newline at end of file\n"
+    expected = []
+    for edit in edits:
+        word = edit.path.encode("utf-8", "surrogateescape").hex()
+        expected.append(f"@@ -1 +1 @@\n-1 {word}{ends}+2 {word}{ends}")
+    assert bodies(repo, edits) == expected
+
+
+def test_a_merge_is_patched_against_its_first_parent(repo: GitRepo) -> None:
+    base = repo.commit({"a.md": "1\n", "b.md": "1\n"})
+    repo.commit({"a.md": "2\n"})
+    side = repo.commit({"b.md": "2\n"}, branch="side", parent=base)
+    repo.commit({"b.md": "2\n"}, merge=side)
+    assert bodies(repo, edits_of(repo)[-1:]) == ["@@ -1 +1 @@\n-1\n+2\n"]
+
+
+def test_a_rename_is_patched_against_the_file_it_was(repo: GitRepo) -> None:
+    text = "".join(f"{number}\n" for number in range(8))
+    first = repo.commit({"old.md": text})
+    second = repo.commit({"old.md": None, "new.md": text + "8\n"})
+    commit = Commit(second, 1, "", "", "")
+    old, new = Blob("old.md", repo.oid(first, "old.md")), Blob("new.md", repo.oid(second, "new.md"))
+    renamed = Edit(commit, "new.md", "renamed", old, new)
+    moved = Edit(commit, "new.md", "renamed", old, Blob("new.md", old.oid))
+    assert bodies(repo, [renamed, moved]) == ["@@ -6,3 +6,4 @@\n 5\n 6\n 7\n+8\n", ""]
+
+
+def test_settings_and_attributes_of_the_user_change_no_patch(
+    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "# Title\n\none\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+    repo.commit({"a.md": text})
+    repo.commit({"a.md": text.replace("five", "5"), ".gitattributes": "*.md -diff\n"})
+    edits = [edit for edit in edits_of(repo) if edit.path == "a.md"]
+    before = list(Repository.open(repo.path).patches(edits))
+    assert b"@@ -4,6 +4,6 @@" in before[1]
+    repo.checkout()
+    ran = tmp_path / "ran"
+    (tmp_path / "run").write_text(f'#!/bin/sh\ntouch {ran}\ncat "$1" | tr a-z A-Z\n')
+    (tmp_path / "run").chmod(0o755)
+    (tmp_path / "attributes").write_text("*.md diff=loud\n")
+    (tmp_path / "gitconfig").write_text(
+        f"[core]\n attributesFile = {tmp_path}/attributes\n"
+        f"[diff]\n external = {tmp_path}/run\n noprefix = true\n mnemonicPrefix = true\n context = 0\n"
+        " interHunkContext = 9\n suppressBlankEmpty = true\n algorithm = minimal\n wsErrorHighlight = all\n"
+        f'[diff "loud"]\n textconv = {tmp_path}/run\n command = {tmp_path}/run\n xfuncname = "^.*$"\n binary = true\n'
+        "[color]\n ui = always\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(tmp_path / "run"))
+    monkeypatch.setenv("GIT_DIFF_OPTS", "--unified=0")
+    assert list(Repository.open(repo.path).patches(edits)) == before
+    assert not ran.exists()
+
+
+def test_a_patch_beyond_the_limit_is_cut_and_the_next_is_whole(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patches, "LARGEST", 2_000)
+    long_line = "diff --git " + "x" * 9_000 + "diff --git a/z b/z\n"
+    repo.commit({"a.md": "1\n", "b.md": "1\n", "c.md": "1\n"})
+    repo.commit({"a.md": "line\n" * 5_000, "b.md": long_line, "c.md": "2\n"})
+    found = list(Repository.open(repo.path).patches(edits_of(repo)[3:]))
+    assert [len(patch) <= 2_000 for patch in found] == [True, True, True]
+    assert found[2].endswith(b"@@ -1 +1 @@\n-1\n+2\n")
+
+
+def test_binary_content_is_patched_as_text(repo: GitRepo) -> None:
+    repo.commit({"a.md": b"a\0b\n", "b.md": "1\n"})
+    repo.commit({"a.md": b"a\0c\n", "b.md": "2\n"})
+    assert bodies(repo, edits_of(repo)[2:]) == ["@@ -1 +1 @@\n-a\0b\n+a\0c\n", "@@ -1 +1 @@\n-1\n+2\n"]
+
+
+def test_repositories_of_sha_256_have_patches(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo", object_format="sha256")
+    repo.commits([{"a.md": "1\n"}, {"a.md": "2\n"}])
+    assert bodies(repo, edits_of(repo)) == ["@@ -0,0 +1 @@\n+1\n", "@@ -1 +1 @@\n-1\n+2\n"]

@@ -1,0 +1,155 @@
+"""Where a repository can lie, what a revision can be, and what is said if there is none."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import NothingToReportError, RepositoryError
+from sitegen.history.head import resolve_fast
+from sitegen.history.repository import Repository, web_address
+from tests.gitrepo import GitRepo
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "repo")
+
+
+def test_a_repository_is_found_from_any_folder_below_its_root(repo: GitRepo) -> None:
+    repo.commit({"deep/er/a": "1"})
+    repo.checkout()
+    found = Repository.open(repo.path / "deep/er")
+    assert (found.root, found.git_dir, found.name, found.bare) == (repo.path, repo.path / ".git", "repo", False)
+
+
+def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project.git", bare=True)
+    sha = repo.commit({"a": "1"})
+    found = Repository.open(repo.path)
+    assert (found.root, found.git_dir, found.name, found.bare) == (None, repo.path, "project", True)
+    assert found.resolve("HEAD") == sha
+
+
+def test_a_linked_work_tree_has_its_own_head_and_the_objects_of_all(repo: GitRepo, tmp_path: Path) -> None:
+    shas = repo.commits([{"a": "1"}, {"a": "2"}])
+    repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"), shas[0])
+    found = Repository.open(tmp_path / "linked")
+    assert (found.root, found.resolve("HEAD"), found.resolve("main")) == (tmp_path / "linked", shas[0], shas[1])
+    assert [each.commit.sha for each in found.walk(shas[1], since=None)] == shas
+
+
+def test_a_folder_without_a_repository_is_said_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(RepositoryError) as caught:
+        Repository.open(tmp_path)
+    assert str(caught.value) == (
+        f"There is no git repository here.\n  at: {tmp_path}\n  do: Run sitegen inside a git repository, or name one."
+    )
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RepositoryError) as caught:
+        Repository.open(tmp_path / "gone" / "further")
+    assert caught.value.where == str(tmp_path / "gone" / "further")
+
+
+def test_a_repository_of_another_user_is_refused_in_the_words_of_git(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit({"a": "1"})
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    with pytest.raises(RepositoryError) as caught:
+        Repository.open(repo.path)
+    assert "dubious ownership" in caught.value.what
+    assert f"git config --global --add safe.directory {repo.path}" in (caught.value.fix or "")
+
+
+def test_a_repository_of_another_user_is_read_if_the_user_says_so(
+    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha = repo.commit({"a": "1"})
+    (tmp_path / "gitconfig").write_text(f"[safe]\n directory = {repo.path}\n")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    found = Repository.open(repo.path)
+    assert [each.commit.sha for each in found.walk(found.resolve("HEAD"), since=None)] == [sha]
+
+
+def test_revisions_of_every_form_are_resolved(repo: GitRepo) -> None:
+    shas = repo.commits([{"a": "1"}, {"a": "2"}, {"a": "3"}])
+    repo.git("-c", "user.name=A", "-c", "user.email=a@example.org", "tag", "-a", "-m", "Annotated", "v1", shas[0])
+    repo.git("tag", "light", shas[1])
+    repo.git("pack-refs", "--all")
+    repo.git("checkout", "-q", "--detach", shas[1])
+    revs = ["HEAD", "main", "refs/heads/main", "v1", "light", "main~2", shas[2][:9], shas[2]]
+    wanted = [shas[1], shas[2], shas[2], shas[0], shas[1], shas[0], shas[2], shas[2]]
+    found = Repository.open(repo.path)
+    assert [found.resolve(rev) for rev in revs] == wanted
+    assert [resolve_fast(repo.path, rev) for rev in revs] == wanted
+
+
+@pytest.mark.parametrize("rev", ["nowhere", "-h", "--all", "main..main", "HEAD:a", "", "HEAD~9", "a\nb"])
+def test_an_unknown_revision_is_an_error_that_names_it(repo: GitRepo, rev: str) -> None:
+    repo.commit({"a": "1"})
+    with pytest.raises(RepositoryError, match="There is no revision"):
+        Repository.open(repo.path).resolve(rev)
+    assert resolve_fast(repo.path, rev) is None
+
+
+def test_a_repository_without_commits_has_nothing_to_report(repo: GitRepo) -> None:
+    with pytest.raises(NothingToReportError, match="no commits yet"):
+        Repository.open(repo.path).resolve("HEAD")
+    assert resolve_fast(repo.path, "HEAD") is None
+
+
+def test_a_partial_clone_is_known_as_one(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"a": "1"})
+    repo.git("config", "uploadpack.allowFilter", "true")
+    subprocess.run(
+        ["git", "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repo.path}", str(tmp_path / "partial")],
+        check=True,
+    )
+    assert Repository.open(tmp_path / "partial").is_partial
+    assert not Repository.open(repo.path).is_partial
+
+
+def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
+    base, second = repo.commits([{"a": "1"}, {"a": "2"}])
+    side = repo.commit({"b": "1"}, branch="side", parent=base)
+    merge = repo.commit({"b": "1"}, merge=side)
+    other = repo.commit({"c": "1"}, branch="other", parent=base)
+    found = Repository.open(repo.path)
+    olds = [base, second, side, merge, other, "1" * 40]
+    assert [found.first_parent_position(old, merge) for old in olds] == [0, 1, None, 2, None, None]
+    assert [found.follows(old, merge) for old in olds] == [True, True, False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("git@github.com:org/repo.git", "https://github.com/org/repo"),
+        ("ssh://git@github.com:22/org/repo.git", "https://github.com/org/repo"),
+        ("https://user:secret@github.com/org/repo.git/", "https://github.com/org/repo"),
+        ("https://token@host.example:8443/group/sub/repo", "https://host.example:8443/group/sub/repo"),
+        ("http://host.example/repo.git", "http://host.example/repo"),
+        ("git://host.example/repo.git", "https://host.example/repo"),
+        ("host.example:org/repo", "https://host.example/org/repo"),
+        ("/srv/git/repo.git", None),
+        ("file:///srv/git/repo.git", None),
+        ("../repo", None),
+        ("C:/git/repo", None),
+        ("", None),
+    ],
+)
+def test_the_web_address_of_a_remote_has_no_credentials(url: str, address: str | None) -> None:
+    assert web_address(url) == address
+
+
+def test_the_address_of_origin_is_read_from_the_configuration(repo: GitRepo) -> None:
+    assert Repository.open(repo.path).origin_url() is None
+    repo.git("remote", "add", "origin", "https://me:secret@example.org/org/repo.git")
+    repo.git("config", "url.https://elsewhere.invalid/.insteadOf", "https://me:secret@example.org/")
+    assert Repository.open(repo.path).origin_url() == "https://example.org/org/repo"

@@ -1,0 +1,268 @@
+"""What git can do to a reader of history: every trap is one repository and one sentence."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sitegen.history.repository import Repository
+from sitegen.model.commits import Change, Commit, Revision
+from tests.gitrepo import DAY, START, Executable, GitRepo, Link, Submodule
+
+
+def walk(repo: GitRepo, rev: str = "HEAD", **options: object) -> list[Revision]:
+    repository = Repository.open(repo.path)
+    return list(repository.walk(repository.resolve(rev), since=None, **options))  # type: ignore[arg-type]
+
+
+def paths(revisions: list[Revision]) -> list[list[str]]:
+    return [[change.path for change in revision.changes] for revision in revisions]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "repo")
+
+
+def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) -> None:
+    first = repo.commit({"a.txt": "1\n", "b.txt": "2\n"}, message="Start\n\nWith a body.\n", zone="-0800")
+    second = repo.commit({"a.txt": "3\n", "b.txt": None}, message="Go on")
+    one, two, three = (repo.git("hash-object", "--stdin", stdin=text) for text in (b"1\n", b"2\n", b"3\n"))
+    assert walk(repo) == [
+        Revision(
+            Commit(first, 0, "Ann", "2023-11-15T14:13:20-08:00", "Start", "With a body."),
+            (Change("a.txt", None, one), Change("b.txt", None, two)),
+        ),
+        Revision(
+            Commit(second, 1, "Ann", "2023-11-16T22:13:20+00:00", "Go on"),
+            (Change("a.txt", one, three), Change("b.txt", two, None)),
+        ),
+    ]
+
+
+def test_a_walk_from_a_known_commit_yields_what_follows_at_its_position(repo: GitRepo) -> None:
+    shas = repo.commits([{"a": str(number)} for number in range(5)])
+    repository = Repository.open(repo.path)
+    revisions = list(repository.walk(shas[4], since=shas[2], first_position=3))
+    assert [(each.commit.sha, each.commit.position) for each in revisions] == [(shas[3], 3), (shas[4], 4)]
+
+
+def test_commits_without_changes_are_yielded_with_none(repo: GitRepo) -> None:
+    repo.commits([{"a": "1"}, {}, {}, {"a": "2"}, {}])
+    assert paths(walk(repo)) == [["a"], [], [], ["a"], []]
+
+
+def test_pathspecs_are_literal_and_leave_out_changes_but_no_commits(repo: GitRepo) -> None:
+    repo.commits([{"evals/a": "1", "src/b": "2"}, {"src/b": "3"}, {"ev*": "4", ":(top)x": "5"}])
+    assert paths(walk(repo, pathspecs=("evals", "ev*"))) == [["evals/a"], [], ["ev*"]]
+
+
+def test_replace_refs_change_nothing(repo: GitRepo) -> None:
+    shas = repo.commits([{"a": "1"}, {"b": "2"}, {"c": "3"}])
+    before = walk(repo)
+    repo.git("replace", "--graft", shas[2], shas[0])
+    repo.git("replace", repo.oid(shas[2], "a"), repo.oid(shas[2], "c"))
+    assert repo.git("rev-list", "--count", "HEAD") == "2"
+    assert walk(repo) == before
+    assert [read.content for read in Repository.open(repo.path).read_blobs([repo.oid(shas[0], "a")])] == [b"1"]
+
+
+def test_grafts_change_nothing(repo: GitRepo) -> None:
+    shas = repo.commits([{"a": "1"}, {"b": "2"}, {"c": "3"}])
+    (repo.path / ".git/info").mkdir(exist_ok=True)
+    (repo.path / ".git/info/grafts").write_text(f"{shas[2]}\n")
+    assert repo.git("rev-list", "--count", "HEAD") == "1"
+    assert [each.commit.sha for each in walk(repo)] == shas
+
+
+def test_renames_are_a_deletion_and_an_addition_whatever_is_configured(repo: GitRepo) -> None:
+    repo.git("config", "diff.renames", "copies")
+    first = repo.commit({"old.md": "text\n" * 20})
+    repo.commit({"old.md": None, "new.md": "text\n" * 20})
+    oid = repo.oid(first, "old.md")
+    assert walk(repo)[1].changes == (Change("new.md", None, oid), Change("old.md", oid, None))
+
+
+def test_the_root_commit_adds_its_files_whatever_is_configured(repo: GitRepo) -> None:
+    repo.git("config", "log.showRoot", "false")
+    repo.commit({"a": "1"})
+    assert paths(walk(repo)) == [["a"]]
+
+
+def test_a_merge_counts_against_its_first_parent_with_the_edits_of_its_side_branch(repo: GitRepo) -> None:
+    base = repo.commit({"a": "1", "b": "1"})
+    main = repo.commit({"a": "2"})
+    repo.commit({"b": "2"}, branch="side", parent=base)
+    side = repo.commit({"c": "1"}, branch="side")
+    merge = repo.commit({"b": "2", "c": "1"}, merge=side, message="Merge side")
+    revisions = walk(repo)
+    assert [each.commit.sha for each in revisions] == [base, main, merge]
+    assert paths(revisions) == [["a", "b"], ["a"], ["b", "c"]]
+
+
+def test_without_first_parent_commits_of_side_branches_come_before_their_merge(repo: GitRepo) -> None:
+    base = repo.commit({"a": "1"})
+    main = repo.commit({"a": "2"})
+    side = repo.commit({"b": "1"}, branch="side", parent=base)
+    merge = repo.commit({"b": "1"}, merge=side)
+    shas = [each.commit.sha for each in walk(repo, first_parent=False)]
+    assert (shas[0], {*shas[1:3]}, shas[3]) == (base, {main, side}, merge)
+
+
+def test_control_characters_in_messages_do_not_lose_step(repo: GitRepo) -> None:
+    repo.commit({"a": "1"}, message="One\x01two\x1fthree\n\n\n:100644 100644 a b M\nbody\n")
+    repo.commit({"b": "1"}, message="")
+    repo.commit({"c": "1"}, message="Folded\nsubject\n\ncommit " + "a" * 40)
+    revisions = walk(repo)
+    assert paths(revisions) == [["a"], ["b"], ["c"]]
+    assert [(each.commit.subject, each.commit.body) for each in revisions] == [
+        ("One\x01two\x1fthree", ":100644 100644 a b M\nbody"),
+        ("", ""),
+        ("Folded subject", "commit " + "a" * 40),
+    ]
+
+
+def test_messages_and_names_in_latin_1_are_read_as_the_commit_declares(repo: GitRepo) -> None:
+    repo.git("config", "i18n.logOutputEncoding", "latin-1")
+    repo.commit({"a": "1"}, author="Zoë".encode("latin-1"), message="Größe".encode("latin-1"), encoding="ISO-8859-1")
+    commit = walk(repo)[0].commit
+    assert (commit.author, commit.subject) == ("Zoë", "Größe")
+
+
+def test_messages_that_are_no_text_are_read_with_replacement_characters(repo: GitRepo) -> None:
+    repo.commit({"a": "1"}, author=b"Zo\xeb", message=b"Gr\xf6\xdfe")
+    commit = walk(repo)[0].commit
+    assert (commit.author, commit.subject) == ("Zo�", "Gr��e")
+
+
+def test_messages_of_any_length_are_cut(repo: GitRepo) -> None:
+    repo.commit({"a": "1"}, message="s" * 5_000 + "\n\n" + "b" * 100_000)
+    commit = walk(repo)[0].commit
+    assert (commit.subject, commit.body) == ("s" * 999 + "…", "b" * 9_999 + "…")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"with space",
+        b'with "quotes"',
+        b"with\ttab",
+        b"with\nline feed",
+        "mit Ümläut ☃".encode(),
+        b"undecodable \xff\xfe",
+        b":100644 a",
+        b"-dash",
+        b"back\\slash",
+    ],
+)
+def test_paths_are_taken_byte_for_byte(repo: GitRepo, name: bytes) -> None:
+    repo.commit({b"evals/" + name: "1", "evals/zz": "2"})
+    (changes,) = (each.changes for each in walk(repo, pathspecs=(os.fsdecode(b"evals/" + name), "evals/zz")))
+    assert [os.fsencode(change.path) for change in changes] == [b"evals/" + name, b"evals/zz"]
+
+
+def test_dates_of_any_kind_become_iso_8601(repo: GitRepo) -> None:
+    zones = ["+0530", "-0330", "+0000", "-1200", "+1400", "+5180"]
+    for zone in zones:
+        repo.commit({"a": zone}, when=START, zone=zone)
+    repo.commit({"a": "z"}, when=0)
+    assert [each.commit.committed_at for each in walk(repo)] == [
+        "2023-11-15T03:43:20+05:30",
+        "2023-11-14T18:43:20-03:30",
+        "2023-11-14T22:13:20+00:00",
+        "2023-11-14T10:13:20-12:00",
+        "2023-11-15T12:13:20+14:00",
+        "2023-11-14T22:13:20+00:00",
+        "1970-01-01T00:00:00+00:00",
+    ]
+
+
+def test_symbolic_links_and_submodules_are_no_files_and_are_told_of(repo: GitRepo) -> None:
+    first = repo.commit({"a": "1", "link": Link("a"), "sub": Submodule("1" * 40)})
+    second = repo.commit({"a": Link("b"), "link": "now a file"})
+    told: list[tuple[str, str, str]] = []
+    revisions = walk(repo, irregular=lambda commit, path, what: told.append((commit.sha, path, what)))
+    assert revisions[0].changes == (Change("a", None, repo.oid(first, "a")),)
+    assert revisions[1].changes == (
+        Change("a", repo.oid(first, "a"), None),
+        Change("link", None, repo.oid(second, "link")),
+    )
+    assert told == [
+        (first, "link", "a symbolic link"),
+        (first, "sub", "a submodule"),
+        (second, "a", "a symbolic link"),
+    ]
+
+
+def test_a_change_of_mode_alone_is_no_change(repo: GitRepo) -> None:
+    repo.commit({"a": "1"})
+    repo.commit({"a": Executable(b"1")})
+    assert paths(walk(repo)) == [["a"], []]
+
+
+def test_repositories_of_sha_256_are_read_like_any_other(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo", object_format="sha256")
+    shas = repo.commits([{"a": "1"}, {"a": "2", "b": "3"}])
+    revisions = walk(repo)
+    assert [(each.commit.sha, len(each.commit.sha)) for each in revisions] == [(sha, 64) for sha in shas]
+    oids = [change.new for each in revisions for change in each.changes if change.new]
+    assert [read.content for read in Repository.open(repo.path).read_blobs(oids)] == [b"1", b"2", b"3"]
+
+
+def test_hostile_settings_of_the_user_change_nothing(
+    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commits([{"a.md": "one\ntwo\n"}, {"a.md": "one\n2\n", "b.md": "x\n"}, {"b.md": None, "c.md": "x\n"}])
+    before = walk(repo)
+    config = tmp_path / "gitconfig"
+    config.write_text(
+        "[diff]\n external = false\n noprefix = true\n mnemonicPrefix = true\n renames = copies\n orderFile = /nowhere\n"
+        " algorithm = patience\n ignoreSubmodules = all\n context = 0\n"
+        "[color]\n ui = always\n diff = always\n"
+        "[log]\n showSignature = true\n showRoot = false\n follow = true\n date = relative\n mailmap = true\n"
+        "[core]\n quotePath = false\n pager = false\n abbrev = 4\n fsmonitor = false-hook\n"
+        "[format]\n pretty = oneline\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
+    monkeypatch.setenv("GIT_DIFF_OPTS", "--unified=0")
+    monkeypatch.setenv("GIT_ICASE_PATHSPECS", "1")
+    assert walk(repo) == before
+
+
+def test_variables_that_git_gives_to_hooks_do_not_lead_to_another_repository(
+    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shas = repo.commits([{"a": "1"}])
+    other = GitRepo(tmp_path / "other")
+    other.commit({"b": "1"})
+    monkeypatch.setenv("GIT_DIR", str(other.path / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.path))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.path / ".git/index"))
+    assert [each.commit.sha for each in walk(repo)] == shas
+
+
+def test_the_history_of_a_shallow_clone_begins_at_its_boundary(repo: GitRepo, tmp_path: Path) -> None:
+    shas = repo.commits([{"a": "1"}, {"b": "1"}, {"c": "1"}])
+    subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{repo.path}", str(tmp_path / "shallow")], check=True)
+    shallow = Repository.open(tmp_path / "shallow")
+    assert shallow.shallow_boundary == (shas[1],)
+    revisions = list(shallow.walk(shas[2], since=None))
+    assert paths(revisions) == [["a", "b"], ["c"]]
+    assert Repository.open(repo.path).shallow_boundary == ()
+
+
+def test_dates_do_not_decide_the_order(repo: GitRepo) -> None:
+    shas = [repo.commit({"a": str(number)}, when=START - number * DAY) for number in range(4)]
+    assert [each.commit.sha for each in walk(repo)] == shas
+
+
+def test_a_reader_that_stops_early_leaves_no_process_behind(repo: GitRepo) -> None:
+    repo.commits([{"a": str(number)} for number in range(300)])
+    repository = Repository.open(repo.path)
+    revisions = repository.walk(repository.resolve("HEAD"), since=None)
+    next(iter(revisions))
+    revisions.close()  # type: ignore[attr-defined]
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

@@ -1,0 +1,164 @@
+"""Repositories for tests: made by ``git fast-import`` with fixed dates, so that the same commits have the same ids."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+START = 1_700_000_000
+DAY = 86_400
+
+
+class Link(NamedTuple):
+    """A symbolic link."""
+
+    target: str
+
+
+class Submodule(NamedTuple):
+    """A submodule at a commit."""
+
+    sha: str
+
+
+class Executable(NamedTuple):
+    """A file with the executable bit."""
+
+    content: bytes
+
+
+Content = str | bytes | Link | Submodule | Executable | None
+
+
+class GitRepo:
+    """A repository on disk. Each commit follows the one before it on its branch."""
+
+    def __init__(self, path: Path, *, object_format: str = "sha1", bare: bool = False) -> None:
+        self.path = path
+        self._when = START
+        path.mkdir(parents=True, exist_ok=True)
+        flags = ["--bare"] if bare else []
+        self.git("init", "-q", "-b", "main", f"--object-format={object_format}", *flags)
+
+    def git(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> str:
+        """What git prints."""
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.path, env=_environment(), input=stdin, capture_output=True, check=False
+        )
+        if check and done.returncode:
+            raise AssertionError(f"git {arguments[0]}: {done.stderr.decode(errors='replace')}")
+        return os.fsdecode(done.stdout).strip()
+
+    def commit(
+        self,
+        files: Mapping[str | bytes, Content] | None = None,
+        *,
+        message: str | bytes = "Change",
+        branch: str = "main",
+        parent: str | None = None,
+        merge: str | None = None,
+        author: str | bytes = "Ann",
+        when: int | None = None,
+        zone: str = "+0000",
+        encoding: str | None = None,
+    ) -> str:
+        """Add a commit that sets (or with None deletes) these files; its id. Without ``parent`` on top of the branch."""
+        self._when = self._when + DAY if when is None else when
+        ref = f"refs/heads/{branch}"
+        parent = parent or (self.git("rev-parse", "--verify", "-q", ref, check=False) or None)
+        stream = [b"commit %s\n" % ref.encode()]
+        person = b"%s <someone@example.org> %d %s\n" % (_bytes(author), self._when, zone.encode())
+        stream += [b"author " + person, b"committer " + person]
+        if encoding:
+            stream.append(b"encoding %s\n" % encoding.encode())
+        stream.append(_data(_bytes(message)))
+        if parent:
+            stream.append(b"from %s\n" % parent.encode())
+        if merge:
+            stream.append(b"merge %s\n" % merge.encode())
+        stream += [_operation(path, content) for path, content in (files or {}).items()]
+        self.git("fast-import", "--quiet", "--force", "--date-format=raw-permissive", stdin=b"".join([*stream, b"\n"]))
+        return self.git("rev-parse", ref)
+
+    def commits(self, changes: Iterable[Mapping[str | bytes, Content]]) -> list[str]:
+        """Many commits at once; their ids, oldest first."""
+        before = self.git("rev-parse", "--verify", "-q", "refs/heads/main", check=False)
+        stream = []
+        for files in changes:
+            self._when += DAY
+            person = b"Ann <someone@example.org> %d +0000\n" % self._when
+            stream += [b"commit refs/heads/main\nauthor ", person, b"committer ", person, _data(b"Change")]
+            if before:
+                stream.append(b"from %s\n" % before.encode())
+            before = ""
+            stream += [_operation(path, content) for path, content in files.items()]
+            stream.append(b"\n")
+        before = self.git("rev-parse", "--verify", "-q", "refs/heads/main", check=False)
+        self.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+        shown = self.git("rev-list", "--first-parent", "--reverse", "main", *([f"^{before}"] if before else []))
+        return shown.split()
+
+    def checkout(self) -> None:
+        """Bring the work tree and the index to HEAD."""
+        self.git("reset", "-q", "--hard")
+
+    def oid(self, rev: str, path: str) -> str:
+        """The blob id of a file at a revision."""
+        return self.git("rev-parse", f"{rev}:{path}")
+
+
+class MemoryParts:
+    """Parts in memory."""
+
+    def __init__(self) -> None:
+        self.content: dict[tuple[str, str], bytes] = {}
+        self.asked: list[tuple[str, str]] = []
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        self.asked.append((kind, key))
+        return self.content.get((kind, key))
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        key.encode()
+        self.content[kind, key] = content
+
+    def delete(self, kind: str, key: str) -> None:
+        self.content.pop((kind, key), None)
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        return tuple(key for each, key in self.content if each == kind)
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+
+
+def _operation(path: str | bytes, content: Content) -> bytes:
+    name = _quoted(os.fsencode(path))
+    if content is None:
+        return b"D %s\n" % name
+    if isinstance(content, Submodule):
+        return b"M 160000 %s %s\n" % (content.sha.encode(), name)
+    if isinstance(content, Link):
+        return b"M 120000 inline %s\n%s" % (name, _data(content.target.encode()))
+    if isinstance(content, Executable):
+        return b"M 100755 inline %s\n%s" % (name, _data(content.content))
+    return b"M 100644 inline %s\n%s" % (name, _data(_bytes(content)))
+
+
+def _quoted(path: bytes) -> bytes:
+    return b'"%s"' % b"".join(
+        b"\\%03o" % byte if byte < 48 or byte > 122 or byte in b'\\"' else b"%c" % byte for byte in path
+    )
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
