@@ -1,0 +1,101 @@
+from sitegen.model.commits import WORKTREE, Change
+from sitegen.model.site import SiteInfo
+from sitegen.pages.commit import MOST_POINTS, CommitView, EvalMove, InstructionEdit, PointRow, commit_page
+from sitegen.pages.touched import OutputChanges, PathChange, Touched, outputs
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample_diffs as sample
+
+
+def view_of(moves: tuple[EvalMove, ...] = sample.MOVES) -> CommitView:
+    view = commit_page(sample.RECORD, moves, sample.TOUCHED, sample.FILES).view
+    assert isinstance(view, CommitView)
+    return view
+
+
+def html_of(site: SiteInfo = sample.SITE) -> str:
+    page = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES)
+    return Renderer([find_templates()], site).render(page).decode()
+
+
+def test_what_changed_is_grouped_and_iterations_are_counted():
+    view = view_of()
+    assert view.instructions == (InstructionEdit(sample.PATH, sample.PATH, "modified"),)
+    assert view.outputs == (
+        OutputChanges("herbs", "Herbs", 0, 1, 0, True, 0, 0),
+        OutputChanges("vegetables", "Vegetables", 40, 0, 0, False, 0, 0),
+    )
+    assert [row.words for row in view.outputs] == ["1 output changed", "40 iterations added"]
+    assert view.ground_truths == (PathChange("evals/herbs/ground_truth.csv", "modified", "herbs", "Herbs"),)
+    assert [change.path for change in view.rules] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
+    assert view.others == 3
+
+
+def test_an_iteration_is_counted_once_however_many_files_it_has():
+    def touched(iteration: str, name: str, old: str | None, new: str | None, role: str = "output") -> Touched:
+        return Touched(Change(f"evals/a/results/{iteration}/{name}", old, new), role, "a", iteration)  # type: ignore[arg-type]
+
+    found = outputs(
+        (
+            touched("iteration-001", "extracted.json", None, "1"),
+            touched("iteration-001", "eval-results.json", None, "2", "recorded"),
+            touched("iteration-002", "extracted.json", "1", None),
+            touched("iteration-002", "extracted.yaml", None, "3"),
+            touched("iteration-003", "extracted.json", "1", None),
+            touched("iteration-003", "runs/1/extracted.json", None, "4", "run"),
+        ),
+        {},
+    )
+    assert found == (OutputChanges("a", "a", 1, 1, 1, False, 1, 1),)
+    assert found[0].words == "1 iteration added, 1 changed, 1 deleted, 1 repeated run, 1 record of metrics"
+
+
+def test_moves_stand_by_size_with_the_best_of_several_points():
+    view = view_of()
+    assert [(row.eval_id, row.verdict, row.total, row.why) for row in view.moves] == [
+        ("vegetables", "worse", 40, "new output"),
+        ("herbs", "worse", 1, "new output, ground truth changed"),
+        ("bulbs", "first", 1, "new output"),
+        ("mosses", "first", 1, "field mapping changed"),
+    ]
+    assert (view.improved, view.worse) == (0, 2)
+    assert view.moves[0].best == PointRow("0011", "iteration-011", 0.86)
+    assert (view.moves[1].best, view.moves[1].points) == (None, ())
+
+
+def test_points_beyond_the_bound_are_counted_not_listed():
+    move = sample.MOVES[0]._replace(points=tuple(sample.headline(6, 0.5, f"{n:04}") for n in range(MOST_POINTS + 7)))
+    row = view_of((move,)).moves[0]
+    assert (len(row.points), row.total) == (MOST_POINTS, MOST_POINTS + 7)
+
+
+def test_a_commit_that_only_edits_instructions_says_that_its_effect_comes_later():
+    page = commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert "what that did shows with the next output" in html
+
+
+def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
+    html = html_of()
+    assert "&lt;b&gt;Not bold.&lt;/b&gt;" in html
+    assert f'href="https://example.org/garden/seed-packets/commit/{sample.RECORD.commit.sha}"' in html
+    assert (
+        f"../instructions/claude--instructions--packet-reader--instructions.md/{sample.RECORD.commit.sha[:12]}" in html
+    )
+
+
+def test_only_a_web_address_becomes_a_link():
+    assert "In the repository" not in html_of(sample.SITE._replace(repository_url="javascript:alert(1)//"))
+    assert "In the repository" not in html_of(sample.SITE._replace(repository_url=None))
+
+
+def test_the_uncommitted_state_links_to_no_repository():
+    record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(sha=WORKTREE))
+    page = commit_page(record, sample.MOVES, sample.TOUCHED, sample.FILES)
+    assert b"In the repository" not in Renderer([find_templates()], sample.SITE).render(page)
+
+
+def test_a_long_message_is_cut():
+    record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(subject="", body="x" * 20_000))
+    view = commit_page(record, (), (), {}).view
+    assert isinstance(view, CommitView)
+    assert (view.subject, view.body) == ("(no subject)", "x" * 10_000 + " … (10,000 more characters)")

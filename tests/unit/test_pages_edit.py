@@ -1,0 +1,164 @@
+import pytest
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Effect
+from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
+from sitegen.pages.edit import EditView, Move, edit_page, effects_view
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.sections import TextStats
+from tests import pages_sample_diffs as sample
+
+OLD, NEW = "a" * 40, "b" * 40
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Renderer:
+    return Renderer([find_templates()], sample.SITE)
+
+
+def view_of(
+    patch: bytes, status: EditStatus = "modified", old: str | None = OLD, new: str | None = NEW, path: str = sample.PATH
+) -> EditView:
+    edit = Edit(sample.commit(7, "Try"), path, status, old and Blob(path, old), new and Blob(path, new))  # type: ignore[arg-type]
+    page = edit_page(InstructionHistory(path, (edit,)), 0, patch, ())
+    assert isinstance(page.view, EditView)
+    return page.view
+
+
+def test_an_edit_has_its_address_and_its_facts():
+    page = edit_page(
+        sample.FILE, 1, sample.patch_of(sample.V1, sample.V2), sample.EFFECTS, TextStats(38, 117), TextStats(37, 107)
+    )
+    view = page.view
+    assert isinstance(view, EditView)
+    assert (page.path, page.template) == (
+        "instructions/claude--instructions--packet-reader--instructions.md/1fc1b597a8ea.html",
+        "pages/edit.html",
+    )
+    assert (view.subject, view.number, view.earlier) == (
+        "Months as numbers; never guess; no currency",
+        2,
+        sample.FILE.edits[0].commit,
+    )
+    assert view.counts == (6, 7, "1.0.0", "1.1.0")
+    assert (view.notes, view.command, len(view.passages)) == ((), None, 3)
+
+
+def test_the_first_edit_has_none_before_it():
+    view = edit_page(sample.FILE, 0, sample.patch_of("", sample.V1), ()).view
+    assert isinstance(view, EditView)
+    assert (view.number, view.earlier, view.moved_from) == (1, None, None)
+
+
+def test_effects_are_sorted_by_what_changed_most():
+    view = effects_view(sample.EFFECTS)
+    assert [(row.eval_id, row.verdict) for row in view.changed] == [
+        ("vegetables", "improved"),
+        ("herbs", "worse"),
+        ("trees", "improved"),
+    ]
+    assert [row.eval_id for row in view.unchanged] == ["flowers"]
+    assert [row.eval_id for row in view.first] == ["grasses"]
+    assert (view.silent, view.improved) == (("Bulbs",), 2)
+    assert [move.label for move in view.changed[0].moves] == ["F1", "Precision", "Recall"]
+    assert view.changed[0].moves[0] == Move("F1", 0.8123, 0.8514, 0.8514 - 0.8123, True)
+
+
+def test_of_a_metric_where_less_is_better_a_drop_is_an_improvement():
+    spec = MetricSpec("distance", "Distance", "", higher_is_better=False)
+    effect = Effect("a", "A", sample.headline(1, 0.5), sample.headline(2, 0.4), (spec,))
+    assert effects_view((effect,)).changed[0].verdict == "improved"
+
+
+def test_an_undefined_value_is_nothing_to_compare_with():
+    effect = Effect("a", "A", sample.headline(1, None), sample.headline(2, 0.4), sample.SPECS)
+    assert effects_view((effect,)).first[0].moves[0].change is None
+
+
+def test_an_effect_that_names_no_metrics_shows_its_headline():
+    effect = Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4))
+    assert [move.label for move in effects_view((effect,)).changed[0].moves] == ["F1"]
+
+
+@pytest.mark.parametrize(
+    ("view", "note", "command"),
+    [
+        (
+            view_of(b"", "renamed", OLD, OLD),
+            "The file was moved. Its text did not change.",
+            "git show -m --first-parent {sha} -- .claude/instructions/packet-reader/instructions.md",
+        ),
+        (
+            view_of(b"", "modified", OLD, OLD, "it's.md"),
+            "The file's mode changed. Its text did not.",
+            "git show -m --first-parent {sha} -- 'it'\"'\"'s.md'",
+        ),
+        (view_of(b""), "Only line endings changed (carriage return). No text changed.", "git diff {old} {new}"),
+        (
+            view_of(b"@@ -1 +1 @@\n-a\r\n+a\n"),
+            "1 line changed only in the line ending (carriage return). No text changed.",
+            "git diff {old} {new}",
+        ),
+        (
+            view_of(b"diff --git a/x b/x\nBinary files a/x and b/x differ\n"),
+            "The file is binary, or git takes it for binary. There are no lines to show.",
+            "git diff {old} {new}",
+        ),
+        (
+            view_of(b"", "added", None, NEW),
+            "The file is empty.",
+            "git show -m --first-parent {sha} -- .claude/instructions/packet-reader/instructions.md",
+        ),
+    ],
+)
+def test_an_edit_without_lines_says_why(view: EditView, note: str, command: str):
+    sha = sample.commit(7, "Try").short
+    assert (view.rows, view.notes) == ((), (note,))
+    assert view.command == command.format(sha=sha, old=OLD[:12], new=NEW[:12])
+
+
+def test_a_huge_edit_is_cut_and_says_how_to_see_the_rest():
+    view = view_of(b"@@ -0,0 +1,2600 @@\n" + b"+a\n" * 2600)
+    assert view.notes == ("The first 2,000 lines of the diff are shown, 600 more are left out.",)
+    assert view.command == f"git diff {OLD[:12]} {NEW[:12]}"
+    assert view.counts.added == 2600
+
+
+def test_a_moved_file_says_where_from():
+    file = InstructionHistory(
+        "new.md",
+        (
+            sample.edit(sample.commit(1, "a"), None, "x\n", "old.md", "added"),
+            sample.edit(sample.commit(2, "b"), "x\n", "y\n", "new.md", "renamed"),
+        ),
+    )
+    view = edit_page(file, 1, sample.patch_of("x\n", "y\n"), ()).view
+    assert isinstance(view, EditView)
+    assert view.moved_from == "old.md"
+
+
+def test_the_page_shows_everything_and_executes_nothing(renderer: Renderer):
+    file = InstructionHistory(
+        "prompts/<i>odd\u202e.md", (sample.edit(sample.commit(12, sample.HOSTILE_SUBJECT), sample.V1, sample.HOSTILE),)
+    )
+    page = edit_page(file, 0, sample.patch_of(sample.V1, sample.HOSTILE), sample.MANY_EFFECTS)
+    html = renderer.render(page).decode()
+    for harm in ("<script>alert", "<i>odd", "<b>bold", "onerror=alert(1)>", "\u202e", "\x1b", "<td onclick", "style="):
+        assert harm not in html
+    assert 'href="javascript' not in html
+    assert "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›txt.exe" in html
+    assert html.count("Shelf ") == 50
+
+
+def test_the_three_views_need_no_script(renderer: Renderer):
+    page = edit_page(sample.FILE, 1, sample.patch_of(sample.V1, sample.V2), sample.EFFECTS)
+    html = renderer.render(page).decode()
+    assert '<input type="radio" name="v" id="v-split" checked>' in html
+    assert '<td class="d">**Version:** <del>v1.0.0</del></td>' in html
+    assert '<td class="a">**Version:** <ins>v1.1.0</ins></td>' in html
+    assert '<p class="chg"><strong>Version:</strong> v1.1.0</p>' in html
+
+
+def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
+    html = renderer.render(edit_page(sample.FILE, 0, sample.patch_of("", sample.V1), ())).decode()
+    assert 'id="v-uni" checked' in html

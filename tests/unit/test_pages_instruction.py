@@ -1,0 +1,120 @@
+import pytest
+
+from sitegen.model.commits import WORKTREE
+from sitegen.model.timeline import InstructionHistory
+from sitegen.pages.instruction import (
+    SPARK_POINTS,
+    EditRecord,
+    EvalChange,
+    Impact,
+    InstructionView,
+    impact,
+    instruction_page,
+    line_counts,
+    thinned,
+)
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.patch import PatchCounts
+from sitegen.text.sections import TextStats
+from tests import pages_sample_diffs as sample
+
+RECORDS = (
+    EditRecord(PatchCounts(38, 0, None, "1.0.0"), sample.MANY_EFFECTS),
+    EditRecord(PatchCounts(6, 7, "1.0.0", "1.1.0"), sample.EFFECTS),
+    EditRecord(PatchCounts(1, 2), ()),
+)
+
+
+def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: bytes | None) -> InstructionView:
+    view = instruction_page(file, records, text).view
+    assert isinstance(view, InstructionView)
+    return view
+
+
+def test_versions_stand_newest_first_with_size_and_impact():
+    view = view_of(sample.FILE, RECORDS, sample.V3.encode())
+    assert [(row.number, row.lines, row.impact.measured) for row in view.rows] == [(3, 36, 0), (2, 37, 4), (1, 38, 33)]
+    assert view.lines == (38, 37, 36)
+    assert view.stats == TextStats(36, 104, "1.1.0")
+    assert [section.heading.title for section in view.sections] == [
+        "Packet reader",
+        "Rules",
+        "Fields",
+        "Example",
+        "Never",
+    ]
+    assert view.restore == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+
+
+def test_the_impact_is_the_mean_with_the_best_and_the_worst():
+    found = impact(sample.EFFECTS)
+    assert (found.measured, found.mean) == (4, pytest.approx((0.0391 - 0.0113 + 0 + 0.0003) / 4))
+    assert found.best == EvalChange("vegetables", "Vegetables", 0.8514 - 0.8123)
+    assert found.worst == EvalChange("herbs", "Herbs", 0.8987 - 0.91)
+    assert impact(()) == Impact(0, None, None, None)
+    assert impact(sample.EFFECTS[:1]).worst is None
+
+
+def test_sizes_are_unknown_after_an_unknown_edit():
+    assert line_counts([PatchCounts(5, 0), PatchCounts(2, 3), None, PatchCounts(1, 0)]) == (5, 4, None, None)
+    assert line_counts([]) == ()
+
+
+def test_many_sizes_are_thinned_out_between_first_and_last():
+    sizes = thinned(range(1_000))
+    assert (len(sizes), sizes[0], sizes[-1]) == (SPARK_POINTS, 0, 999)
+    assert thinned((1, None)) == (1, None)
+
+
+def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
+    gone = sample.edit(sample.commit(10, "Remove it"), sample.V3, None, status="deleted")
+    file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
+    view = view_of(file, (*RECORDS, EditRecord(PatchCounts(0, 36))), sample.V3.encode())
+    assert (view.deleted, view.rows[0].lines, view.html is None) == (True, 0, False)
+    assert view.restore == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+
+
+def test_what_is_not_committed_cannot_be_brought_back():
+    edit = sample.edit(sample.commit(1, "x")._replace(sha=WORKTREE), None, "x\n", "it's a.md", "added")
+    view = view_of(InstructionHistory("it's a.md", (edit,)), (EditRecord(PatchCounts(1, 0)),), b"x\n")
+    assert view.restore is None
+    committed = edit._replace(commit=sample.commit(1, "x"))
+    view = view_of(InstructionHistory("it's a.md", (committed,)), (EditRecord(PatchCounts(1, 0)),), b"x\n")
+    assert view.restore == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
+
+
+def test_earlier_paths_are_told():
+    edits = (
+        sample.edit(sample.commit(1, "a"), None, "x\n", "one.md", "added"),
+        sample.edit(sample.commit(2, "b"), "x\n", "x\n", "two.md", "renamed"),
+        sample.edit(sample.commit(3, "c"), "x\n", "x\n", "three.md", "renamed"),
+    )
+    view = view_of(InstructionHistory("three.md", edits), (EditRecord(PatchCounts()),) * 3, b"x\n")
+    assert view.earlier_paths == ("one.md", "two.md")
+    assert [row.moved_from for row in view.rows] == ["two.md", "one.md", None]
+
+
+@pytest.mark.parametrize("text", [None, b"\x00\x01"])
+def test_without_a_text_to_show_there_is_none(text: bytes | None):
+    view = view_of(sample.FILE, RECORDS, text)
+    assert (view.html, view.stats, view.sections) == (None, None, ())
+
+
+def test_the_page_lists_edits_and_shows_the_text():
+    renderer = Renderer([find_templates()], sample.SITE)
+    html = renderer.render(instruction_page(sample.FILE, RECORDS, sample.V3.encode())).decode()
+    assert html.count("<tr>") == 4 + 5  # edits with their head, and the table of the text with its head
+    assert '<a href="#t-rules">Rules</a>' in html
+    assert '<h4 id="t-rules">Rules</h4>' in html
+    assert "convert inches by 2.54" in html
+
+
+def test_the_page_of_a_hostile_file_is_harmless():
+    renderer = Renderer([find_templates()], sample.SITE)
+    edit = sample.edit(
+        sample.commit(12, sample.HOSTILE_SUBJECT, author="<b>x"), None, sample.HOSTILE, "<i>.md", "added"
+    )
+    page = instruction_page(InstructionHistory("<i>.md", (edit,)), (EditRecord(None),), sample.HOSTILE.encode())
+    html = renderer.render(page).decode()
+    for harm in ("<script>alert", "<i>.md", "<b>x", "onerror=alert(1)>", "\u202e", "<td onclick", 'href="javascript'):
+        assert harm not in html

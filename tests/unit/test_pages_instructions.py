@@ -1,0 +1,50 @@
+from sitegen.pages.instruction import impact
+from sitegen.pages.instructions import FileRecord, InstructionsView, instructions_page
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.patch import PatchCounts
+from tests import pages_sample_diffs as sample
+
+COUNTS = (PatchCounts(38, 0, None, "1.0.0"), PatchCounts(6, 7, "1.0.0", "1.1.0"), PatchCounts(1, 2))
+FILES = [
+    FileRecord(sample.FILE._replace(path="prompts/b.md"), COUNTS, impact(sample.EFFECTS)),
+    FileRecord(sample.FILE, COUNTS, impact(())),
+    FileRecord(sample.FILE._replace(path="prompts/a.md"), (None, None, None), impact(())),
+    FileRecord(sample.FILE._replace(path="AGENTS.md", deleted=True), COUNTS, impact(())),
+    FileRecord(sample.FILE._replace(path="CLAUDE.md"), COUNTS, impact(())),
+]
+
+
+def test_files_are_grouped_by_folder_and_deleted_ones_stand_apart():
+    page = instructions_page(FILES)
+    view = page.view
+    assert isinstance(view, InstructionsView)
+    assert page.path == "instructions/index.html"
+    assert [(group.folder, [row.name for row in group.rows]) for group in view.groups] == [
+        ("", ["CLAUDE.md"]),
+        (".claude/instructions/packet-reader", ["instructions.md"]),
+        ("prompts", ["a.md", "b.md"]),
+    ]
+    assert [row.name for row in view.deleted] == ["AGENTS.md"]
+    assert view.edits == 15
+
+
+def test_a_row_says_the_size_the_version_and_the_last_edit():
+    view = instructions_page(FILES).view
+    assert isinstance(view, InstructionsView)
+    unknown, known = view.groups[2].rows
+    assert (known.lines, known.sizes, known.version, known.edits) == (36, (38, 37, 36), "1.1.0", 3)
+    assert (known.last, known.subject) == (sample.FILE.edits[2].commit, "Convert inches after all")
+    assert (unknown.lines, unknown.version) == (None, None)
+
+
+def test_the_page_links_every_file():
+    renderer = Renderer([find_templates()], sample.SITE)
+    html = renderer.render(instructions_page(FILES)).decode()
+    for record in FILES:
+        assert f">{record.history.path.split('/')[-1].replace('.', '.<wbr>')}</a>" in html
+    assert "4 files" in html
+
+
+def test_without_files_the_page_says_where_they_are_looked_for():
+    html = Renderer([find_templates()], sample.SITE).render(instructions_page([])).decode()
+    assert "No instruction file was found" in html
