@@ -12,10 +12,12 @@ TEMPLATE = jinja2.Environment(autoescape=True).from_string(
     "{% for kind, a, b, old, new in rows %}<tr>"
     '{% if old is none %}<td class="ln-n e"></td><td class="sg e"></td><td class="e"></td>'
     '{% else %}<td class="ln-n d">{{ a }}</td><td class="sg d">−</td><td class="d">'
-    "{% for text, changed in old %}{% if changed %}<del>{{ text }}</del>{% else %}{{ text }}{% endif %}{% endfor %}</td>{% endif %}"
+    "{% for text, changed in old %}{% if changed %}<del>{{ text }}</del>{% else %}{{ text }}{% endif %}"
+    "{% endfor %}</td>{% endif %}"
     '{% if new is none %}<td class="ln-n e mid"></td><td class="sg e"></td><td class="e"></td>'
     '{% else %}<td class="ln-n a mid">{{ b }}</td><td class="sg a">+</td><td class="a">'
-    "{% for text, changed in new %}{% if changed %}<ins>{{ text }}</ins>{% else %}{{ text }}{% endif %}{% endfor %}</td>{% endif %}"
+    "{% for text, changed in new %}{% if changed %}<ins>{{ text }}</ins>{% else %}{{ text }}{% endif %}"
+    "{% endfor %}</td>{% endif %}"
     "</tr>\n{% endfor %}"
 )
 spans = st.lists(st.builds(Span, st.text(max_size=40) | st.just('<b a="\'&amp;">'), st.booleans()), max_size=4).map(
