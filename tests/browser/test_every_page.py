@@ -1,0 +1,113 @@
+"""What holds for every page: policy, accessibility, small screens, no scripts, structure, links."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import axe_core_python
+import pytest
+
+from tests.browser import sample_site
+
+PAGES = [page.path for page in sample_site.pages()]
+AXE = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_opens_from_disk_without_a_console_error_or_a_violation_of_its_policy(visit, path):
+    page = visit(path)
+    assert page.locator("html.js").count() == 1
+    assert page.title().endswith("Freight desk")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_has_no_accessibility_violation_that_axe_finds(visit, path, scheme):
+    page = visit(path, bypass_csp=True, color_scheme=scheme)
+    page.evaluate(AXE)
+    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_fits_a_small_screen_without_scrolling_sideways(visit, path):
+    page = visit(path, viewport={"width": 390, "height": 844})
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_is_complete_without_scripts(visit, path):
+    page = visit(path, java_script_enabled=False)
+    hidden = page.locator("main tr:not(details tr), main h1, main h2, main dt, main figure .cv svg")
+    assert all(hidden.nth(index).is_visible() for index in range(min(hidden.count(), 400)))
+    assert page.locator(".js-only:visible").count() == 0
+
+
+class _Structure(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: Counter[str] = Counter()
+        self.references: list[str] = []
+        self.links: list[str] = []
+        self.inline: list[str] = []
+        self.headings: list[str] = []
+        self.scripts: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if "id" in given:
+            self.ids[given["id"] or ""] += 1
+        for name in ("aria-labelledby", "for"):
+            self.references += (given.get(name) or "").split()
+        for name in ("href", "src"):
+            if name in given:
+                self.links.append(given[name] or "")
+        self.inline += [name for name in given if name == "style" or name.startswith("on")]
+        if re.fullmatch(r"h[1-6]", tag):
+            self.headings.append(tag)
+        if tag == "script":
+            self.scripts.append(given)
+
+
+@pytest.fixture(params=PAGES)
+def structure(request, site):
+    parsed = _Structure()
+    parsed.path = request.param
+    parsed.feed((site / request.param).read_text(encoding="utf-8"))
+    return parsed
+
+
+def test_uses_every_id_once_and_refers_to_ids_that_exist(structure):
+    assert [name for name, count in structure.ids.items() if count > 1] == []
+    assert set(structure.references) - set(structure.ids) == set()
+
+
+def test_has_no_inline_style_handler_or_script(structure):
+    assert structure.inline == []
+    assert [s for s in structure.scripts if "src" not in s and s.get("type") != "application/json"] == []
+
+
+def test_has_one_first_heading_and_skips_no_level(structure):
+    assert structure.headings.count("h1") == 1
+    levels = [int(heading[1]) for heading in structure.headings]
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_links_name_files_that_exist(structure, site):
+    """Reports that the sample leaves out, and the pages about instructions and commits, are made elsewhere."""
+    missing = []
+    for link in structure.links:
+        parts = urlsplit(link)
+        if parts.scheme in {"http", "https"} or not parts.path:
+            continue
+        assert not parts.scheme, link
+        target = (site / structure.path).parent / unquote(parts.path)
+        inside = target.resolve().relative_to(site.resolve()).as_posix()
+        if re.match(r"(instructions|commits)/|evals/[^/]+/\d{4}.*\.(html|json)", inside):
+            continue
+        if not target.is_file():
+            missing.append(link)
+    assert missing == []

@@ -1,0 +1,86 @@
+"""Filters that the address keeps, the theme, and the search."""
+
+import re
+
+from playwright.sync_api import expect
+
+REPORT = "evals/waybills/0042.html"
+
+
+def _rows(page, table=".disc"):
+    return page.locator(f"{table} tbody tr:visible")
+
+
+def test_a_filter_is_kept_in_the_address_and_survives_a_reload(visit):
+    page = visit(REPORT)
+    page.get_by_label("Search discrepancies").fill("description")
+    page.get_by_role("button", name=re.compile("Wrong value")).click()
+    page.wait_for_url(re.compile(r"#q=description&type=wrong_value$"))
+    shown = _rows(page).all_inner_texts()
+    assert shown
+    assert all("description" in text for text in shown)
+    page.reload()
+    assert _rows(page).all_inner_texts() == shown
+    assert page.get_by_role("button", name=re.compile("Wrong value")).get_attribute("aria-pressed") == "true"
+
+
+def test_the_section_and_new_filters_leave_only_their_rows(visit):
+    page = visit("evals/waybills/0059.html#section=consignee&new=1")
+    assert {row.get_attribute("data-g") for row in _rows(page).all()} == {"consignee"}
+
+
+def test_a_link_to_a_field_filters_the_table_of_fields(visit):
+    page = visit("evals/waybills/0059.html#field=route.vessel")
+    assert _rows(page, "table.nums").count() == 1
+
+
+def test_iterations_can_be_filtered_by_author(visit):
+    page = visit("evals/waybills/index.html")
+    assert _rows(page, ".wide").count() == 25
+    page.get_by_label("Filter iterations").fill("okafor")
+    assert _rows(page, ".wide").count() == 20
+    expect(page.locator(".card:has(.wide) [data-count]")).to_have_text("20 matching of 60")
+
+
+def test_show_more_shows_the_rest(visit):
+    page = visit("evals/waybills/index.html")
+    page.get_by_role("button", name="Show 35 more").click()
+    assert _rows(page, ".wide").count() == 60
+
+
+def test_every_row_is_printed(visit):
+    page = visit("evals/waybills/index.html")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert _rows(page, ".wide").count() == 60
+
+
+def test_the_theme_button_is_remembered_from_page_to_page(visit):
+    page = visit("index.html", color_scheme="light")
+    page.get_by_role("button", name="Dark theme").click()
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.get_by_role("link", name="Waybills").first.click()
+    assert page.evaluate(background) == dark == "rgb(12, 15, 20)"
+
+
+def test_slash_opens_the_search_and_enter_goes_to_the_best_hit(visit):
+    page = visit("evals/waybills/0059.html")
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search", exact=True).fill("waybills iteration-042")
+    expect(page.locator(".pal li b")).to_have_text(["Waybills, iteration-042"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"evals/waybills/0042\.html$"))
+
+
+def test_a_field_found_by_search_leads_to_its_row_in_the_newest_report(visit):
+    page = visit("index.html")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("searchbox", name="Search", exact=True).fill("route.vessel waybills")
+    expect(page.locator(".pal li a").first).to_have_attribute("href", "evals/waybills/0060.html#field=route.vessel")
+
+
+def test_search_shows_markup_in_titles_as_text(visit):
+    page = visit("index.html")
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search", exact=True).fill("customs cargo")
+    expect(page.locator(".pal li b").first).to_contain_text("<b>cargo</b>")
