@@ -58,11 +58,11 @@ def _tree(pid: int) -> list[int]:
     while open_:
         one = open_.pop()
         found.append(one)
-        for children in Path(f"/proc/{one}/task").glob("*/children"):
-            try:
-                open_ += map(int, children.read_text().split())
-            except OSError:
-                continue
+        try:
+            for task in os.listdir(f"/proc/{one}/task"):
+                open_ += map(int, Path(f"/proc/{one}/task/{task}/children").read_text().split())
+        except OSError:  # it ended while we looked
+            continue
     return found
 
 

@@ -1,11 +1,12 @@
 """What the benchmark measures by, and the table it prints; no time is tested."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.bench import hugo, reference
+from tests.bench import hugo, processes, reference
 from tests.bench.bench import Site, SizeResult, alternately, rows_of
 from tests.bench.generate import SIZES, generate, git
 from tests.bench.processes import run
@@ -104,3 +105,10 @@ def test_the_digest_of_a_site_knows_names_and_bytes(tmp_path: Path) -> None:
     (site.out / "b.html").unlink()
     assert len(set(digests)) == 4
     assert site.digest() == digests[2]
+
+
+def test_the_tree_of_a_process_that_has_ended_is_the_process_alone() -> None:
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
+        process.wait()
+    assert processes._tree(process.pid) == [process.pid]
+    assert processes._high_water(process.pid) == 0
