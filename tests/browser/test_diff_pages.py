@@ -1,0 +1,110 @@
+"""The pages about instructions and commits in a browser: policy, accessibility, small screens, no scripts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import axe_core_python
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser import preview_diffs
+
+PAGES = [page.path for page in preview_diffs.pages()]
+EDIT = next(path for path in PAGES if path.endswith("1fc1b597a8ea.html"))
+FILE = "instructions/claude--instructions--packet-reader--instructions.md/index.html"
+AXE = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("diffs")
+    preview_diffs.write(folder)
+    return folder
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_opens_from_disk_without_a_violation_of_its_policy(visit: Callable[..., Page], path: str):
+    assert visit(path).title().endswith("· seed-packets")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_has_no_accessibility_violation_that_axe_finds(visit: Callable[..., Page], path: str, scheme: str):
+    page = visit(path, bypass_csp=True, color_scheme=scheme)
+    page.evaluate(AXE)
+    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    found = []
+    for view in ("v-split", "v-uni", "v-ren"):
+        if page.locator(f"#{view}").count():
+            page.locator(f"label[for={view}]").click()
+        violations = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
+        found += [(view, one["id"], one["nodes"][0]["html"][:200]) for one in violations]
+    assert found == []
+
+
+@pytest.mark.parametrize("view", ["v-uni", "v-ren"])
+@pytest.mark.parametrize("path", PAGES)
+def test_fits_a_small_screen_without_scrolling_sideways(visit: Callable[..., Page], path: str, view: str):
+    page = visit(path, viewport=PHONE)
+    if page.locator(f"#{view}").count():
+        page.locator(f"label[for={view}]").click()
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+
+
+def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):
+    page = visit(EDIT, java_script_enabled=False)
+    removed = page.locator("td.d:has(del)").first
+    added = page.locator("td.a:has(ins)").first
+    left, right = removed.bounding_box(), added.bounding_box()
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    assert left["x"] < right["x"]
+    page.locator("label[for=v-uni]").click()
+    above, below = removed.bounding_box(), added.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
+    assert above["x"] == below["x"]
+    page.locator("label[for=v-ren]").click()
+    assert not removed.is_visible()
+    assert page.locator(".prose li.chg").first.is_visible()
+
+
+def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):
+    page = visit(EDIT)
+    page.locator("#v-split").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".view.ren").is_visible()
+
+
+def test_on_a_phone_removed_and_added_lines_stand_below_each_other(visit: Callable[..., Page]):
+    page = visit(EDIT, viewport=PHONE)
+    above = page.locator("td.d:has(del)").first.bounding_box()
+    below = page.locator("td.a:has(ins)").first.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
+    assert above["width"] > 300
+
+
+def test_the_numbers_of_a_list_count_what_is_there_and_not_what_was_removed(visit: Callable[..., Page]):
+    page = visit(EDIT)
+    page.locator("label[for=v-ren]").click()
+    display = page.locator(".prose ol > li").evaluate_all("items => items.map(item => getComputedStyle(item).display)")
+    assert display == ["block", "list-item", "list-item", "block", "list-item", "list-item"]
+
+
+def test_a_heading_is_reached_from_the_outline(visit: Callable[..., Page]):
+    page = visit(FILE)
+    page.locator(".outline a", has_text="Example").click()
+    assert page.url.endswith("#t-example")
+    assert page.locator("#t-example").is_visible()
+
+
+def test_edits_can_be_filtered(visit: Callable[..., Page]):
+    page = visit(FILE)
+    page.locator("[data-q]").fill("inches")
+    assert page.locator("table.edits tbody tr:visible").count() == 1
