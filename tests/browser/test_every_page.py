@@ -1,5 +1,6 @@
 """What holds for every page: policy, accessibility, small screens, no scripts, structure, links."""
 
+import itertools
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -49,6 +50,7 @@ def test_is_complete_without_scripts(visit, path):
 class _Structure(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
+        self.path = ""
         self.ids: Counter[str] = Counter()
         self.references: list[str] = []
         self.links: list[str] = []
@@ -93,7 +95,7 @@ def test_has_no_inline_style_handler_or_script(structure):
 def test_has_one_first_heading_and_skips_no_level(structure):
     assert structure.headings.count("h1") == 1
     levels = [int(heading[1]) for heading in structure.headings]
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
 def test_links_name_files_that_exist(structure, site):

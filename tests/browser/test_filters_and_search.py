@@ -2,12 +2,12 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 REPORT = "evals/waybills/0042.html"
 
 
-def _rows(page, table=".disc"):
+def _rows(page: Page, table: str = ".disc") -> Locator:
     return page.locator(f"{table} tbody tr:visible")
 
 

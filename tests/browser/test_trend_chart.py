@@ -2,12 +2,12 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 TREND = "evals/waybills/index.html"
 
 
-def _tip(page):
+def _tip(page: Page) -> Locator:
     return page.locator(".tip")
 
 

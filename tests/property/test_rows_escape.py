@@ -1,0 +1,145 @@
+"""Table bodies that are written as f-strings are as safe as if Jinja had written them."""
+
+from html.parser import HTMLParser
+
+import jinja2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markupsafe import escape
+
+from sitegen.model.metrics import Counts
+from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.pages.report import Discrepancy, Section
+from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
+from sitegen.pages.values import Shown
+from sitegen.render import formats, rows
+from sitegen.text.words import Span
+from tests import pages_sample as sample
+
+NASTY = st.sampled_from([*sample.NASTY, "&amp;", "<!--", "]]>", "' \" ` = > <", "\udcff", "\x00", "a.b_c/d[0]"])
+TEXTS = NASTY | st.text(max_size=30) | st.text(alphabet="<>&'\"=/ a\ud800\u202e", max_size=20)
+NUMBERS = st.integers(0, 2000)
+COUNTS = st.builds(Counts, *[NUMBERS] * 8)
+SHOWN = st.builds(Shown, st.lists(st.builds(Span, TEXTS, st.booleans()), max_size=4).map(tuple), TEXTS, NUMBERS)
+JINJA = jinja2.Environment(autoescape=True)
+
+
+class _Reader(HTMLParser):
+    """Texts of the cells, names of the elements, and every attribute value, as a browser reads them."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = ""
+        self.tags: set[str] = set()
+        self.attributes: dict[str, list[str]] = {}
+        self.feed(f"<table>{markup}</table>")
+        self.close()
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.setdefault(name, []).append(value or "")
+
+
+def _clean(text: str) -> str:
+    return formats.printable(text)
+
+
+@given(TEXTS)
+def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
+    clean = _clean(text)
+    assert rows._escape(clean) == str(escape(clean)) == JINJA.from_string("{{ text }}").render(text=clean)
+
+
+@given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
+def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[FieldScore]) -> None:
+    read = _Reader(rows.fields(scores))
+    assert read.tags <= {"table", "tr", "td", "span"}
+    assert all(_clean(one.attribute) in read.text for one in scores)
+    assert set(read.attributes) <= {"class", "title"}
+
+
+@given(st.lists(st.builds(DocumentScore, TEXTS, st.sampled_from(["scored", "unreadable"]), COUNTS), max_size=3))
+def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[DocumentScore]) -> None:
+    read = _Reader(rows.documents(scores))
+    assert read.tags <= {"table", "tr", "td", "span"}
+    assert all(_clean(one.id) in read.text for one in scores)
+
+
+@settings(max_examples=200)
+@given(
+    st.builds(
+        Discrepancy,
+        number=NUMBERS,
+        type=st.sampled_from(["omission", "hallucination", "wrong_value", "format_error"]),
+        section=TEXTS,
+        path=TEXTS,
+        document=TEXTS,
+        expected=SHOWN,
+        actual=SHOWN,
+        note=TEXTS,
+        new=st.booleans(),
+    ),
+    st.booleans(),
+)
+def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(row: Discrepancy, several: bool) -> None:
+    read = _Reader(rows.discrepancies([row], several))
+    assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark"}
+    assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir"}
+    assert read.attributes["data-g"] == [_clean(row.section)]
+    assert read.attributes["href"] == [f"#d{row.number}"]
+    for shown in (row.expected, row.actual):
+        joined = "".join(_clean(span.text) for span in shown.spans)
+        assert (joined or ("" if shown.spans else _clean(shown.absent))) in read.text
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str) -> None:
+    point = TrendPoint(
+        1, label, "0001.html", "a" * 40, "a" * 7, subject, author, "2025-01-02", "unreadable", "x", True, True,
+        (0.5, None, 1.0), None, (1, 0, 0, 2), 2,
+    )  # fmt: skip
+    view = TrendView(
+        sample.WAYBILLS,
+        (),
+        False,
+        sample.SPECS,
+        3,
+        (point,),
+        (),
+        Counts(),
+        None,
+        (),
+        (),
+        None,
+        (),  # type: ignore[arg-type]
+    )
+    read = _Reader(rows.iterations(view, "../../"))
+    assert read.tags <= {"table", "tr", "td", "div", "a", "span"}
+    assert all(_clean(text) in read.text for text in (subject, author, label))
+
+
+@given(st.builds(FieldRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
+def test_a_row_of_field_history_shows_its_name_as_text(row: FieldRow) -> None:
+    read = _Reader(rows.field_history([row]))
+    assert read.tags <= {"table", "tr", "td", "span"}
+    assert _clean(row.attribute) in read.text
+
+
+@given(st.builds(Section, TEXTS, st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), NUMBERS))
+def test_a_section_shows_its_name_as_text(section: Section) -> None:
+    read = _Reader(rows.sections((section,)))
+    assert read.tags <= {"table", "span", "svg", "rect", "i"}
+    assert _clean(section.name) in read.text
+    assert read.attributes["aria-label"] == [f"{_clean(section.name)}: {sum(section.errors)} errors"]
+
+
+@given(TEXTS, st.integers(0, 40))
+def test_a_bounded_text_shows_at_most_its_limit_and_says_what_is_cut(text: str, limit: int) -> None:
+    clean = _clean(text)
+    read = _Reader(formats.bounded(text, limit))
+    assert read.text.startswith(clean[:limit])
+    assert ("more characters" in read.text) >= (len(clean) > limit)

@@ -1,0 +1,107 @@
+"""Charts as paths in data coordinates."""
+
+import re
+
+import pytest
+
+from sitegen.pages.trend import trend_page
+from sitegen.render import charts
+from tests import pages_sample as sample
+
+
+def test_an_undefined_value_is_a_gap_in_the_line_and_never_zero():
+    assert charts.line([0.5, 0.75, None, 0.25, 1.0]) == charts.Line("M0 500L1 250M3 750L4 0", "")
+
+
+def test_a_value_without_a_neighbour_is_a_dot():
+    assert charts.line([None, 0.5, None]) == charts.Line("", "M1 500h0")
+    assert charts.line([0.5]) == charts.Line("", "M0 500h0")
+
+
+def test_a_metric_from_one_to_five_uses_its_own_range():
+    assert charts.line([1.0, 3.0, 5.0], 1.0, 5.0) == charts.Line("M0 1000L1 500L2 0", "")
+
+
+def test_nothing_defined_draws_nothing():
+    assert charts.line([None, None]) == charts.Line("", "")
+    assert charts.spark([None, None]) == charts.Spark(120, 28, "", "", None)
+    assert charts.spark([]) == charts.Spark(120, 28, "", "", None)
+
+
+def test_a_sparkline_spans_its_own_range():
+    assert charts.spark([0.2, 0.4, 0.3], 100, 20) == charts.Spark(
+        100, 20, "M2 18L50 2L98 10", "M2 18L50 2L98 10L98 20L2 20Z", (98.0, 10.0)
+    )
+
+
+def test_a_sparkline_of_one_value_is_its_end_point():
+    assert charts.spark([0.7], 100, 20).end == (98.0, 18.0)
+
+
+def test_errors_stand_on_top_of_each_other_without_empty_boxes():
+    assert charts.stack([(1, 0, 3, 0)], 4) == (
+        "M-0.03 1000.0h0.06V750.0h-0.06Z",
+        "",
+        "M-0.03 750.0h0.06V0.0h-0.06Z",
+        "",
+    )
+    assert charts.stack([], 4) == ()
+
+
+@pytest.mark.parametrize(("points", "width"), [(1, 0.06), (2, 0.1), (10, 0.5), (60, 0.8), (500, 1.0)])
+def test_bars_are_narrow_for_a_few_points_and_touch_for_many(points, width):
+    assert charts.bar_width(points) == width
+
+
+def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
+    paths = charts.heat([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
+    assert paths == ("M-0.5 0h2v1h-2Z", "", "", "", "", "M2.5 0h1v1h-1Z")
+
+
+def test_levels_of_the_heat_map_begin_at_their_share():
+    assert [charts.level(share) for share in (None, 0.0, 0.029, 0.03, 0.6, 1.0)] == [0, 0, 0, 1, 6, 6]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted", "ticks"),
+    [
+        (0, 1, 5, (0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        (0.55, 1.0, 5, (0.6, 0.7, 0.8, 0.9, 1.0)),
+        (0, 42, 2, (0, 25)),
+        (0, 1.06, 2, (0, 1)),
+        (1, 5, 5, (1, 2, 3, 4, 5)),
+    ],
+)
+def test_ticks_are_round_numbers_inside_the_range(low, high, wanted, ticks):
+    assert charts.nice_ticks(low, high, wanted) == ticks
+
+
+def test_the_chart_of_one_point_has_one_label_in_the_middle():
+    chart = charts.trend(trend_page(sample.single()).view)
+    assert chart.size == 1
+    assert [(tick.at, tick.anchor) for tick in chart.days] == [("50.00%", "middle")]
+    assert all(line.path == "" and line.lone.startswith("M0 ") for line in chart.lines)
+
+
+def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again():
+    chart = charts.trend(trend_page(sample.series()).view)
+    assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
+    assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
+    assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
+    assert [(target.value, target.label) for target in chart.targets] == [(0.9, "F1 0.9"), (0.85, "Recall 0.85")]
+    assert [tick.text for tick in chart.days][::6] == ["1 · 5 Jan", "60 · 17 Sep"]
+
+
+def test_the_chart_of_five_hundred_points_keeps_every_value():
+    chart = charts.trend(trend_page(sample.long()).view)
+    values = chart.island["values"]
+    assert isinstance(values, list)
+    assert [len(column) for column in values] == [500, 500, 500]
+    assert len(chart.linked) == 500 - sum(1 for value in values[0] if value is None)
+
+
+def test_the_range_ends_below_the_lowest_value_and_shows_the_targets():
+    view = trend_page(sample.series(10)).view
+    chart = charts.trend(view)
+    assert chart.island["y"] == pytest.approx([0.4, 1.0])
+    assert (chart.top, chart.height) == (0.0, 600.0)

@@ -1,0 +1,64 @@
+"""Numbers, dates and paths as pages write them."""
+
+import pytest
+
+from sitegen.render import formats
+
+
+def test_an_undefined_number_is_an_em_dash_that_says_so():
+    assert formats.number(None) == '<span class="nil" title="undefined">—</span>'
+    assert formats.signed(None) == formats.count(None) == formats.number(None)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0.000"), (0.9996, "1.000"), (2 / 3, "0.667"), (4.25, "4.250")])
+def test_a_metric_has_three_digits(value, text):
+    assert formats.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "lower", "text"),
+    [
+        (0.0421, 3, False, '<span class="delta up"><span aria-hidden="true">▲</span><span class="vh">up </span> 0.042</span>'),
+        (-7, 0, True, '<span class="delta up"><span aria-hidden="true">▼</span><span class="vh">down </span> 7</span>'),
+        (-1e-5, 3, False, '<span class="delta dn"><span aria-hidden="true">▼</span><span class="vh">down </span> &lt; 0.001</span>'),
+        (0.0, 3, False, '<span class="delta">no change</span>'),
+    ],
+)  # fmt: skip
+def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(value, digits, lower, text):
+    assert formats.signed(value, digits, lower) == text
+
+
+@pytest.mark.parametrize(
+    ("iso", "text"),
+    [
+        ("2026-02-05T23:59:08-08:00", "5 Feb 2026"),
+        ("2025-12-31", "31 Dec 2025"),
+        ("yesterday", "yesterday"),
+        ("2025-13-01", "2025-13-01"),
+        (None, ""),
+    ],
+)
+def test_a_day_is_written_in_the_zone_it_was_recorded_in(iso, text):
+    assert formats.day(iso) == text
+
+
+def test_a_date_that_is_none_is_escaped_text():
+    assert formats.date("<b>") == "&lt;b&gt;"
+
+
+def test_a_path_may_break_and_is_escaped():
+    assert formats.path("a_b/<c>.d") == "a_<wbr>b/<wbr>&lt;c&gt;.<wbr>d"
+
+
+def test_bytes_that_are_no_utf8_are_written_out():
+    assert formats.path("x\udcff") == "x\\udcff"
+
+
+def test_a_long_text_is_cut_and_says_how_much_is_missing():
+    assert formats.bounded("abcdef", 4) == 'abcd<span class="cut"> … 2 more characters</span>'
+    assert formats.bounded("<i>", 4) == "&lt;i&gt;"
+
+
+def test_a_share_of_nothing_is_undefined():
+    assert formats.percent(1, 3) == "33\u202f%"
+    assert formats.percent(0, 0) == formats.number(None)

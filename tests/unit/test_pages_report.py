@@ -1,0 +1,163 @@
+"""The report of one snapshot as a view."""
+
+from decimal import Decimal
+
+import pytest
+
+from sitegen.model.outcomes import Judgement
+from sitegen.model.values import Unusable
+from sitegen.pages.report import is_bounded, report_page, section, wrong_places
+from sitegen.pages.values import Shown, as_text, shown_pair
+from sitegen.text.words import Span
+from tests import pages_sample as sample
+
+
+def _page(judged, previous_wrong=None, limit=50, previous=True):
+    series = sample.series(6)
+    result = sample.result(judged)
+    point = series.points[5]._replace(scorecard=result.scorecard)
+    before = series.points[4] if previous else None
+    return report_page(series.info, series.specs, point, before, result, previous_wrong, limit)
+
+
+ONE = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
+TWO = Judgement("", "cargo[0].amount", "cargo[].amount", "wrong_value", Decimal("10.50"), Decimal("10.05"))
+FINE = Judgement("", "remarks", "remarks", "correct", "none", "none")
+BLANK = Judgement("", "incoterm", "incoterm", "true_negative", None, None)
+
+
+def test_a_report_has_an_address_beside_its_trend():
+    page = _page([ONE])
+    assert (page.path, page.template) == ("evals/waybills/0006.html", "pages/report.html")
+
+
+def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():
+    view = _page([ONE, TWO, FINE], frozenset({("", "shipper.name")})).view
+    assert [(row.number, row.path, row.new) for row in view.discrepancies] == [
+        (1, "shipper.name", False),
+        (2, "cargo[0].amount", True),
+    ]
+    assert (view.total, view.new) == (2, 1)
+
+
+def test_nothing_is_new_in_the_first_point():
+    view = _page([ONE, TWO], None, previous=False).view
+    assert view.new == 0
+    assert view.previous is None
+    assert [metric.change for metric in view.metrics] == [None] * 4
+    assert [error.change for error in view.errors] == [None] * 4
+
+
+def test_wrong_places_are_the_discrepancies_of_a_result():
+    assert wrong_places(sample.result([ONE, TWO, FINE, BLANK])) == {("", "shipper.name"), ("", "cargo[0].amount")}
+
+
+def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
+    many = [ONE._replace(path=f"x{i}", attribute="x") for i in range(5)] + [TWO]
+    view = _page(many, limit=2).view
+    assert [row.path for row in view.discrepancies] == ["x0", "x1", "cargo[0].amount"]
+    assert view.left_out == (("omission", 3),)
+    assert is_bounded(sample.result(many), 2)
+    assert not is_bounded(sample.result(many), 5)
+
+
+def test_changes_are_counted_from_the_previous_point():
+    view = _page([ONE, TWO, FINE], frozenset()).view
+    before = sample.series(6).points[4].scorecard.counts
+    assert [error.change for error in view.errors] == [
+        1 - before.omission,
+        0 - before.hallucination,
+        1 - before.wrong_value,
+        0 - before.format_error,
+    ]
+
+
+def test_errors_are_summed_by_the_first_step_of_the_schema():
+    view = _page([ONE, TWO, FINE, BLANK]).view
+    assert [(one.name, one.errors, one.judged) for one in view.sections] == [
+        ("shipper", (1, 0, 0, 0), 1),
+        ("cargo", (0, 0, 1, 0), 1),
+        ("(top level)", (0, 0, 0, 0), 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "name"),
+    [
+        ("walls[].area", "walls"),
+        ("shipper.name", "shipper"),
+        ("total", "(top level)"),
+        ('["a.b"].c', '["a.b"]'),
+        ('["a.b"]', "(top level)"),
+        ("", "(top level)"),
+        ("[].x", "(top level)"),
+    ],
+)
+def test_a_section_is_the_first_step_of_an_attribute(attribute, name):
+    assert section(attribute) == name
+
+
+def test_the_report_says_which_instructions_made_the_output():
+    series = sample.series(2)
+    result = sample.result([ONE])
+
+    def made_with(**more):
+        point = series.points[1]._replace(snapshot=series.points[1].snapshot._replace(**more))
+        return report_page(series.info, series.specs, point, None, result, None, 50).view.made_with
+
+    assert made_with(made_at="a" * 40) == "as of the commit that the output records"
+    assert made_with(recorded_at="2025-01-02") == "as of the time that the output records: the last commit not after it"
+    assert made_with() == "as of this commit, for the output records neither commit nor time"
+
+
+def test_a_report_does_not_depend_on_later_points():
+    judged = sample.judgements(3, 300)
+    result = sample.result(judged)
+    pages = [
+        report_page(
+            series.info, series.specs, series.points[3], series.points[2], result, frozenset(), 50
+        )
+        for series in (sample.series(4), sample.series(60))
+    ]  # fmt: skip
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("12", "12"),
+        (Decimal("1.10"), "1.10"),
+        (True, "true"),
+        (0, "0"),
+        ([1, {"a": Decimal("1.10"), "b": None}], '[1, {"a": 1.10, "b": null}]'),
+        (Unusable("1e999999999", "too large"), "1e999999999"),
+    ],
+)
+def test_a_value_is_written_with_its_own_spelling(value, text):
+    assert as_text(value) == text
+
+
+def test_a_deeply_nested_value_is_shown_without_end():
+    value: object = []
+    for _ in range(5000):
+        value = [value]
+    assert as_text(value) == "[" * 40 + "…" + "]" * 40  # type: ignore[arg-type]
+
+
+def test_of_a_wrong_text_only_the_words_that_differ_are_marked():
+    wrong = Judgement("", "x", "x", "wrong_value", "first quality cod", "second quality cod")
+    expected, actual = shown_pair(wrong)
+    assert expected == Shown((Span("first", True), Span(" quality cod", False)))
+    assert actual == Shown((Span("second", True), Span(" quality cod", False)))
+
+
+def test_an_absent_value_says_why_it_is_absent():
+    extra = Judgement("", "x", "x", "hallucination", None, "A", "not in ground truth")
+    assert shown_pair(extra) == (Shown((), "not in ground truth"), Shown((Span("A", False),)))
+    assert shown_pair(ONE)[1] == Shown((), "missing")
+    assert shown_pair(ONE._replace(actual="  "))[1] == Shown((), "blank")
+
+
+def test_a_long_value_is_cut():
+    long = Judgement("", "x", "x", "omission", "y" * 5000, None)
+    assert shown_pair(long)[0] == Shown((Span("y" * 2000, False),), "", 3000)
