@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import typer
 
@@ -40,10 +40,11 @@ def closing_line(site: Site) -> str:
     )
     problems = f"{found} on {Path(site.page).with_name('problems.html').name}" if found else "no problems"
     removed = f", {site.removed} removed" if site.removed else ""
-    return (
-        f"{_counted(site.commits, 'commit')}, {_counted(site.evals, 'eval')}, {_counted(site.iterations, 'iteration')}; "
-        f"{_counted(site.written, 'file')} written, {site.kept} kept{removed}; {problems}\n{site.page}"
+    counts = ", ".join(
+        (_counted(site.commits, "commit"), _counted(site.evals, "eval"), _counted(site.iterations, "iteration"))
     )
+    written = f"{_counted(site.written, 'file')} written, {site.kept:,} kept{removed}"
+    return f"{counts}; {written}; {problems}\n{site.page}"
 
 
 def _counted(count: int, noun: str) -> str:
@@ -62,13 +63,13 @@ class Bars:
 
     def __init__(self) -> None:
         self.progress = Progress(self._stage, self._step)
-        self._bar: object = None
+        self._bar: Any = None  # typer names no type for its bars
 
     def _stage(self, name: str, steps: int) -> None:
         self.end()
         if steps:
             self._bar = typer.progressbar(length=steps, label=name, file=sys.stderr)
-            self._bar.__enter__()
+            self._bar.render_progress()
         else:
             print(f"{name} ...", file=sys.stderr)
 
@@ -79,5 +80,5 @@ class Bars:
     def end(self) -> None:
         """Finish the bar that is drawn."""
         if self._bar is not None:
-            self._bar.__exit__(None, None, None)
+            self._bar.render_finish()
             self._bar = None

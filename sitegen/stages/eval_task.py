@@ -8,18 +8,17 @@ from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.series import HEADLINES, headline, merged, pack, problems, scorecard_key, unpack
-from sitegen.history.blobs import BlobRead
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
-from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
 from sitegen.pages.report import is_bounded, report_page, wrong_places
 from sitegen.pages.trend import trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.stages.scoring import results
 from sitegen.stages.workshop import Workshop
 
 
@@ -80,7 +79,7 @@ class _EvalWork:
         self._owner = owner(task.info.id)
         self._keys = keys(task.history)
         self._cards = [unpack(body) if body else None for body in task.scorecards]
-        self._edits = _edits_of_points(self._snapshots, task.edits)
+        self._edits = edits_of_points(self._snapshots, task.edits)
         self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
         self._renderer = self._shop.renderer()
 
@@ -92,7 +91,7 @@ class _EvalWork:
         needed = sorted(stale | unknown | {index - 1 for index in stale if index})
         new = []
         before: tuple[int, Result] | None = None
-        for index, result in self._results(needed):
+        for index, result in zip(needed, self._results(needed), strict=True):
             if index in unknown:
                 self._cards[index] = result.scorecard
                 new.append((self._keys[index], pack(result.scorecard)))
@@ -119,15 +118,8 @@ class _EvalWork:
         said.append([edit.commit.sha for edit in self._edits[index]])
         return digest(repr(said))
 
-    def _results(self, needed: Sequence[int]) -> Iterator[tuple[int, Result]]:
-        """Score snapshots in order. Their blobs are read from one stream, each used and forgotten."""
-        if not needed:
-            return
-        requests = _Requests()
-        plans = [requests.plan(self._snapshots[index]) for index in needed]
-        shelf = _Shelf(self._shop.open().read_blobs(requests.oids))
-        for index, plan in zip(needed, plans, strict=True):
-            yield index, self._scorer.score(shelf.inputs(self._snapshots[index], plan))
+    def _results(self, needed: Sequence[int]) -> Iterator[Result]:
+        return results(self._shop, self._scorer, [self._snapshots[index] for index in needed])
 
     def _point(self, index: int) -> Point:
         card = self._cards[index]
@@ -177,7 +169,7 @@ class _EvalWork:
         )
 
 
-def _edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """For each snapshot the edits after the commit of the one before it, and up to its own commit."""
     positions = [edit.commit.position for edit in edits]
     found = []
@@ -187,48 +179,3 @@ def _edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> li
         found.append(tuple(edits[start:end]))
         start = end
     return found
-
-
-class _Plan(NamedTuple):
-    """Which blobs of the stream belong to one snapshot: how many outputs, and which roles are read anew."""
-
-    fresh: tuple[bool, bool, bool]
-    """Ground truth, mapping, schema; False: the same as for the snapshot before."""
-
-
-class _Requests:
-    """The blob ids to ask for, in the order in which they will be used; what stays the same is asked for once."""
-
-    def __init__(self) -> None:
-        self.oids: list[str] = []
-        self._last: tuple[Blob | None, ...] = (None, None, None)
-
-    def plan(self, snapshot: Snapshot) -> _Plan:
-        self.oids += (blob.oid for blob in snapshot.outputs)
-        roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-        fresh = tuple(blob is not None and blob != last for blob, last in zip(roles, self._last, strict=True))
-        self.oids += (blob.oid for blob, wanted in zip(roles, fresh, strict=True) if blob and wanted)
-        self._last = roles
-        return _Plan((fresh[0], fresh[1], fresh[2]))
-
-
-class _Shelf:
-    """Takes blobs from the stream as snapshots need them, and holds only what the next one shares."""
-
-    def __init__(self, stream: Iterator[BlobRead]) -> None:
-        self._stream = stream
-        self._held: list[File | None] = [None, None, None]
-
-    def inputs(self, snapshot: Snapshot, plan: _Plan) -> Inputs:
-        outputs = tuple(self._take(blob) for blob in snapshot.outputs)
-        for role, blob in enumerate((snapshot.ground_truth, snapshot.mapping, snapshot.schema)):
-            if blob is None:
-                self._held[role] = None
-            elif plan.fresh[role]:
-                self._held[role] = self._take(blob)
-        truth, mapping, schema = self._held
-        return Inputs(outputs, truth, mapping, schema, snapshot.settings)
-
-    def _take(self, blob: Blob) -> File:
-        read = next(self._stream)
-        return File(blob.path, read.content, read.reason)

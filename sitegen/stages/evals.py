@@ -10,11 +10,11 @@ from sitegen.analysis.memo import Memo, stored
 from sitegen.analysis.series import merged
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
-from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.model.timeline import EvalHistory
 from sitegen.stages.engine import run
 from sitegen.stages.eval_task import EvalDone, EvalTask, keys, owner, write_eval
 from sitegen.stages.ledger import Ledger
-from sitegen.stages.timeline import Timeline
+from sitegen.stages.timeline import Timeline, driving_edits
 
 SUMMARY = "summary"
 
@@ -66,15 +66,10 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) 
         workshop=timeline.shop,
         info=timeline.info(history.id),
         history=history,
-        edits=_edits(timeline, history.id),
+        edits=driving_edits(timeline, history.id),
         scorecards=tuple(known.get(key) for key in wanted),
         pages=ledger.known(owner(history.id)),
     )
-
-
-def _edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
-    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
-    return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
 
 def _pack(done: EvalDone) -> bytes:

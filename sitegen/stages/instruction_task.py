@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sitegen.analysis.memo import PageRow
 from sitegen.history.repository import Repository
 from sitegen.model.series import Effect
-from sitegen.model.timeline import InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import edit_page
 from sitegen.pages.instruction import EditRecord, instruction_page, line_counts
@@ -34,6 +34,7 @@ class InstructionDone(NamedTuple):
     """What came of it."""
 
     path: str
+    edits: tuple[Edit, ...]
     counts: tuple[PatchCounts | None, ...]
     rows: tuple[PageRow, ...]
     written: int
@@ -81,7 +82,7 @@ def write_instruction(task: InstructionTask) -> InstructionDone:
     records = [EditRecord(count, effects) for count, effects in zip(counts, task.effects, strict=True)]
     page = instruction_page(history, records, _newest_text(repository, history))
     writer.write(mine, page.path, renderer.render(page))
-    return InstructionDone(history.path, tuple(counts), tuple(writer.rows), writer.written, writer.kept)
+    return InstructionDone(history.path, history.edits, tuple(counts), tuple(writer.rows), writer.written, writer.kept)
 
 
 def _newest_text(repository: Repository, history: InstructionHistory) -> bytes | None:

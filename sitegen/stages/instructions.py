@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
 from sitegen.analysis.effects import Drivers, EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
-from sitegen.model.timeline import InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord
 from sitegen.stages.engine import run
@@ -52,7 +52,7 @@ def write_instructions(
     touched = [file for file in timeline.instructions if _is_touched(timeline, file, positions)]
     tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
     for done in run(pool, write_instruction, tasks, lambda index: step(len(tasks[index].history.edits))):
-        memo.put(COUNTS, done.path, json.dumps(done.counts).encode())
+        memo.put(COUNTS, done.path, _pack_counts(done.edits, done.counts))
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
@@ -101,10 +101,19 @@ def _task(
 
 
 def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, ...]:
-    """Of each edit, as far as they are known: the first ones of a file that was edited since."""
+    """Of each edit, as far as they are known."""
     body = memo.get(COUNTS, file.path)
-    known = [PatchCounts(*one) if one else None for one in json.loads(body)] if body else []
-    return tuple(known[: len(file.edits)]) + (None,) * (len(file.edits) - len(known))
+    known = json.loads(body) if body else {}
+    return tuple(PatchCounts(*one) if (one := known.get(_between(edit))) else None for edit in file.edits)
+
+
+def _pack_counts(edits: Sequence[Edit], counts: Sequence[PatchCounts | None]) -> bytes:
+    return json.dumps({_between(edit): one for edit, one in zip(edits, counts, strict=True)}).encode()
+
+
+def _between(edit: Edit) -> str:
+    """The two contents of an edit: all that its counts depend on, so that they survive rewritten history."""
+    return f"{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
 
 
 def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from sitegen import __version__
@@ -12,13 +13,14 @@ from sitegen.configuring import read_manifest, read_site
 from sitegen.history.files import content_at
 from sitegen.history.globs import compiled
 from sitegen.history.repository import Repository
-from sitegen.history.state import Store
+from sitegen.history.state import Parts, Store
 from sitegen.history.timeline import advance
+from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import InstructionHistory, Update
+from sitegen.model.timeline import Edit, InstructionHistory, Update
 from sitegen.project import Project
 from sitegen.render.environment import find_templates
 from sitegen.render.writer import digest
@@ -78,50 +80,91 @@ class Timeline(NamedTuple):
 
 
 def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None) -> Timeline:
-    """Read the configuration and bring the folded history to the commit that is built.
+    """Bring the memo's fold to the commit that is built.
 
-    ``trusted_head`` is the commit that the output folder shows. If the memo's fold stands elsewhere, what it calls new
-    is not what is new to the folder, so the fold starts from the root.
+    ``trusted_head`` is the commit that the output folder shows. If the fold stands elsewhere, what it calls new is not
+    what is new to the folder, so it starts from the root.
     """
-    options, root = project.options, None if project.place.bare else project.place.root
+    if memo.get("build", "head") != (trusted_head or "").encode():
+        Store(memo).clear()
+    timeline = fold(project, memo)
+    memo.put("build", "head", timeline.head.sha.encode())
+    return timeline
+
+
+def fold(project: Project, parts: Parts) -> Timeline:
+    """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
+    root = None if project.place.bare else project.place.root
     repository = Repository.open(project.place.root)
     head = repository.resolve(project.revision)
     config = read_site(root, read=lambda path: content_at(repository, head, path))
     repository = Repository.open(project.place.root, max_blob_bytes=config.limits.max_blob_bytes)
-    manifest = _manifest(repository, head, config)
-    if memo.get("build", "head") != (trusted_head or "").encode():
-        Store(memo).clear()
-    advanced = advance(
-        repository,
-        config,
-        memo,
-        head=head,
-        manifest=manifest,
-        structure=digest(repr((config, manifest))),
-        allow_shallow=options.allow_shallow,
-    )
-    memo.put("build", "head", head.encode())
-    instructions = Store(memo).instructions()
+    manifest = _manifest(repository, head, config, root if project.options.worktree else None)
+    structure = digest(repr((config, manifest)))
+    allow_shallow = project.options.allow_shallow
+    overlay: tuple[tuple[str, Path], ...] = ()
+    if project.options.worktree and root is not None:
+        advanced, overlay = with_worktree(
+            repository,
+            config,
+            parts,
+            head=head,
+            manifest=manifest,
+            structure=structure,
+            allow_shallow=allow_shallow,
+        )
+    else:
+        advanced = advance(
+            repository,
+            config,
+            parts,
+            head=head,
+            manifest=manifest,
+            structure=structure,
+            allow_shallow=allow_shallow,
+        )
     return Timeline(
         project=project,
         config=config,
         manifest=manifest,
-        shop=_workshop(project, repository, config),
+        shop=_workshop(project, repository, config, overlay),
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,
-        instructions=tuple(instructions),
+        instructions=_instructions(parts, advanced.update),
         problems=advanced.problems,
     )
 
 
-def _manifest(repository: Repository, head: str, config: SiteConfig) -> Manifest:
+def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
+    """Edits of the instruction files that drive an eval, by commit, then by path."""
+    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
+    return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
+
+
+def _manifest(repository: Repository, head: str, config: SiteConfig, root: Path | None) -> Manifest:
+    """The manifest of the built revision, or of the work tree if that is asked for."""
     path = f"{config.evals_dir}/manifest.yaml"
-    content = content_at(repository, head, path)
+    if root is not None:
+        content = (root / path).read_bytes() if (root / path).is_file() else None
+    else:
+        content = content_at(repository, head, path)
     return read_manifest(content, path, config.evals_dir) if content is not None else Manifest()
 
 
-def _workshop(project: Project, repository: Repository, config: SiteConfig) -> Workshop:
+def _instructions(parts: Parts, update: Update) -> tuple[InstructionHistory, ...]:
+    """All files, by path: those that the update touched as it has them, the others as they were kept."""
+    touched = {file.path: file for file in update.instructions}
+    if update.complete:
+        return tuple(touched[path] for path in sorted(touched))
+    former = {edit.path for file in update.instructions for edit in file.edits}
+    kept = (file for file in Store(parts).instructions() if file.path not in former)
+    return tuple(sorted((*touched.values(), *kept), key=lambda file: file.path))
+
+
+def _workshop(
+    project: Project, repository: Repository, config: SiteConfig, overlay: tuple[tuple[str, Path], ...]
+) -> Workshop:
     url = config.repository_url or repository.origin_url()
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
@@ -135,7 +178,7 @@ def _workshop(project: Project, repository: Repository, config: SiteConfig) -> W
         max_blob_bytes=config.limits.max_blob_bytes,
         site=site,
         template_folders=(find_templates(),),
-        overlay=(),
+        overlay=overlay,
         templates=digest(project.templates, repr(site)),
         bytecode=project.cache / "templates",
         out=project.out,

@@ -27,7 +27,8 @@ class Workshop(NamedTuple):
 
     def open(self) -> Repository:
         """The repository, read only."""
-        return Repository.open(self.repository, max_blob_bytes=self.max_blob_bytes)
+        repository = Repository.open(self.repository, max_blob_bytes=self.max_blob_bytes)
+        return repository.overlaid(dict(self.overlay)) if self.overlay else repository
 
     def renderer(self) -> Renderer:
         """The templates."""

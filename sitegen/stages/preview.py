@@ -1,0 +1,51 @@
+"""One report of the work tree, to be opened in a browser: the page that a build would make, in the memo's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sitegen import __version__
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.site import SiteInfo
+from sitegen.model.timeline import Blob, Snapshot
+from sitegen.pages.report import report_page
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.writer import Writer
+from sitegen.scoring.kinds import scorer
+from sitegen.verifying import Bench, Verified
+
+
+def write_preview(bench: Bench, verified: Verified) -> Path:
+    """Write the report with what it needs, without bounds. Returns the page."""
+    entry, result = verified.entry, verified.result
+    info = EvalInfo(entry.id, entry.name or entry.id, entry.description, entry.kind, entry.thresholds, entry.metadata)
+    label = verified.output.parent.name if verified.iteration else verified.output.name
+    output = Blob(str(verified.output.relative_to(bench.root)), "") if _inside(bench, verified) else None
+    snapshot = Snapshot(
+        iteration=verified.iteration or 0,
+        label=label,
+        slug="report",
+        commit=Commit(WORKTREE, 0, "", "", "Work tree"),
+        cause=("outputs",),
+        outputs=(output,) if output else (),
+        ground_truth=None,
+        mapping=None,
+        schema=None,
+        settings="{}",
+    )
+    every = len(result.judgements)
+    page = report_page(
+        info, scorer(entry.kind).metrics, Point(snapshot, result.scorecard, ()), None, result, None, every
+    )
+    folder = bench.root / ".sitegen" / "preview"
+    renderer = Renderer((find_templates(),), SiteInfo(bench.root.name, __version__))
+    writer = Writer(folder, {})
+    writer.write("", page.path, renderer.render(page))
+    for file in renderer.assets():
+        writer.write("", file.path, file.content)
+    return folder / page.path
+
+
+def _inside(bench: Bench, verified: Verified) -> bool:
+    return verified.output.is_relative_to(bench.root)

@@ -1,0 +1,68 @@
+"""Scoring snapshots in a row: their blobs from one stream, each used and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sitegen.history.blobs import BlobRead
+from sitegen.model.scorecards import Result
+from sitegen.model.timeline import Blob, Snapshot
+from sitegen.scoring.scorer import File, Inputs, Scorer
+from sitegen.stages.workshop import Workshop
+
+
+def results(shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
+    """The result of each snapshot, in order."""
+    if not snapshots:
+        return
+    requests = _Requests()
+    plans = [requests.plan(snapshot) for snapshot in snapshots]
+    shelf = _Shelf(shop.open().read_blobs(requests.oids))
+    for snapshot, plan in zip(snapshots, plans, strict=True):
+        yield scorer.score(shelf.inputs(snapshot, plan))
+
+
+class _Plan(NamedTuple):
+    """Which blobs of the stream belong to one snapshot: how many outputs, and which roles are read anew."""
+
+    fresh: tuple[bool, bool, bool]
+    """Ground truth, mapping, schema; False: the same as for the snapshot before."""
+
+
+class _Requests:
+    """The blob ids to ask for, in the order in which they will be used; what stays the same is asked for once."""
+
+    def __init__(self) -> None:
+        self.oids: list[str] = []
+        self._last: tuple[Blob | None, ...] = (None, None, None)
+
+    def plan(self, snapshot: Snapshot) -> _Plan:
+        self.oids += (blob.oid for blob in snapshot.outputs)
+        roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+        fresh = tuple(blob is not None and blob != last for blob, last in zip(roles, self._last, strict=True))
+        self.oids += (blob.oid for blob, wanted in zip(roles, fresh, strict=True) if blob and wanted)
+        self._last = roles
+        return _Plan((fresh[0], fresh[1], fresh[2]))
+
+
+class _Shelf:
+    """Takes blobs from the stream as snapshots need them, and holds only what the next one shares."""
+
+    def __init__(self, stream: Iterator[BlobRead]) -> None:
+        self._stream = stream
+        self._held: list[File | None] = [None, None, None]
+
+    def inputs(self, snapshot: Snapshot, plan: _Plan) -> Inputs:
+        outputs = tuple(self._take(blob) for blob in snapshot.outputs)
+        for role, blob in enumerate((snapshot.ground_truth, snapshot.mapping, snapshot.schema)):
+            if blob is None:
+                self._held[role] = None
+            elif plan.fresh[role]:
+                self._held[role] = self._take(blob)
+        truth, mapping, schema = self._held
+        return Inputs(outputs, truth, mapping, schema, snapshot.settings)
+
+    def _take(self, blob: Blob) -> File:
+        read = next(self._stream)
+        return File(blob.path, read.content, read.reason)
