@@ -122,6 +122,7 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False, "maxNesting": 20}).enable("table")
+    parser.disable(["html_block", "html_inline"])
     # Every link is parsed as one; what may not be followed loses its address afterwards, but keeps its words.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     parser.add_render_rule("fence", _code)
