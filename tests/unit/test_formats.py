@@ -16,16 +16,21 @@ def test_a_metric_has_three_digits(value, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "lower", "text"),
+    ("value", "digits", "lower", "tone", "arrow", "word", "text"),
     [
-        (0.0421, 3, False, '<span class="delta up"><span aria-hidden="true">▲</span><span class="vh">up </span> 0.042</span>'),
-        (-7, 0, True, '<span class="delta up"><span aria-hidden="true">▼</span><span class="vh">down </span> 7</span>'),
-        (-1e-5, 3, False, '<span class="delta dn"><span aria-hidden="true">▼</span><span class="vh">down </span> &lt; 0.001</span>'),
-        (0.0, 3, False, '<span class="delta">no change</span>'),
+        (0.0421, 3, False, "up", "▲", "up", "0.042"),
+        (-7, 0, True, "up", "▼", "down", "7"),
+        (1234, 0, True, "dn", "▲", "up", "1,234"),
+        (-1e-5, 3, False, "dn", "▼", "down", "&lt; 0.001"),
     ],
-)  # fmt: skip
-def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(value, digits, lower, text):
-    assert formats.signed(value, digits, lower) == text
+)
+def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(value, digits, lower, tone, arrow, word, text):
+    mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
+    assert formats.signed(value, digits, lower) == f'<span class="delta {tone}">{mark} {text}</span>'
+
+
+def test_no_change_is_said_in_words():
+    assert formats.signed(0.0) == '<span class="delta">no change</span>'
 
 
 @pytest.mark.parametrize(

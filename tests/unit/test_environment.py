@@ -1,0 +1,83 @@
+"""Templates, assets, and what a page depends on."""
+
+import jinja2
+import pytest
+
+from sitegen.model.site import Page, SiteInfo
+from sitegen.pages.methods import methods_page
+from sitegen.pages.not_found import not_found_page
+from sitegen.pages.trend import trend_page
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample as sample
+from tests.browser import sample_site
+
+
+@pytest.fixture
+def renderer():
+    return Renderer([find_templates()], sample.SITE)
+
+
+def test_the_same_page_is_the_same_bytes_every_time(renderer):
+    once = [renderer.render(page) for page in sample_site.pages()]
+    again = Renderer([find_templates()], sample.SITE)
+    assert [again.render(page) for page in sample_site.pages()] == once
+
+
+def test_a_bytecode_cache_changes_nothing(renderer, tmp_path):
+    page = trend_page(sample.series(3))
+    for _ in range(2):
+        assert Renderer([find_templates()], sample.SITE, tmp_path / "bytecode").render(page) == renderer.render(page)
+    assert list((tmp_path / "bytecode").iterdir())
+
+
+def test_an_own_folder_overrides_file_by_file_and_changes_the_digest(renderer, tmp_path):
+    own = tmp_path / "pages" / "methods.html"
+    own.parent.mkdir()
+    own.write_text('{% extends "base.html" %}{% block title %}Ours{% endblock %}', encoding="utf-8")
+    ours = Renderer([tmp_path, find_templates()], sample.SITE)
+    assert b"<title>Ours \xc2\xb7 Freight desk</title>" in ours.render(methods_page(()))
+    assert ours.render(not_found_page(None)) == renderer.render(not_found_page(None))
+    assert ours.digest() != renderer.digest()
+
+
+def test_the_digest_changes_with_an_asset_and_with_the_site(renderer, tmp_path):
+    asset = tmp_path / "assets" / "css" / "tokens.css"
+    asset.parent.mkdir(parents=True)
+    asset.write_text(":root { --bg: red; }", encoding="utf-8")
+    ours = Renderer([tmp_path, find_templates()], sample.SITE)
+    other = Renderer([find_templates()], SiteInfo("Other", "0.1.0"))
+    assert len({renderer.digest(), ours.digest(), other.digest()}) == 3
+    assert b"--bg: red" in ours.assets()[0].content
+
+
+def test_assets_are_one_style_sheet_two_scripts_and_a_picture(renderer):
+    assert [file.path for file in renderer.assets()] == [
+        "assets/app.css",
+        "assets/app.js",
+        "assets/theme.js",
+        "assets/icon.svg",
+    ]
+
+
+def test_a_name_that_a_template_does_not_know_is_an_error(tmp_path):
+    (tmp_path / "x.html").write_text("{{ view.nav }}{{ nothing }}", encoding="utf-8")
+    renderer = Renderer([tmp_path, find_templates()], sample.SITE)
+    with pytest.raises(jinja2.UndefinedError):
+        renderer.render(Page("x.html", "x.html", methods_page(()).view))
+
+
+def test_a_missing_page_finds_its_styles_from_any_depth_if_the_address_of_the_site_is_known(renderer):
+    assert b'href="/desk/assets/app.css"' in renderer.render(not_found_page("https://example.org/desk"))
+    assert b'href="assets/app.css"' in renderer.render(not_found_page(None))
+
+
+def test_a_shallow_history_is_said_on_every_page():
+    renderer = Renderer([find_templates()], sample.SITE._replace(shallow=True))
+    assert all(b"The history is cut off." in renderer.render(page) for page in sample_site.pages())
+
+
+def test_every_rule_stands_on_the_methods_page_with_an_example(renderer):
+    html = renderer.render(methods_page((("fields", sample.SPECS),))).decode()
+    for number in (*range(1, 26), 35):
+        part = html.partition(f'id="rule-{number}"')[2].partition("</section>")[0]
+        assert '<p class="ex">' in part, number

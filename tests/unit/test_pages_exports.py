@@ -1,0 +1,147 @@
+"""Data files in the forms that the data contract names."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+
+from sitegen.model.outcomes import Judgement
+from sitegen.model.timeline import Blob, Edit
+from sitegen.model.values import Unusable
+from sitegen.pages.exports import index_file, results_json, series_files
+from tests import pages_sample as sample
+
+
+def _series(size=60):
+    series = sample.series(size)
+    files = series_files(series)
+    return series, json.loads(files[0].content), list(csv.DictReader(io.StringIO(files[1].content.decode())))
+
+
+def test_the_index_lists_what_the_site_holds():
+    file = index_file("a" * 40, "main", ("b", "a"), ("prompts/x.md",), 3)
+    assert file.path == "data/index.json"
+    assert json.loads(file.content) == {
+        "schema": "sitegen/index/1",
+        "head": "a" * 40,
+        "revision": "main",
+        "evals": ["b", "a"],
+        "instructions": ["prompts/x.md"],
+        "problems": 3,
+    }
+
+
+def test_a_series_has_every_point_with_counts_metrics_and_changes():
+    series, body, _ = _series(3)
+    assert {key: body[key] for key in body if key != "points"} == {
+        "schema": "sitegen/series/1",
+        "eval_id": "waybills",
+        "kind": "fields",
+        "name": "Waybills",
+        "renamed_from": ["waybill"],
+    }
+    at, card = series.points[1].snapshot, series.points[1].scorecard
+    before = series.points[0].scorecard
+    assert body["points"][1] == {
+        "iteration": 2,
+        "label": "iteration-002",
+        "commit": at.commit.sha,
+        "committed_at": at.commit.committed_at,
+        "recorded_at": None,
+        "subject": at.commit.subject,
+        "author": at.commit.author,
+        "cause": ["outputs"],
+        "status": "scored",
+        "stale": False,
+        "instructions": {},
+        "then": {
+            "tp": card.counts.tp,
+            "fp": card.counts.fp,
+            "fn": card.counts.fn,
+            "tn": card.counts.tn,
+            "precision": card.metric("precision"),
+            "recall": card.metric("recall"),
+            "f1": card.metric("f1"),
+            "errors": {
+                "omission": card.counts.omission,
+                "hallucination": card.counts.hallucination,
+                "wrong_value": card.counts.wrong_value,
+                "format_error": card.counts.format_error,
+            },
+            "metrics": {"field_accuracy": card.metric("field_accuracy")},
+        },
+        "now": None,
+        "delta": {
+            **{metric.name: metric.value - before.metric(metric.name) for metric in card.metrics},
+            "parts": None,
+        },
+        "report": "evals/waybills/0002.html",
+    }
+
+
+def test_the_first_point_and_undefined_metrics_have_no_change():
+    _, body, _ = _series()
+    assert body["points"][0]["delta"] is None
+    assert body["points"][30]["then"]["f1"] is None
+    assert body["points"][30]["delta"] == {
+        "f1": None,
+        "precision": None,
+        "recall": None,
+        "field_accuracy": None,
+        "parts": None,
+    }
+
+
+def test_instructions_of_a_point_are_what_changed_since_the_point_before():
+    series = sample.series(1)
+    at = sample.commit(1)
+    edits = (
+        Edit(at, "b.md", "renamed", Blob("a.md", "1" * 40), Blob("b.md", "1" * 40)),
+        Edit(at, "c.md", "deleted", Blob("c.md", "2" * 40), None),
+    )
+    point = series.points[0]._replace(edits=edits)
+    body = json.loads(series_files(series._replace(points=(point,)))[0].content)
+    assert body["points"][0]["instructions"] == {"a.md": None, "b.md": "1" * 40, "c.md": None}
+
+
+def test_the_table_is_the_same_as_the_series():
+    _, body, table = _series()
+    assert len(table) == 60
+    for row, point in zip(table, body["points"], strict=True):
+        assert row["commit"] == point["commit"]
+        assert [row[name] for name in ("tp", "fp", "fn", "tn")] == [
+            str(point["then"][n]) for n in ("tp", "fp", "fn", "tn")
+        ]
+        assert row["f1"] == ("" if point["then"]["f1"] is None else repr(point["then"]["f1"]))
+        assert row["omission"] == str(point["then"]["errors"]["omission"])
+
+
+def test_a_text_that_a_spreadsheet_would_run_is_defused_in_the_table_alone():
+    series = sample.series(1)
+    at = series.points[0].snapshot
+    point = series.points[0]._replace(snapshot=at._replace(commit=at.commit._replace(subject="=HYPERLINK(1)")))
+    data, table = series_files(series._replace(points=(point,)))
+    assert json.loads(data.content)["points"][0]["subject"] == "=HYPERLINK(1)"
+    assert next(csv.DictReader(io.StringIO(table.content.decode())))["subject"] == "'=HYPERLINK(1)"
+
+
+def test_a_whole_result_keeps_values_with_their_own_digits():
+    judged = [
+        Judgement("", "a", "a", "wrong_value", Decimal("10.50"), [Decimal("1E+3"), {"x": None}], "why"),
+        Judgement("", "b", "b", "format_error", 1, Unusable("NaN", "no number")),
+        Judgement("", "c\udcff", "c\udcff", "correct", "x", "x"),
+    ]
+    content = results_json(sample.result(judged), "waybills", sample.series(1).points[0].snapshot)
+    assert b'"expected":10.50,"actual":[1E+3,{"x":null}]' in content
+    body = json.loads(content)
+    assert body["discrepancies"][1] == {
+        "document": "",
+        "field_path": "b",
+        "expected": 1,
+        "actual": "NaN",
+        "error_type": "format_error",
+        "note": "",
+    }
+    assert list(body["by_field"]) == ["a", "b", "c\\udcff"]
+    assert body["alignment"] == {"cargo": [[0, 0, 1.0], [1, 2, 0.857142]]}
+    assert (body["schema"], body["status"], body["metadata"]["iteration"]) == ("sitegen/eval-results/1", "scored", 1)

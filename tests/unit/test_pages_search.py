@@ -1,0 +1,60 @@
+"""The search index in shards that never change once they are full."""
+
+import json
+
+from sitegen.pages import search
+from tests import pages_sample as sample
+
+
+def _body(file):
+    text = file.content.decode("ascii")
+    start, end = "(self.SEARCH=self.SEARCH||[]).push(", ");\n"
+    assert text.startswith(start)
+    assert text.endswith(end)
+    return json.loads(text[len(start) : -len(end)])
+
+
+def _log(size):
+    return [search.Entry(f"title {i}", f"evals/a/{i:04}.html", "note") for i in range(size)]
+
+
+def test_a_full_shard_does_not_change_when_the_log_grows():
+    before, after = search.shards(_log(4500)), search.shards(_log(6001))
+    assert [file.path for file in after] == ["search/0.js", "search/1.js", "search/2.js", "search/3.js"]
+    assert before[:2] == after[:2]
+    assert [len(_body(file)[2]) for file in after] == [2000, 2000, 2000, 1]
+
+
+def test_the_last_shard_can_be_written_alone():
+    log = _log(4500)
+    assert search.shards(log[4000:], first=search.shard_of(4499)) == search.shards(log)[2:]
+
+
+def test_an_entry_of_an_edit_leads_to_its_commit():
+    edit = sample.edit(3)
+    assert search.edit_entry(edit) == search.Entry(
+        edit.commit.subject, f"commits/{edit.commit.sha[:12]}.html", f"{edit.path} {edit.commit.sha[:7]}"
+    )
+
+
+def test_evals_with_the_same_fields_share_one_file():
+    summaries = [sample.summary(sample.series(3)), sample.summary(sample.single())]
+    fields = [search.SearchFields(one.info.id, ("a", "b")) for one in summaries]
+    body = _body(search.list_file(summaries, (), fields, 2001))[2]
+    name = search.fields_file(("a", "b")).path.removeprefix("search/fields-").removesuffix(".js")
+    assert body["fields"] == [
+        ["waybills", "evals/waybills/0003.html", name],
+        ["receipts", "evals/receipts/0001.html", name],
+    ]
+    assert body["shards"] == 2
+
+
+def test_an_eval_without_outputs_has_no_fields_to_find():
+    fields = [search.SearchFields("customs", ("a",))]
+    assert _body(search.list_file([sample.summary(sample.none_yet())], (), fields, 0))[2]["fields"] == []
+
+
+def test_scripts_are_ascii_whatever_the_titles_hold():
+    titles = (*sample.NASTY, "line\u2028separator", "\udcff")
+    files = search.shards([search.Entry(title, "a.html", title) for title in titles])
+    assert [entry[0] for entry in _body(files[0])[2]] == list(titles)
