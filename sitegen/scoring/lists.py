@@ -124,12 +124,19 @@ def _greedy(
     equal_fields: Callable[[int, int], int],
 ) -> list[Pair]:
     """The best remaining pair, again and again. Equal items go first and need no distances at all."""
-    places: dict[tuple[Cell, ...], list[int]] = {}
-    for place, other in enumerate(others):
-        places.setdefault(other, []).append(place)
-    nothing = (None,) * len(ones[0]) if ones else ()
-    same = [(i, j, 1.0) for i, one in enumerate(ones) if one != nothing for j in places.get(one, ())]
-    pairs = _best_first(same, equal_fields)
+    lefts: dict[tuple[Cell, ...], list[int]] = {}
+    rights: dict[tuple[Cell, ...], list[int]] = {}
+    for items, places in ((ones, lefts), (others, rights)):
+        for place, item in enumerate(items):
+            if any(cell is not None for cell in item):
+                places.setdefault(item, []).append(place)
+    pairs: list[Pair] = []
+    for item, here in lefts.items():
+        there = rights.get(item, ())
+        if len(here) * len(there) > _MAX_TIES:
+            pairs += [(i, j, 1.0) for i, j in zip(here, there, strict=False)]
+        else:
+            pairs += _best_first([(i, j, 1.0) for i in here for j in there], equal_fields)
     left = sorted(set(range(len(ones))) - {i for i, _, _ in pairs})
     right = sorted(set(range(len(others))) - {j for _, j, _ in pairs})
     close = similar_pairs([ones[i] for i in left], [others[j] for j in right], threshold)

@@ -104,27 +104,24 @@ def is_number(value: Value) -> bool:
 class Emptiness:
     """What counts as no value: null, white space, ``[]``, ``{}``, containers of nothing else, and ``null_values``."""
 
-    __slots__ = ("_numbers", "_words")
+    __slots__ = ("_has_words", "_numbers", "_words")
 
     def __init__(self, null_values: tuple[Any, ...] = ()) -> None:
         self._words = frozenset(normalise(word) for word in null_values if isinstance(word, str))
         self._numbers = frozenset(number for number in null_values if is_number(number))
+        self._has_words = bool(null_values)
 
     def __call__(self, value: Value) -> bool:
         """Whether the value is empty."""
         if value is None:
             return True
         if isinstance(value, str):
-            if not value or value.isspace():
-                return True
-            return bool(self._words or self._numbers) and self._is_word(value)
-        if isinstance(value, Unusable):
-            return False
+            return not value or value.isspace() or (self._has_words and self._is_word(value))
         if isinstance(value, list):
             return all(map(self, value))
         if isinstance(value, dict):
             return all(map(self, value.values()))
-        return not isinstance(value, bool) and value in self._numbers
+        return self._has_words and is_number(value) and value in self._numbers
 
     def _is_word(self, text: str) -> bool:
-        return normalise(text) in self._words or (bool(self._numbers) and plain_number(text) in self._numbers)
+        return normalise(text) in self._words or plain_number(text) in self._numbers
