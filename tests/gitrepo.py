@@ -65,7 +65,7 @@ class GitRepo:
         zone: str = "+0000",
         encoding: str | None = None,
     ) -> str:
-        """Add a commit that sets (or with None deletes) these files; its id. Without ``parent`` on top of the branch."""
+        """Add a commit that sets (or with None deletes) these files; its id. It follows the branch or ``parent``."""
         self._when = self._when + DAY if when is None else when
         ref = f"refs/heads/{branch}"
         parent = parent or (self.git("rev-parse", "--verify", "-q", ref, check=False) or None)

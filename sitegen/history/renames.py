@@ -50,7 +50,7 @@ def similarity(first: bytes, second: bytes) -> float:
 
 
 def folder_renames(gone: dict[str, Counter[str]], came: dict[str, Counter[str]]) -> dict[str, str]:
-    """(new name -> old name) of what moved: more than half of the old one's blobs came to the new one.
+    """(new name -> old name) of what moved: at least half of the old one's blobs came to the new one.
 
     Both sides are multisets of blob ids by name. Where two compete, more equal blobs win, then the smaller name.
     """
@@ -58,7 +58,7 @@ def folder_renames(gone: dict[str, Counter[str]], came: dict[str, Counter[str]])
         (-(deleted & added).total(), old, new)
         for old, deleted in gone.items()
         for new, added in came.items()
-        if 2 * (deleted & added).total() > deleted.total()
+        if 0 < deleted.total() <= 2 * (deleted & added).total()
     )
     pairs: dict[str, str] = {}
     for _, old, new in ranked:

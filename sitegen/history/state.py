@@ -193,7 +193,7 @@ class Store:
 
     def eval(self, eval_id: str) -> EvalState | None:
         """One eval's part."""
-        content = self._parts.get(EVAL, eval_id)
+        content = self._parts.get(EVAL, _key(eval_id))
         return None if content is None else decode(content, EvalState)
 
     def instruction(self, path: str) -> InstructionHistory | None:
@@ -222,9 +222,9 @@ class Store:
     def put_eval(self, eval_id: str, state: EvalState | None) -> None:
         """Keep one eval's part, or forget it."""
         if state is None:
-            self._parts.delete(EVAL, eval_id)
+            self._parts.delete(EVAL, _key(eval_id))
         else:
-            self._parts.put(EVAL, eval_id, encode(state))
+            self._parts.put(EVAL, _key(eval_id), encode(state))
 
     def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
         """Keep one instruction file's part, or forget it."""
@@ -241,10 +241,9 @@ class Store:
 
     def evals(self) -> Iterator[EvalState]:
         """Every eval's part, by id."""
-        for eval_id in sorted(self._parts.keys(EVAL)):
-            state = self.eval(eval_id)
-            if state is not None:
-                yield state
+        contents = (self._parts.get(EVAL, key) for key in self._parts.keys(EVAL))
+        states = [decode(content, EvalState) for content in contents if content is not None]
+        yield from sorted(states, key=lambda state: state.id)
 
     def _all(self) -> Iterator[tuple[str, str]]:
         for kind in KINDS:
@@ -252,6 +251,6 @@ class Store:
                 yield kind, key
 
 
-def _key(path: str) -> str:
-    """A path as text that every store can hold."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def _key(name: str) -> str:
+    """A path, or an id made from one, as text that every store can hold."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -217,7 +217,8 @@ def test_hostile_settings_of_the_user_change_nothing(
     before = walk(repo)
     config = tmp_path / "gitconfig"
     config.write_text(
-        "[diff]\n external = false\n noprefix = true\n mnemonicPrefix = true\n renames = copies\n orderFile = /nowhere\n"
+        "[diff]\n external = false\n noprefix = true\n mnemonicPrefix = true\n renames = copies\n"
+        " orderFile = /nowhere\n"
         " algorithm = patience\n ignoreSubmodules = all\n context = 0\n"
         "[color]\n ui = always\n diff = always\n"
         "[log]\n showSignature = true\n showRoot = false\n follow = true\n date = relative\n mailmap = true\n"

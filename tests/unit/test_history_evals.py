@@ -1,0 +1,584 @@
+"""From commits to snapshots: each rule of an eval's series is one short history."""
+
+from pathlib import Path
+
+import pytest
+
+from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.configuring import read_manifest
+from sitegen.history.layout import structure_digest
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import Advanced, advance
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
+
+TRUTH = "evals/shop/ground_truth.csv"
+RESULTS = "evals/shop/results"
+NO_SETTINGS = '{"ground_truth_format":"auto"}'
+
+
+def output(number: int | str, folder: str = RESULTS) -> str:
+    name = f"iteration-{number:03d}" if isinstance(number, int) else number
+    return f"{folder}/{name}/extracted.json"
+
+
+def record(number: int | str, folder: str = RESULTS) -> str:
+    return output(number, folder).replace("extracted.json", "eval-results.json")
+
+
+def fold(repo: GitRepo, manifest: Manifest | None = None, site: SiteConfig | None = None) -> Advanced:
+    repository = Repository.open(repo.path)
+    site, head = site or SiteConfig(), repository.resolve("HEAD")
+    if manifest is None:
+        path = "evals/manifest.yaml"
+        there = repo.git("ls-tree", "HEAD", path)
+        text = repo.git("show", f"HEAD:{path}") if there else ""
+        manifest = read_manifest(text.encode(), path, site.evals_dir)
+    structure = structure_digest(site, manifest)
+    return advance(repository, site, MemoryParts(), head=head, manifest=manifest, structure=structure)
+
+
+def histories(repo: GitRepo, manifest: Manifest | None = None) -> dict[str, EvalHistory]:
+    return {update.history.id: update.history for update in fold(repo, manifest).update.evals}
+
+
+def shop(repo: GitRepo, manifest: Manifest | None = None) -> EvalHistory:
+    return histories(repo, manifest)["shop"]
+
+
+def points(history: EvalHistory) -> list[tuple[int, str, str, tuple[str, ...]]]:
+    """(commit position, label, slug with the id of a commit replaced, causes) of each snapshot."""
+    return [
+        (each.commit.position, each.label, each.slug.replace(each.commit.sha[:12], "SHA"), each.cause)
+        for each in history.snapshots
+    ]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "repo")
+
+
+def test_a_snapshot_holds_everything_that_scoring_depends_on(repo: GitRepo) -> None:
+    manifest = """
+version: "2.0"
+evals:
+  shop:
+    ground_truth_format: wide
+    schema: schemas/shop.json
+    settings: {tolerances: {default: {percent: 2}}, ignore: [b, a]}
+"""
+    sha = repo.commit(
+        {
+            TRUTH: "truth",
+            "schemas/field_mapping.yaml": "mapping",
+            "schemas/shop.json": "schema",
+            "evals/manifest.yaml": manifest,
+            output(12): "{}",
+            record(12): '{"metadata": {"timestamp": "2026-02-05T23:59:08Z", "git_commit": "ABCDEF0123"}}',
+            f"{RESULTS}/iteration-012/runs/10/extracted.json": "{10}",
+            f"{RESULTS}/iteration-012/runs/9/extracted.json": "{9}",
+            f"{RESULTS}/iteration-012/notes.md": "not read",
+        },
+        message="Add the shop",
+    )
+
+    def blob(path: str) -> Blob:
+        return Blob(path, repo.oid(sha, path))
+
+    (snapshot,) = shop(repo).snapshots
+    assert snapshot == Snapshot(
+        iteration=12,
+        label="iteration-012",
+        slug="0012",
+        commit=snapshot.commit,
+        cause=("outputs",),
+        outputs=(blob(output(12)),),
+        ground_truth=blob(TRUTH),
+        mapping=blob("schemas/field_mapping.yaml"),
+        schema=blob("schemas/shop.json"),
+        settings='{"ground_truth_format":"wide","ignore":["b","a"],"tolerances":{"default":{"percent":2}}}',
+        recorded=blob(record(12)),
+        recorded_at="2026-02-05T23:59:08Z",
+        made_at="abcdef0123",
+        runs=tuple(blob(f"{RESULTS}/iteration-012/runs/{number}/extracted.json") for number in (9, 10)),
+    )
+    assert (snapshot.commit.sha, snapshot.commit.subject) == (sha, "Add the shop")
+
+
+def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo: GitRepo) -> None:
+    repo.commit({TRUTH: "t", output(1): "{}", "evals/notes/readme.md": "no eval", "evals/b/ground_truth.json": "[]"})
+    assert histories(repo).keys() == {"shop", "b"}
+    assert histories(repo)["b"] == EvalHistory("b", "fields", "overwritten", ())
+
+
+def test_many_iterations_of_one_commit_stand_by_number(repo: GitRepo) -> None:
+    repo.commit({TRUTH: "t", **{output(f"iteration-{number}"): str(number) for number in (10, 9, 100, 1)}})
+    assert points(shop(repo)) == [
+        (0, "iteration-1", "0001", ("outputs",)),
+        (0, "iteration-9", "0009", ("outputs",)),
+        (0, "iteration-10", "0010", ("outputs",)),
+        (0, "iteration-100", "0100", ("outputs",)),
+    ]
+
+
+def test_iterations_of_one_commit_stand_by_recorded_time_before_number(repo: GitRepo) -> None:
+    times = {
+        1: "2026-03-01T00:00:00Z",
+        2: "2026-01-01T12:00:00+02:00",
+        3: "2026-01-01T11:00:00",
+        4: "some day",
+        5: "2026-02-01T00:00:00Z",
+    }
+    files = {record(number): f'{{"metadata": {{"timestamp": "{time}"}}}}' for number, time in times.items()}
+    repo.commit({TRUTH: "t", **files, **{output(number): str(number) for number in times}})
+    snapshots = shop(repo).snapshots
+    assert [(each.iteration, each.recorded_at) for each in snapshots] == [
+        (2, "2026-01-01T12:00:00+02:00"),
+        (3, "2026-01-01T11:00:00"),
+        (4, None),
+        (5, "2026-02-01T00:00:00Z"),
+        (1, "2026-03-01T00:00:00Z"),
+    ]
+
+
+def test_commits_stand_before_numbers(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(5): "5"}, {output(2): "2"}, {output(9): "9"}])
+    assert [each.iteration for each in shop(repo).snapshots] == [5, 2, 9]
+
+
+def test_an_edited_output_of_an_earlier_iteration_is_scored_again_at_that_commit(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(1): "better"}, {"src/x": "-"}])
+    history = shop(repo)
+    assert points(history) == [
+        (0, "iteration-001", "0001", ("outputs",)),
+        (1, "iteration-002", "0002", ("outputs",)),
+        (2, "iteration-001", "0001-SHA", ("outputs",)),
+    ]
+    assert history.snapshots[2].outputs == (Blob(output(1), repo.oid("HEAD", output(1))),)
+
+
+def test_corrected_ground_truth_scores_the_newest_iteration_once_more(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {TRUTH: "u"}, {TRUTH: "t"}])
+    assert points(shop(repo)) == [
+        (0, "iteration-001", "0001", ("outputs",)),
+        (0, "iteration-002", "0002", ("outputs",)),
+        (1, "iteration-002", "0002-SHA", ("ground_truth",)),
+        (2, "iteration-002", "0002-SHA", ("ground_truth",)),
+    ]
+
+
+def test_the_newest_iteration_is_the_one_that_came_last_and_not_the_one_edited_last(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(1): "edited"}, {TRUTH: "u"}])
+    assert points(shop(repo))[2:] == [
+        (1, "iteration-001", "0001-SHA", ("outputs",)),
+        (2, "iteration-002", "0002-SHA", ("ground_truth",)),
+    ]
+
+
+def test_a_change_of_mapping_schema_or_settings_is_a_cause_of_its_own(repo: GitRepo) -> None:
+    def entry(text: str) -> str:
+        return f"evals: {{shop: {{schema: s.json, {text}}}}}"
+
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "s.json": "1", "evals/manifest.yaml": entry("name: A")},
+            {"evals/field_mapping.yaml": "m"},
+            {"schemas/field_mapping.yaml": "stronger"},
+            {"s.json": "2"},
+            {"evals/manifest.yaml": entry("settings: {ignore: [a]}")},
+            {"evals/manifest.yaml": entry("name: B, settings: {ignore: [a]}")},
+            {"evals/manifest.yaml": entry("ground_truth_format: long")},
+            {"s.json": "3", "schemas/field_mapping.yaml": None, TRUTH: "u"},
+        ]
+    )
+    assert [(position, cause) for position, _, _, cause in points(shop(repo))] == [
+        (0, ("outputs",)),
+        (1, ("mapping",)),
+        (2, ("mapping",)),
+        (3, ("schema",)),
+        (4, ("settings",)),
+        (6, ("settings",)),
+        (7, ("ground_truth", "mapping", "schema")),
+    ]
+
+
+def test_several_causes_in_one_commit_make_one_snapshot_of_each_iteration_concerned(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", output(2): "2", output(3): "3"},
+            {TRUTH: "u", output(1): "edited"},
+            {TRUTH: "v", output(3): "edited", output(4): "4"},
+        ]
+    )
+    assert points(shop(repo))[3:] == [
+        (1, "iteration-001", "0001-SHA", ("outputs", "ground_truth")),
+        (1, "iteration-003", "0003-SHA", ("ground_truth",)),
+        (2, "iteration-003", "0003-SHA", ("outputs", "ground_truth")),
+        (2, "iteration-004", "0004", ("outputs", "ground_truth")),
+    ]
+
+
+def test_outputs_wait_for_the_first_ground_truth(repo: GitRepo) -> None:
+    repo.commits([{output(1): "1"}, {output(2): "2"}, {output(1): "edited"}, {TRUTH: "t", output(3): "3"}])
+    history = shop(repo)
+    assert points(history) == [
+        (3, "iteration-001", "0001", ("outputs", "ground_truth")),
+        (3, "iteration-002", "0002", ("outputs", "ground_truth")),
+        (3, "iteration-003", "0003", ("outputs",)),
+    ]
+
+
+def test_ground_truth_that_goes_deletes_the_eval_and_outputs_wait_until_it_is_back(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "1"}, {TRUTH: None}, {output(2): "2"}])
+    assert (shop(repo).deleted, points(shop(repo))) == (True, [(0, "iteration-001", "0001", ("outputs",))])
+    repo.commits([{TRUTH: "t"}])
+    assert (shop(repo).deleted, points(shop(repo))[1:]) == (False, [(3, "iteration-002", "0002", ("outputs",))])
+
+
+def test_a_deleted_eval_that_is_added_again_continues_its_series(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "1"}, {TRUTH: None, output(1): None}, {TRUTH: "u", output(1): "2"}])
+    history = shop(repo)
+    assert (history.deleted, [each.deleted for each in history.snapshots]) == (False, [False, False])
+    assert points(history)[1:] == [(2, "iteration-001", "0001-SHA", ("outputs", "ground_truth"))]
+
+
+def test_deleted_iterations_stay_and_are_marked(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(2): None}, {TRUTH: "u"}])
+    history = shop(repo)
+    assert [(each.iteration, each.deleted) for each in history.snapshots] == [(1, False), (2, True), (1, False)]
+    repo.commits([{output(2): "2"}])
+    assert [(each.iteration, each.deleted) for each in shop(repo).snapshots] == [(1, False), (2, False), (1, False)]
+
+
+def test_a_record_without_an_output_is_a_snapshot_without_outputs(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", record(1): "{}"}, {output(1): "late"}])
+    first, second = shop(repo).snapshots
+    assert (first.outputs, first.cause, first.recorded is not None) == ((), ("outputs",), True)
+    assert ([blob.path for blob in second.outputs], second.cause) == ([output(1)], ("outputs",))
+
+
+def test_a_record_that_comes_later_belongs_to_the_last_snapshot_of_its_iteration(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", output(2): "2"},
+            {record(1): '{"timestamp": "2026-01-01T00:00:00Z"}'},
+            {record(1): '{"timestamp": "2026-01-02T00:00:00Z"}', f"{RESULTS}/iteration-002/runs/1/extracted.json": "r"},
+        ]
+    )
+    history = shop(repo)
+    assert [(each.iteration, each.recorded_at, len(each.runs)) for each in history.snapshots] == [
+        (1, "2026-01-02T00:00:00Z", 0),
+        (2, None, 1),
+    ]
+
+
+def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo: GitRepo) -> None:
+    sha = repo.commit({TRUTH: "t", output(1): "1", record(1): "{"})
+    advanced = fold(repo)
+    assert [each.recorded_at for each in advanced.update.evals[0].history.snapshots] == [None]
+    assert [(each.what, each.path, each.commit, each.eval_id) for each in advanced.problems] == [
+        ("The recorded results cannot be read: no JSON object.", record(1), sha, "shop")
+    ]
+
+
+def test_an_overwritten_output_has_an_iteration_for_each_version(repo: GitRepo) -> None:
+    path = "evals/shop/extracted.json"
+    repo.commits([{TRUTH: "t", path: "1"}, {path: "2"}, {TRUTH: "u"}, {path: "1"}, {path: None}, {path: "1"}])
+    history = shop(repo)
+    assert history.layout == "overwritten"
+    assert points(history) == [
+        (0, "iteration-001", "0001", ("outputs",)),
+        (1, "iteration-002", "0002", ("outputs",)),
+        (2, "iteration-002", "0002-SHA", ("ground_truth",)),
+        (3, "iteration-003", "0003", ("outputs",)),
+        (5, "iteration-004", "0004", ("outputs",)),
+    ]
+    assert [each.deleted for each in history.snapshots] == [False, False, False, True, False]
+
+
+def test_versions_of_an_overwritten_output_count_before_the_ground_truth_too(repo: GitRepo) -> None:
+    path = "evals/shop/results/extracted.json"
+    repo.commits([{path: "1"}, {path: "2"}, {TRUTH: "t"}])
+    assert points(shop(repo)) == [(2, "iteration-002", "0002", ("outputs", "ground_truth"))]
+
+
+def test_an_overwritten_output_that_only_moves_is_no_new_version(repo: GitRepo) -> None:
+    old, new = "evals/shop/results/extracted.json", "evals/shop/extracted.json"
+    repo.commits([{TRUTH: "t", old: "1"}, {old: None, new: "1"}])
+    assert points(shop(repo)) == [(0, "iteration-001", "0001", ("outputs",))]
+
+
+def test_an_eval_that_ever_had_iterations_is_told_by_them_alone(repo: GitRepo) -> None:
+    path = "evals/shop/extracted.json"
+    repo.commits([{TRUTH: "t", path: "1"}, {output(1): "i"}, {path: "2"}, {output(1): None}])
+    history = shop(repo)
+    assert (history.layout, points(history)) == ("iterations", [(1, "iteration-001", "0001", ("outputs",))])
+
+
+def test_the_manifest_decides_where_outputs_are(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output(1): "i", "evals/shop/out/latest.yaml": "1"}, {"evals/shop/out/latest.yaml": "2"}])
+    stated = Manifest(evals=(EvalConfig(id="shop", outputs="out/latest.yaml"),))
+    assert [(each.label, each.outputs[0].path) for each in shop(repo, stated).snapshots] == [
+        ("iteration-001", "evals/shop/out/latest.yaml"),
+        ("iteration-002", "evals/shop/out/latest.yaml"),
+    ]
+    only = Manifest(evals=(EvalConfig(id="shop", outputs="iterations"),))
+    assert points(shop(repo, only)) == [(0, "iteration-001", "0001", ("outputs",))]
+
+
+def test_names_of_iterations_may_be_written_in_several_ways_and_strangers_are_listed_once(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {
+                TRUTH: "t",
+                output("Iteration7"): "7",
+                output("iteration-08"): "8",
+                output("run-9"): "9",
+                output("iteration-x"): "x",
+                output("iteration-12345678901"): "long",
+                f"{RESULTS}/aggregate.json": "known",
+                f"{RESULTS}/.gitkeep": "",
+            },
+            {output("run-9"): "again"},
+        ]
+    )
+    advanced = fold(repo)
+    assert [each.label for each in advanced.update.evals[0].history.snapshots] == ["Iteration7", "iteration-08"]
+    assert [(each.severity, each.path) for each in advanced.problems] == [
+        ("note", f"{RESULTS}/iteration-12345678901"),
+        ("note", f"{RESULTS}/iteration-x"),
+        ("note", f"{RESULTS}/run-9"),
+    ]
+
+
+def test_two_iterations_of_one_number_are_both_kept(repo: GitRepo) -> None:
+    repo.commits([{TRUTH: "t", output("iteration-3"): "a", output("iteration-003"): "b"}, {output("ITERATION-3"): "c"}])
+    advanced = fold(repo)
+    assert [(each.label, each.slug) for each in advanced.update.evals[0].history.snapshots] == [
+        ("iteration-003", "0003"),
+        ("iteration-3", "0003-iteration-3"),
+        ("ITERATION-3", "0003-iteration-3-2"),
+    ]
+    assert [(each.severity, each.path) for each in advanced.problems] == [
+        ("warning", f"{RESULTS}/iteration-3"),
+        ("warning", f"{RESULTS}/ITERATION-3"),
+    ]
+
+
+def test_an_iteration_folder_that_is_only_written_otherwise_goes_on(repo: GitRepo) -> None:
+    repo.commits(
+        [{TRUTH: "t", output("iteration-3"): "a"}, {output("iteration-3"): None, output("iteration-003"): "a"}]
+    )
+    advanced = fold(repo)
+    assert points(advanced.update.evals[0].history) == [(0, "iteration-3", "0003", ("outputs",))]
+    assert advanced.problems == ()
+
+
+def test_a_renamed_folder_goes_on_under_its_new_name(repo: GitRepo) -> None:
+    moved = "evals/store"
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", output(2): "2"},
+            {
+                TRUTH: None,
+                output(1): None,
+                output(2): None,
+                f"{moved}/ground_truth.csv": "t",
+                output(1, f"{moved}/results"): "1",
+                output(2, f"{moved}/results"): "2",
+            },
+            {output(3, f"{moved}/results"): "3"},
+        ]
+    )
+    (history,) = histories(repo).values()
+    assert (history.id, history.renamed_from) == ("store", ("shop",))
+    assert points(history) == [
+        (0, "iteration-001", "0001", ("outputs",)),
+        (0, "iteration-002", "0002", ("outputs",)),
+        (2, "iteration-003", "0003", ("outputs",)),
+    ]
+    assert fold(repo).update.records[0].snapshots == (("store", "0001"), ("store", "0002"))
+
+
+def test_what_changes_while_a_folder_is_renamed_is_seen(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", output(2): "2", output(3): "3"},
+            {
+                **dict.fromkeys((TRUTH, output(1), output(2), output(3))),
+                "evals/store/ground_truth.csv": "u",
+                output(1, "evals/store/results"): "1",
+                output(2, "evals/store/results"): "edited",
+                output(3, "evals/store/results"): "3",
+            },
+        ]
+    )
+    assert points(histories(repo)["store"])[3:] == [
+        (1, "iteration-002", "0002-SHA", ("outputs", "ground_truth")),
+        (1, "iteration-003", "0003-SHA", ("ground_truth",)),
+    ]
+
+
+def test_a_copied_folder_is_an_eval_of_its_own(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1"},
+            {"evals/store/ground_truth.csv": "t", output(1, "evals/store/results"): "1"},
+        ]
+    )
+    assert {name: (len(each.snapshots), each.renamed_from) for name, each in histories(repo).items()} == {
+        "shop": (1, ()),
+        "store": (1, ()),
+    }
+
+
+def test_a_name_that_is_used_again_after_a_rename_is_another_eval(repo: GitRepo) -> None:
+    moved = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "evals/store/results"): "1"}
+    repo.commits([{TRUTH: "t", output(1): "1"}, moved, {TRUTH: "other", output(1): "new"}])
+    found = histories(repo)
+    assert {name: [each.commit.position for each in history.snapshots] for name, history in found.items()} == {
+        "shop": [2],
+        "store": [0],
+    }
+
+
+def test_an_alias_joins_what_no_blob_connects(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1"},
+            {TRUTH: None, output(1): None},
+            {"cases/store/ground_truth.csv": "u", output(2, "cases/store/results"): "2"},
+        ]
+    )
+    manifest = Manifest(evals=(EvalConfig(id="Store", dir="cases/store/", aliases=("shop",)),))
+    (history,) = histories(repo, manifest).values()
+    assert (history.id, history.renamed_from) == ("Store", ("shop",))
+    assert [(each.iteration, each.deleted) for each in history.snapshots] == [(1, True), (2, False)]
+
+
+def test_an_eval_may_live_where_the_manifest_says_under_any_id(repo: GitRepo) -> None:
+    repo.commits([{"data/a/truth/gold.yaml": "t", output(1, "data/a/results"): "1", "m.yaml": "m", TRUTH: "t"}])
+    entry = EvalConfig(id="Case № 1", dir="data/a", ground_truth="truth/gold.yaml", mapping="m.yaml", kind="fields")
+    with_manifest = {"evals/manifest.yaml": 'evals: {"Case № 1": {ground_truth: truth/gold.yaml, mapping: m.yaml}}'}
+    repo.commits([with_manifest, {}])
+    found = histories(repo, Manifest(evals=(entry,)))
+    assert found.keys() == {"Case № 1", "shop"}
+    assert [(each.ground_truth, each.mapping) for each in found["Case № 1"].snapshots] == [
+        (
+            Blob("data/a/truth/gold.yaml", repo.oid("HEAD", "data/a/truth/gold.yaml")),
+            Blob("m.yaml", repo.oid("HEAD", "m.yaml")),
+        )
+    ]
+
+
+def test_ground_truth_is_what_the_manifest_of_the_commit_names(repo: GitRepo) -> None:
+    def named(name: str) -> str:
+        return f"evals: {{shop: {{ground_truth: {name}}}}}"
+
+    repo.commits(
+        [
+            {"evals/shop/a.csv": "a", "evals/shop/b.csv": "b", "truths/c.csv": "c", output(1): "1"},
+            {"evals/manifest.yaml": named("a.csv")},
+            {"evals/manifest.yaml": named("b.csv")},
+            {"evals/shop/a.csv": "not read any more"},
+            {"evals/manifest.yaml": named("../../truths/c.csv")},
+            {"truths/c.csv": "corrected"},
+        ]
+    )
+    assert [
+        (each.commit.position, each.ground_truth and each.ground_truth.path, each.cause)
+        for each in shop(repo).snapshots
+    ] == [
+        (1, "evals/shop/a.csv", ("outputs", "ground_truth")),
+        (2, "evals/shop/b.csv", ("ground_truth",)),
+        (4, "truths/c.csv", ("ground_truth",)),
+        (5, "truths/c.csv", ("ground_truth",)),
+    ]
+
+
+def test_a_mapping_may_lie_in_the_folder_of_the_eval(repo: GitRepo) -> None:
+    repo.commits(
+        [{TRUTH: "t", output(1): "1"}, {"evals/shop/field_mapping.yaml": "m"}, {"evals/x/field_mapping.yaml": "m"}]
+    )
+    assert [(each.commit.position, each.mapping and each.mapping.path) for each in shop(repo).snapshots] == [
+        (0, None),
+        (1, "evals/shop/field_mapping.yaml"),
+    ]
+
+
+def test_links_and_submodules_where_files_are_read_are_problems(repo: GitRepo) -> None:
+    files: dict[str | bytes, Content] = {
+        TRUTH: "t",
+        output(1): "1",
+        output(2): Link("../iteration-001/extracted.json"),
+        f"{RESULTS}/iteration-003": Submodule("1" * 40),
+        "evals/other": Submodule("2" * 40),
+        "CLAUDE.md": Link("AGENTS.md"),
+        "src/link": Link("x"),
+        "evals/shop/notes": Link("x"),
+    }
+    sha = repo.commit(files)
+    advanced = fold(repo)
+    assert [each.label for each in advanced.update.evals[0].history.snapshots] == ["iteration-001"]
+    assert [(each.severity, each.what, each.path, each.commit) for each in advanced.problems] == [
+        ("note", "This is a symbolic link, which is not followed.", "CLAUDE.md", sha),
+        ("warning", "This is a submodule, which is not followed.", "evals/other", sha),
+        ("warning", "This is a symbolic link, which is not followed.", output(2), sha),
+        ("warning", "This is a submodule, which is not followed.", f"{RESULTS}/iteration-003", sha),
+    ]
+
+
+def test_a_broken_manifest_leaves_the_last_good_one_in_force(repo: GitRepo) -> None:
+    shas = repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": "evals: {shop: {ground_truth_format: long}}"},
+            {"evals/manifest.yaml": "evals: [\n", output(2): "2"},
+            {"evals/manifest.yaml": "evals: {shop: {ground_truth_format: long}}"},
+        ]
+    )
+    advanced = fold(repo)
+    assert {each.settings for each in advanced.update.evals[0].history.snapshots} == {'{"ground_truth_format":"long"}'}
+    (problem,) = advanced.problems
+    assert (problem.severity, problem.path, problem.commit) == ("warning", "evals/manifest.yaml", shas[1])
+    assert problem.what.startswith("The manifest is no YAML: ")
+
+
+def test_a_manifest_that_is_deleted_leaves_the_defaults(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": "evals: {shop: {ground_truth_format: long}}"},
+            {"evals/manifest.yaml": None},
+        ]
+    )
+    assert [each.settings for each in shop(repo).snapshots] == ['{"ground_truth_format":"long"}', NO_SETTINGS]
+
+
+def test_an_eval_of_the_manifest_without_ground_truth_is_a_problem(repo: GitRepo) -> None:
+    repo.commit({TRUTH: "t", output(1): "1", "evals/manifest.yaml": "evals: {shop: {}, ghost: {dir: elsewhere}}"})
+    assert fold(repo).problems == (
+        Problem(
+            "warning",
+            "The eval 'ghost' of the manifest never had a ground truth.",
+            "Commit one to elsewhere/, or correct its entry in the manifest.",
+            path="evals/manifest.yaml",
+            eval_id="ghost",
+        ),
+    )
+
+
+def test_evals_may_lie_in_another_folder_or_at_the_root(repo: GitRepo) -> None:
+    repo.commit({"quality/cases/a/ground_truth.csv": "t", output(1, "quality/cases/a/results"): "1"})
+    advanced = fold(repo, Manifest(), SiteConfig(evals_dir="./quality/cases/"))
+    assert [each.history.id for each in advanced.update.evals] == ["a"]
+    repo.commit({"b/ground_truth.csv": "t", output(1, "b/results"): "1"})
+    advanced = fold(repo, Manifest(), SiteConfig(evals_dir="."))
+    assert [each.history.id for each in advanced.update.evals] == ["b"]
+
+
+def test_paths_that_are_no_text_are_kept_as_they_are(repo: GitRepo) -> None:
+    repo.commit({b"evals/\xff\xfe/ground_truth.csv": "t", b"evals/\xff\xfe/results/iteration-001/extracted.json": "1"})
+    (history,) = histories(repo).values()
+    assert history.id == "\udcff\udcfe"
+    assert history.snapshots[0].outputs[0].path == "evals/\udcff\udcfe/results/iteration-001/extracted.json"
