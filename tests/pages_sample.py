@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -17,7 +18,7 @@ from sitegen.model.panels import Column, NotePanel, Panel, TablePanel
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
-from sitegen.model.site import SiteInfo
+from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.model.values import Unusable, Value
 
@@ -325,6 +326,11 @@ def headline(point: Point) -> Headline:
         tuple(card.metric(spec.name) for spec in SPECS[:3]),
         (card.counts.omission, card.counts.hallucination, card.counts.wrong_value, card.counts.format_error),
     )
+
+
+def view_of(page: Page) -> Any:
+    """The view model of a page, whose class only its template and its test know."""
+    return page.view
 
 
 def summary(one: Series) -> EvalSummary:

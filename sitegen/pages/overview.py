@@ -101,6 +101,8 @@ class OverviewView:
     longest: int
     """The most errors of any eval: the length of a full bar."""
     edits: tuple[EditRow, ...]
+    largest: float
+    """The largest change among the edits: the height of a full bar."""
     nav: str = "overview"
 
 
@@ -117,6 +119,7 @@ def overview_page(
     now, left_out = mean(row.values[0] for row in alive)
     before, _ = mean(_before(row) for row in alive)
     targeted = [row for row in alive if row.met is not None]
+    edits = tuple(_edit(one) for one in latest)
     view = OverviewView(
         head=head,
         revision=revision,
@@ -132,7 +135,8 @@ def overview_page(
         below=tuple(row.info.name for row in targeted if row.below),
         errors=sum(sum(row.errors) for row in alive),
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
-        edits=tuple(_edit(one) for one in latest),
+        edits=edits,
+        largest=max((abs(change) for row in edits for _, change in row.largest if change), default=1.0),
     )
     return Page(links.overview(), "pages/overview.html", view)
 

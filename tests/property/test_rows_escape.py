@@ -10,7 +10,7 @@ from markupsafe import escape
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.report import Discrepancy, Section
-from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
+from sitegen.pages.trend import FieldRow, HeatMap, TrendPoint, TrendView
 from sitegen.pages.values import Shown
 from sitegen.render import formats, rows
 from sitegen.text.words import Span
@@ -102,21 +102,10 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
         1, label, "0001.html", "a" * 40, "a" * 7, subject, author, "2025-01-02", "unreadable", "x", True, True,
         (0.5, None, 1.0), None, (1, 0, 0, 2), 2,
     )  # fmt: skip
+    heat = HeatMap((), (), 0)
     view = TrendView(
-        sample.WAYBILLS,
-        (),
-        False,
-        sample.SPECS,
-        3,
-        (point,),
-        (),
-        Counts(),
-        None,
-        (),
-        (),
-        None,
-        (),  # type: ignore[arg-type]
-    )
+        sample.WAYBILLS, (), False, sample.SPECS, 3, (point,), (), Counts(), None, (), (), heat, ()
+    )  # fmt: skip
     read = _Reader(rows.iterations(view, "../../"))
     assert read.tags <= {"table", "tr", "td", "div", "a", "span"}
     assert all(_clean(text) in read.text for text in (subject, author, label))

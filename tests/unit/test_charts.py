@@ -77,14 +77,14 @@ def test_ticks_are_round_numbers_inside_the_range(low, high, wanted, ticks):
 
 
 def test_the_chart_of_one_point_has_one_label_in_the_middle():
-    chart = charts.trend(trend_page(sample.single()).view)
+    chart = charts.trend(sample.view_of(trend_page(sample.single())))
     assert chart.size == 1
     assert [(tick.at, tick.anchor) for tick in chart.days] == [("50.00%", "middle")]
     assert all(line.path == "" and line.lone.startswith("M0 ") for line in chart.lines)
 
 
 def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again():
-    chart = charts.trend(trend_page(sample.series()).view)
+    chart = charts.trend(sample.view_of(trend_page(sample.series())))
     assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
     assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
     assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
@@ -93,7 +93,7 @@ def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again
 
 
 def test_the_chart_of_five_hundred_points_keeps_every_value():
-    chart = charts.trend(trend_page(sample.long()).view)
+    chart = charts.trend(sample.view_of(trend_page(sample.long())))
     values = chart.island["values"]
     assert isinstance(values, list)
     assert [len(column) for column in values] == [500, 500, 500]
@@ -101,7 +101,7 @@ def test_the_chart_of_five_hundred_points_keeps_every_value():
 
 
 def test_the_range_ends_below_the_lowest_value_and_shows_the_targets():
-    view = trend_page(sample.series(10)).view
+    view = sample.view_of(trend_page(sample.series(10)))
     chart = charts.trend(view)
     assert chart.island["y"] == pytest.approx([0.4, 1.0])
     assert (chart.top, chart.height) == (0.0, 600.0)

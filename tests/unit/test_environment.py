@@ -63,7 +63,7 @@ def test_a_name_that_a_template_does_not_know_is_an_error(tmp_path):
     (tmp_path / "x.html").write_text("{{ view.nav }}{{ nothing }}", encoding="utf-8")
     renderer = Renderer([tmp_path, find_templates()], sample.SITE)
     with pytest.raises(jinja2.UndefinedError):
-        renderer.render(Page("x.html", "x.html", methods_page(()).view))
+        renderer.render(Page("x.html", "x.html", sample.view_of(methods_page(()))))
 
 
 def test_a_missing_page_finds_its_styles_from_any_depth_if_the_address_of_the_site_is_known(renderer):

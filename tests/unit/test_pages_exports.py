@@ -4,15 +4,17 @@ import csv
 import io
 import json
 from decimal import Decimal
+from typing import Any
 
 from sitegen.model.outcomes import Judgement
+from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.exports import index_file, results_json, series_files
 from tests import pages_sample as sample
 
 
-def _series(size=60):
+def _series(size: int = 60) -> tuple[Series, Any, list[dict[str, str]]]:
     series = sample.series(size)
     files = series_files(series)
     return series, json.loads(files[0].content), list(csv.DictReader(io.StringIO(files[1].content.decode())))
@@ -72,7 +74,7 @@ def test_a_series_has_every_point_with_counts_metrics_and_changes():
         },
         "now": None,
         "delta": {
-            **{metric.name: metric.value - before.metric(metric.name) for metric in card.metrics},
+            **{metric.name: (metric.value or 0) - (before.metric(metric.name) or 0) for metric in card.metrics},
             "parts": None,
         },
         "report": "evals/waybills/0002.html",

@@ -22,7 +22,7 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
 
 
 def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
-    return overview_page(summaries, HEAD, "main", COUNTS, latest).view
+    return sample.view_of(overview_page(summaries, HEAD, "main", COUNTS, latest))
 
 
 def test_the_mean_leaves_out_undefined_and_deleted_evals_and_says_how_many():
@@ -70,7 +70,7 @@ def test_columns_are_named_after_the_metrics_that_all_evals_share():
 
 
 def test_problems_are_grouped_by_eval_errors_first():
-    view = problems_page(sample.PROBLEMS, (sample.RECEIPTS, sample.WAYBILLS), HEAD, "main").view
+    view = sample.view_of(problems_page(sample.PROBLEMS, (sample.RECEIPTS, sample.WAYBILLS), HEAD, "main"))
     assert [(group.name, [p.severity for p in group.problems]) for group in view.groups] == [
         ("The project", ["warning"]),
         ("Waybills", ["error", "warning", "note"]),
@@ -79,11 +79,11 @@ def test_problems_are_grouped_by_eval_errors_first():
 
 
 def test_problems_of_an_eval_that_is_gone_go_by_its_id():
-    view = problems_page((Problem("note", "x", "y", eval_id="old"),), (), HEAD, "main").view
+    view = sample.view_of(problems_page((Problem("note", "x", "y", eval_id="old"),), (), HEAD, "main"))
     assert [group.name for group in view.groups] == ["old"]
 
 
 def test_a_group_lists_a_bounded_number_of_problems():
     many = tuple(Problem("note", f"{i}", "y") for i in range(SHOWN + 3))
-    group = problems_page(many, (), HEAD, "main").view.groups[0]
+    group = sample.view_of(problems_page(many, (), HEAD, "main")).groups[0]
     assert (len(group.problems), group.left_out) == (SHOWN, 3)

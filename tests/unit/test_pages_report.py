@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from sitegen.model.outcomes import Judgement
+from sitegen.model.site import Page
 from sitegen.model.values import Unusable
 from sitegen.pages.report import is_bounded, report_page, section, wrong_places
 from sitegen.pages.values import Shown, as_text, shown_pair
@@ -12,7 +13,12 @@ from sitegen.text.words import Span
 from tests import pages_sample as sample
 
 
-def _page(judged, previous_wrong=None, limit=50, previous=True):
+def _page(
+    judged: list[Judgement],
+    previous_wrong: frozenset[tuple[str, str]] | None = None,
+    limit: int = 50,
+    previous: bool = True,
+) -> Page:
     series = sample.series(6)
     result = sample.result(judged)
     point = series.points[5]._replace(scorecard=result.scorecard)
@@ -32,7 +38,7 @@ def test_a_report_has_an_address_beside_its_trend():
 
 
 def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():
-    view = _page([ONE, TWO, FINE], frozenset({("", "shipper.name")})).view
+    view = sample.view_of(_page([ONE, TWO, FINE], frozenset({("", "shipper.name")})))
     assert [(row.number, row.path, row.new) for row in view.discrepancies] == [
         (1, "shipper.name", False),
         (2, "cargo[0].amount", True),
@@ -41,7 +47,7 @@ def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point()
 
 
 def test_nothing_is_new_in_the_first_point():
-    view = _page([ONE, TWO], None, previous=False).view
+    view = sample.view_of(_page([ONE, TWO], None, previous=False))
     assert view.new == 0
     assert view.previous is None
     assert [metric.change for metric in view.metrics] == [None] * 4
@@ -54,7 +60,7 @@ def test_wrong_places_are_the_discrepancies_of_a_result():
 
 def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
     many = [ONE._replace(path=f"x{i}", attribute="x") for i in range(5)] + [TWO]
-    view = _page(many, limit=2).view
+    view = sample.view_of(_page(many, limit=2))
     assert [row.path for row in view.discrepancies] == ["x0", "x1", "cargo[0].amount"]
     assert view.left_out == (("omission", 3),)
     assert is_bounded(sample.result(many), 2)
@@ -62,7 +68,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 
 def test_changes_are_counted_from_the_previous_point():
-    view = _page([ONE, TWO, FINE], frozenset()).view
+    view = sample.view_of(_page([ONE, TWO, FINE], frozenset()))
     before = sample.series(6).points[4].scorecard.counts
     assert [error.change for error in view.errors] == [
         1 - before.omission,
@@ -73,7 +79,7 @@ def test_changes_are_counted_from_the_previous_point():
 
 
 def test_errors_are_summed_by_the_first_step_of_the_schema():
-    view = _page([ONE, TWO, FINE, BLANK]).view
+    view = sample.view_of(_page([ONE, TWO, FINE, BLANK]))
     assert [(one.name, one.errors, one.judged) for one in view.sections] == [
         ("shipper", (1, 0, 0, 0), 1),
         ("cargo", (0, 0, 1, 0), 1),
@@ -101,9 +107,11 @@ def test_the_report_says_which_instructions_made_the_output():
     series = sample.series(2)
     result = sample.result([ONE])
 
-    def made_with(**more):
-        point = series.points[1]._replace(snapshot=series.points[1].snapshot._replace(**more))
-        return report_page(series.info, series.specs, point, None, result, None, 50).view.made_with
+    def made_with(**more: str) -> str:
+        at = series.points[1].snapshot._replace(**more)  # type: ignore[arg-type]
+        point = series.points[1]._replace(snapshot=at)
+        page = report_page(series.info, series.specs, point, None, result, None, 50)
+        return str(sample.view_of(page).made_with)
 
     assert made_with(made_at="a" * 40) == "as of the commit that the output records"
     assert made_with(recorded_at="2025-01-02") == "as of the time that the output records: the last commit not after it"

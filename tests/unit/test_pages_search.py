@@ -1,12 +1,14 @@
 """The search index in shards that never change once they are full."""
 
 import json
+from typing import Any
 
+from sitegen.model.site import RawFile
 from sitegen.pages import search
 from tests import pages_sample as sample
 
 
-def _body(file):
+def _body(file: RawFile) -> Any:
     text = file.content.decode("ascii")
     start, end = "(self.SEARCH=self.SEARCH||[]).push(", ");\n"
     assert text.startswith(start)
@@ -14,7 +16,7 @@ def _body(file):
     return json.loads(text[len(start) : -len(end)])
 
 
-def _log(size):
+def _log(size: int) -> list[search.Entry]:
     return [search.Entry(f"title {i}", f"evals/a/{i:04}.html", "note") for i in range(size)]
 
 

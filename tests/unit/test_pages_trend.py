@@ -13,18 +13,18 @@ def test_the_page_stands_in_the_folder_of_its_eval():
 
 
 def test_an_eval_without_outputs_has_an_empty_page():
-    view = trend_page(sample.none_yet()).view
+    view = sample.view_of(trend_page(sample.none_yet()))
     assert (view.points, view.metrics, view.fields, view.counts) == ((), (), (), Counts())
 
 
 def test_a_change_is_undefined_where_either_point_is():
-    points = trend_page(sample.series()).view.points
+    points = sample.view_of(trend_page(sample.series())).points
     assert [point.change is None for point in points[29:33]] == [False, True, True, False]
     assert points[0].change is None
 
 
 def test_a_point_names_what_is_unusual_about_it():
-    points = trend_page(sample.series()).view.points
+    points = sample.view_of(trend_page(sample.series())).points
     assert {index: point.remark for index, point in enumerate(points) if point.remark} == {
         17: "unreadable",
         24: "ground truth changed, field mapping changed",
@@ -34,7 +34,7 @@ def test_a_point_names_what_is_unusual_about_it():
 
 
 def test_the_best_point_is_the_earliest_with_the_best_value():
-    view = trend_page(sample.series()).view
+    view = sample.view_of(trend_page(sample.series()))
     for now, k in zip(view.metrics, range(4), strict=True):
         values = [point.values[k] for point in view.points]
         known = [value for value in values if value is not None]
@@ -45,12 +45,12 @@ def test_the_best_point_is_the_earliest_with_the_best_value():
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
     series = sample.series(3)
     quality = MetricSpec("quality", "Quality", "", 1.0, 5.0)
-    view = trend_page(series._replace(specs=(series.specs[0], series.specs[1], quality))).view
+    view = sample.view_of(trend_page(series._replace(specs=(series.specs[0], series.specs[1], quality))))
     assert view.drawn == 2
 
 
 def test_targets_know_whether_they_are_met():
-    view = trend_page(sample.series()).view
+    view = sample.view_of(trend_page(sample.series()))
     assert [(one.label, one.least, one.met) for one in view.targets] == [("F1", 0.9, True), ("Recall", 0.85, True)]
 
 
@@ -68,7 +68,7 @@ def _series_of_fields(*counts_by_point: dict[str, Counts]) -> Series:
 def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     first = {"gone": Counts(omission=1, fn=1), "a": Counts(tp=3, tn=1)}
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
-    view = trend_page(_series_of_fields(first, second)).view
+    view = sample.view_of(trend_page(_series_of_fields(first, second)))
     assert view.fields == (
         FieldRow("a", second["a"], 2, 8),
         FieldRow("b", Counts(), 0, 0),
@@ -79,7 +79,7 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
 
 def test_a_heat_map_of_many_fields_shows_those_wrong_most_often_in_their_order():
     fields = {f"f{i:03}": Counts(tp=100 - i % 100, omission=i % 100) for i in range(HEAT_ROWS + 40)}
-    view = trend_page(_series_of_fields(fields)).view
+    view = sample.view_of(trend_page(_series_of_fields(fields)))
     assert view.heat.attributes == tuple(f"f{i:03}" for i in range(40, 100))
     assert view.heat.left_out == 40
     assert len(view.fields) == HEAT_ROWS + 40
