@@ -1,0 +1,57 @@
+"""The arithmetic of counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.stats import counts
+
+
+def judged(*outcomes: Outcome) -> list[Judgement]:
+    return [Judgement("", "a", "a", outcome, 1, 2) for outcome in outcomes]
+
+
+def test_each_outcome_is_counted_as_the_standard_convention_says() -> None:
+    every = judged("correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error")
+    assert counts.tally(every) == Counts(
+        tp=1, fp=3, fn=3, tn=1, omission=1, hallucination=1, wrong_value=1, format_error=1
+    )
+
+
+def test_only_omissions_are_false_negatives_where_recorded_numbers_were_made_so() -> None:
+    every = judged("correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error")
+    assert counts.tally(every, "omissions_only") == Counts(
+        tp=1, fp=3, fn=1, tn=1, omission=1, hallucination=1, wrong_value=1, format_error=1
+    )
+
+
+def test_a_format_error_of_a_whole_list_has_no_false_negative() -> None:
+    whole = Judgement("", "walls", "walls", "format_error", None, "none", "not a list of objects")
+    assert counts.tally([whole]) == Counts(fp=1, format_error=1)
+
+
+def test_the_total_of_nothing_is_nothing() -> None:
+    assert counts.total([]) == Counts()
+
+
+def test_totals_are_summed_number_by_number() -> None:
+    assert counts.total([Counts(1, 2, 3, 4, 5, 6, 7, 8), Counts(tp=1, format_error=2)]) == Counts(
+        2, 2, 3, 4, 5, 6, 7, 10
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], (None, 0)),
+        ([None], (None, 1)),
+        ([0.5, None, 1.0, None], (0.75, 2)),
+        ([0.0], (0.0, 0)),
+    ],
+)
+def test_a_mean_leaves_out_what_is_undefined_and_says_how_much(
+    given: list[float | None], expected: tuple[float | None, int]
+) -> None:
+    assert counts.mean(given) == expected

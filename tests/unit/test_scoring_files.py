@@ -1,0 +1,114 @@
+"""Files that cannot be read: a status and a finding that says what, where, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitegen.errors import ConfigurationError
+from sitegen.model.metrics import Counts
+from sitegen.model.problems import Finding
+from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.scorer import File, Inputs
+
+TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
+
+
+def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() -> None:
+    assert [each.kind for each in SCORERS] == ["fields"]
+    with pytest.raises(ConfigurationError) as caught:
+        scorer("feilds")
+    assert str(caught.value) == "there is no eval kind 'feilds'\n  do: Use one of: fields."
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "what", "line"),
+    [
+        ("t.csv", b"a,b,a\n1,2,3\n", "the column 'a' stands twice", 1),
+        ("t.csv", b"", "it is empty", None),
+        ("t.csv", b"a,b\n", "it has a header and no rows", None),
+        ("t.csv", b"a\n\xff\n", "it is not UTF-8 text", 2),
+        ("t.csv", b'a\n"' + b"x" * 200_000 + b'"\n', "it is no valid CSV: field larger than field limit (131072)", 2),
+        ("t.csv", b"a[-1],b\n1,2\n", "the index in 'a[-1]' lies outside 0..9999", None),
+        ("t.csv", b",Walls:, Name\n,,x\n", "nothing of it is mapped (read as building_summary_csv)", None),
+        ("t.json", b'{"a": 1', "it is no valid JSON: Expecting ',' delimiter at line 1, column 8", 1),
+        ("t.json", b"[]", "it holds no object", None),
+        ("t.json", b'[{"a": 1}]', "document 1 has no 'id'", None),
+        ("t.json", b'[{"id": 1}, {"id": "1"}]', "the document '1' stands twice", None),
+        ("t.jsonl", b'{"id": 1}\n{"id"\n', "it is no valid JSON: Expecting ':' delimiter at line 2, column 6", 2),
+        ("t.yaml", b"a: *b\n", "the alias 'b' stands for nothing", 1),
+        ("t.yaml", b"a: [\n", "it is no valid YAML: did not find expected node content at line 2", 2),
+    ],
+)
+def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes, what: str, line: int | None) -> None:
+    card = scorer("fields").score(Inputs((File("e.json", b"{}"),), File(path, content), None, None, "{}")).scorecard
+    assert card.status == "no_ground_truth"
+    assert card.counts == Counts()
+    assert {metric.value for metric in card.metrics} == {None}
+    (finding,) = card.findings
+    assert (finding.severity, finding.what, finding.line, finding.about) == (
+        "error",
+        f"the ground truth cannot be read: {what}",
+        line,
+        "ground_truth",
+    )
+
+
+def test_a_missing_ground_truth_says_so() -> None:
+    card = scorer("fields").score(Inputs((File("e.json", b"{}"),), None, None, None, "{}")).scorecard
+    assert card.findings == (
+        Finding(
+            "error",
+            "the ground truth cannot be read: the file is missing",
+            "Add the ground truth.",
+            None,
+            "ground_truth",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("outputs", "what"),
+    [
+        ((), "the output cannot be read: the output is missing"),
+        ((File("e.json", None, "a Git LFS pointer"),), "the output cannot be read: a Git LFS pointer"),
+        ((File("e.json", b"\xff\xfe"),), "the output cannot be read: it is not UTF-8 text"),
+        ((File("e.json", b"[" * 500 + b"]" * 500),), "the output cannot be read: it is nested deeper than 100 levels"),
+        ((File("e.json", b"[" * 99_999),), "the output cannot be read: it is nested deeper than 100 levels"),
+        ((File("e.json", b'"text"'),), "the output cannot be read: its root is no object"),
+        ((File("e.yaml", b"- " * 500),), "the output cannot be read: it is nested deeper than 100 levels"),
+        ((File("e.jsonl", b"\n"),), "the output cannot be read: it is empty"),
+    ],
+)
+def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ...], what: str) -> None:
+    card = scorer("fields").score(Inputs(outputs, TRUTH, None, None, "{}")).scorecard
+    assert card.status == "unreadable"
+    assert card.counts == Counts(fn=2, omission=2)
+    assert card.metric("f1") == 0.0
+    assert [(each.severity, each.what, each.about) for each in card.findings] == [("error", what, "output")]
+
+
+def test_a_byte_order_mark_is_accepted_everywhere() -> None:
+    bom = b"\xef\xbb\xbf"
+    result = scorer("fields").score(
+        Inputs(
+            (File("e.json", bom + b'{"x": 1}'),),
+            File("t.csv", bom + b"a\n1\n"),
+            File("m.yaml", bom + b"csv_to_json: {a: x}"),
+            File("s.json", bom + b"{}"),
+            "{}",
+        )
+    )
+    assert [(each.path, each.outcome) for each in result.judgements] == [("x", "correct")]
+    assert result.scorecard.findings == ()
+
+
+def test_a_broken_line_costs_its_own_document_only() -> None:
+    truth = File("t.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a": 2}\n')
+    output = File("e.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a"\n')
+    card = scorer("fields").score(Inputs((output,), truth, None, None, "{}")).scorecard
+    assert [(each.id, each.status, each.counts) for each in card.documents] == [
+        ("1", "scored", Counts(tp=1)),
+        ("2", "unreadable", Counts(fn=1, omission=1)),
+    ]
+    assert (card.status, card.metric("macro_f1"), card.metric("f1")) == ("scored", 0.5, 2 / 3)
+    assert [each.line for each in card.findings] == [2, None]

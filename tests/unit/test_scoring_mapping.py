@@ -1,0 +1,121 @@
+"""The field mapping: what is wrong is reported, and the rest is used."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sitegen.model.problems import Finding
+from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
+from sitegen.scoring.rules import compile_rules
+
+
+def test_no_mapping_and_no_settings_are_the_defaults() -> None:
+    assert read_mapping(None, "{}") == (Mapping(), ())
+
+
+def test_a_mapping_is_read_with_everything_it_may_say() -> None:
+    content = b"""
+csv_to_json: {"Column": "a.b"}
+field_types: {numeric: ["a.*"], date: [c]}
+tolerances: {default: {percent: 0.5, absolute: 0.01}, area: {percent: 1}}
+tolerance_categories: {area: [floor_area]}
+non_extractable_fields: [x]
+ignore: [y]
+documents: {path: results, key: file}
+id_column: File
+fields: {c: {formats: ["%d.%m.%Y"], ordered: false}}
+lists: {"l[*].k": {match_fields: [sku], score_fields: [n], threshold: 0.7, algorithm: hungarian}}
+coerce: true
+null_values: ["N/A", -99]
+true_values: [ja]
+false_values: [nein]
+extra_fields: ignore
+convention: omissions_only
+"""
+    mapping, findings = read_mapping(content, "{}")
+    assert findings == ()
+    assert mapping == Mapping(
+        csv_to_json={"Column": "a.b"},
+        field_types={"numeric": ("a.*",), "date": ("c",)},
+        tolerances={
+            "default": Tolerance(percent=Decimal("0.5"), absolute=Decimal("0.01")),
+            "area": Tolerance(percent=Decimal(1)),
+        },
+        tolerance_categories={"area": ("floor_area",)},
+        ignore=("x", "y"),
+        documents=Documents(path="results", key="file"),
+        id_column="File",
+        fields={"c": FieldSettings(formats=("%d.%m.%Y",), ordered=False)},
+        lists={
+            "l[*].k": ListSettings(match_fields=("sku",), score_fields=("n",), threshold=0.7, algorithm="hungarian")
+        },
+        coerce=True,
+        null_values=("N/A", -99),
+        true_values=("ja",),
+        false_values=("nein",),
+        extra_fields="ignore",
+        convention="omissions_only",
+    )
+
+
+def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is_used() -> None:
+    content = b"coerce: true\ntolerence:\n  default: {percent: 1}\nfields:\n  a:\n    tipe: integer\n    percent: 2\n"
+    mapping, findings = read_mapping(content, "{}")
+    assert mapping == Mapping(coerce=True, fields={"a": FieldSettings(percent=Decimal(2))})
+    assert sorted(findings, key=lambda finding: finding.line or 0) == [
+        Finding("error", "unknown key 'tolerence'", "Write 'tolerances' instead.", 2, "mapping"),
+        Finding("error", "unknown key 'fields.a.tipe'", "Write 'type' instead.", 6, "mapping"),
+    ]
+
+
+def test_a_value_of_the_wrong_shape_is_left_out_alone() -> None:
+    mapping, findings = read_mapping(b"ignore:\n  - a\n  - {b: 1}\n  - c\n", "{}")
+    assert mapping == Mapping(ignore=("a", "c"))
+    assert [(each.what, each.line, each.about) for each in findings] == [
+        ("'ignore.1' does not fit: Input should be a valid string", 3, "mapping")
+    ]
+
+
+def test_settings_win_key_by_key() -> None:
+    content = b"tolerances: {default: {percent: 1, absolute: 2}}\nignore: [a]\ncoerce: true\n"
+    mapping, findings = read_mapping(content, '{"tolerances": {"default": {"percent": 3}}, "ignore": ["b"]}')
+    assert findings == ()
+    assert mapping == Mapping(
+        tolerances={"default": Tolerance(percent=Decimal(3), absolute=Decimal(2))}, ignore=("b",), coerce=True
+    )
+
+
+def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
+    assert read_mapping(None, '{"convension": "standard"}') == (
+        Mapping(),
+        (Finding("error", "unknown key 'convension'", "Write 'convention' instead.", None, "settings"),),
+    )
+
+
+def test_a_mapping_that_is_no_yaml_leaves_the_defaults() -> None:
+    mapping, findings = read_mapping(b"a: [1,\nb: }", "{}")
+    assert mapping == Mapping()
+    assert [(each.severity, each.line, each.about) for each in findings] == [("error", 2, "mapping")]
+
+
+def test_what_can_be_read_and_makes_no_sense_is_reported() -> None:
+    content = b"""
+tolerances: {area: {percent: -1}}
+tolerance_categories: {aera: [x]}
+lists: {l: {threshold: 2}}
+ignore: ["a[", ok]
+"""
+    rules, findings = compile_rules(content, "{}", None)
+    assert [each.what for each in findings] == [
+        "ignore: 'a[' is no field path",
+        "tolerance_categories: 'aera' has no tolerance",
+        "the tolerance of 'area' is no number from 0 up",
+        "the threshold of 'l' lies outside 0..1",
+    ]
+    assert rules.list_rule("l").threshold == 0.8
+    assert rules.ignored("ok", "ok")
+
+
+def test_a_schema_that_is_no_json_is_an_error_of_the_schema() -> None:
+    _, findings = compile_rules(None, "{}", b"{")
+    assert [(each.severity, each.about) for each in findings] == [("error", "schema")]
