@@ -14,7 +14,7 @@ from sitegen.text.words import Span, Spans, mark
 MOST_LINES: Final = 2_000
 """Lines of a patch that a page draws."""
 
-MOST_MARKED: Final = 200_000
+MOST_MARKED: Final = 100_000
 """Characters of rewritten lines in which words are compared; the rest is shown without marks."""
 
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 LONGEST: Final = 20_000
 """Characters of both texts together beyond which only their common start and end are told from the change."""
 
-MOST_PAIRS: Final = 10_000
+MOST_PAIRS: Final = 3_000
 """Pairs of equal tokens beyond which the same is done: what difflib needs time for."""
 
 ISLAND: Final = 4

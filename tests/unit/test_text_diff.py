@@ -38,5 +38,5 @@ def test_words_are_compared_as_long_as_the_budget_lasts():
     lines = b"".join(f"-{line}{n} old\n+{line}{n} new\n c\n".encode() for n in range(60))
     rows = draw(read_patch(b"@@ -1,120 +1,120 @@\n" + lines)).rows
     marked = [any(span.changed for span in row.new or ()) for row in rows if row.kind == "change"]
-    assert marked[:20] == [True] * 20
+    assert marked[:10] == [True] * 10
     assert marked[-20:] == [False] * 20
