@@ -17,7 +17,7 @@ from sitegen.render.formats import day
 LEVELS: Final = (0.0, 0.03, 0.08, 0.16, 0.28, 0.42, 0.60)
 """Share of wrong answers that starts each level of the heat map; level 0 is not painted."""
 
-LINKED: Final = 1_000
+LINKED: Final = 200
 """Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
 
 
@@ -55,6 +55,8 @@ class Target(NamedTuple):
     y: float
     at: str
     label: str
+    below: bool
+    """The label stands below the line, because another one is close above it."""
 
 
 class TrendChart(NamedTuple):
@@ -200,10 +202,7 @@ def trend(view: TrendView) -> TrendChart:
         grid=tuple(y(tick, low, high) for tick in ticks),
         lines=tuple(line(column, low, high) for column in columns),
         dots=dots(head, low, high),
-        targets=tuple(
-            Target(t.least, y(t.least, low, high), _percent(top - t.least, top - bottom), f"{t.label} {t.least:g}")
-            for t in view.targets
-        ),
+        targets=_targets(view, bottom, top),
         broken="".join(
             f"M{i} {y(bottom if v is None else v, low, high):g}h0"
             for i, (point, v) in enumerate(zip(points, head, strict=True))
@@ -251,6 +250,17 @@ def _range(
     step = (high - low) / 20
     bottom = low + step * floor((min(known) - low) / step + 1e-9)
     return max(min(low, min(known)), min(bottom, high - 4 * step)), max(high, *known)
+
+
+def _targets(view: TrendView, bottom: float, top: float) -> tuple[Target, ...]:
+    """The thresholds, highest first."""
+    out: list[Target] = []
+    for one in sorted(view.targets, key=lambda target: -target.least):
+        crowded = bool(out) and out[-1].value - one.least < (top - bottom) / 12
+        place = y(one.least, view.specs[0].low, view.specs[0].high)
+        at = _percent(top - one.least, top - bottom)
+        out.append(Target(one.least, place, at, f"{one.label} {one.least:g}", crowded))
+    return tuple(out)
 
 
 def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:

@@ -88,7 +88,11 @@ def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again
     assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
     assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
     assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
-    assert [(target.value, target.label) for target in chart.targets] == [(0.9, "F1 0.9"), (0.85, "Recall 0.85")]
+    assert [(target.value, target.label, target.below) for target in chart.targets] == [
+        (0.9, "F1 0.9", False),
+        (0.85, "Recall 0.85", True),
+    ]
+    assert len(chart.linked) == 59
     assert [tick.text for tick in chart.days][::6] == ["1 · 5 Jan", "60 · 17 Sep"]
 
 
@@ -97,7 +101,7 @@ def test_the_chart_of_five_hundred_points_keeps_every_value():
     values = chart.island["values"]
     assert isinstance(values, list)
     assert [len(column) for column in values] == [500, 500, 500]
-    assert len(chart.linked) == 500 - sum(1 for value in values[0] if value is None)
+    assert chart.linked == ()
 
 
 def test_the_range_ends_below_the_lowest_value_and_shows_the_targets():
