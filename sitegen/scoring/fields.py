@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel
+from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
@@ -78,6 +78,7 @@ class _Scoring:
         self._findings = [*findings, *expected.findings, *output.findings]
         self._judgements: list[Judgement] = []
         self._alignments: list[ListAlignment] = []
+        self._panels: list[Panel] = []
 
     def result(self) -> Result:
         """Judge every document and sum up."""
@@ -96,6 +97,7 @@ class _Scoring:
             documents.append(DocumentScore(name, status, stats.tally(judge.judgements, self._convention)))
             self._judgements += judge.judgements
             self._alignments += judge.alignments
+            self._panels += judge.panels
         counts = stats.total(document.counts for document in documents)
         fields = self._fields()
         macro, without = stats.mean(stats.f1(document.counts) for document in documents)
@@ -121,7 +123,7 @@ class _Scoring:
             algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),
             convention=self._convention,
         )
-        panels: list[Panel] = [_alignment_panel(each) for each in self._alignments]
+        panels = self._panels
         panels += _left_out(without, len(documents), "documents", "Macro F1")
         panels += _left_out(fields_without, len(fields), "attributes", "Macro F1 over attributes")
         return Result(scorecard, tuple(self._judgements), tuple(self._alignments), tuple(panels))
@@ -217,11 +219,3 @@ def _left_out(left_out: int, of: int, what: str, mean: str) -> list[NotePanel]:
     if not left_out:
         return []
     return [NotePanel("note", f"{mean} leaves out {left_out} of {of} {what}: nothing was expected or given there.")]
-
-
-def _alignment_panel(alignment: ListAlignment) -> AlignmentPanel:
-    rows = [AlignmentRow(expected, actual, alike, "") for expected, actual, alike in alignment.pairs]
-    rows += [AlignmentRow(expected, None, None, "") for expected in alignment.unmatched_expected]
-    rows += [AlignmentRow(None, actual, None, "") for actual in alignment.unmatched_actual]
-    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
-    return AlignmentPanel(title, alignment.algorithm, alignment.threshold, tuple(rows))

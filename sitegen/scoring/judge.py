@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Final
 
 from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.expected import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
 from sitegen.scoring.lists import align
-from sitegen.scoring.paths import show, with_key
+from sitegen.scoring.paths import follow, show, with_key
 from sitegen.scoring.rules import FieldRule, Rules
 
 BLANK: Final = "expected blank"
@@ -20,11 +22,13 @@ MISSING_ITEM: Final = "missing item"
 NOT_AN_OBJECT: Final = "not an object"
 NOT_A_LIST: Final = "not a list of objects"
 
+_LABEL: Final = 80
+
 
 class Judge:
     """One document. Ask it once; then its judgements and alignments are complete."""
 
-    __slots__ = ("_document", "_empty", "_rules", "alignments", "judgements")
+    __slots__ = ("_document", "_empty", "_rules", "alignments", "judgements", "panels")
 
     def __init__(self, document: str, rules: Rules) -> None:
         self._document = document
@@ -32,6 +36,7 @@ class Judge:
         self._empty = rules.empty
         self.judgements: list[Judgement] = []
         self.alignments: list[ListAlignment] = []
+        self.panels: list[AlignmentPanel] = []
 
     def document(self, expected: Branch, actual: dict[str, Value]) -> None:
         """Judge a document that could be read."""
@@ -101,7 +106,7 @@ class Judge:
         def equal_fields(expected: int, actual: int) -> int:
             return sum(self._equal(node.items[expected].branch, given[actual][1]))
 
-        pairs, algorithm = align(
+        pairs, algorithm, keys = align(
             [(item.index, item.raw) for item in node.items], given, node.rule, field, self._rules, equal_fields
         )
         partner = {expected: actual for expected, actual, _ in pairs}
@@ -116,17 +121,19 @@ class Judge:
         for index, extra in unmatched:
             kept = self._known(node.items, project(extra, scored))
             self._extra(kept, f"{node.path}[{index}]", f"{node.attribute}[]", EXTRA_ITEM)
-        self.alignments.append(
-            ListAlignment(
-                document=self._document,
-                path=node.path,
-                algorithm=algorithm,
-                threshold=node.rule.threshold,
-                pairs=tuple((node.items[i].index, given[j][0], alike) for i, j, alike in pairs),
-                unmatched_expected=tuple(item.index for place, item in enumerate(node.items) if place not in partner),
-                unmatched_actual=tuple(index for index, _ in unmatched),
-            )
+        alignment = ListAlignment(
+            document=self._document,
+            path=node.path,
+            algorithm=algorithm,
+            threshold=node.rule.threshold,
+            pairs=tuple((node.items[i].index, given[j][0], alike) for i, j, alike in pairs),
+            unmatched_expected=tuple(item.index for place, item in enumerate(node.items) if place not in partner),
+            unmatched_actual=tuple(index for index, _ in unmatched),
         )
+        self.alignments.append(alignment)
+        labels = {item.index: _label(item.raw, keys) for item in node.items}
+        extra_labels = {index: _label(item, keys) for index, item in unmatched}
+        self.panels.append(_panel(alignment, labels, extra_labels))
 
     def _known(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
         """What of an extra item counts: its own fields do not if fields that the truth does not have do not."""
@@ -180,3 +187,17 @@ class Judge:
 
     def _add(self, path: str, attribute: str, outcome: str, expected: Value, actual: Value, note: str = "") -> None:
         self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note))  # type: ignore[arg-type]
+
+
+def _label(item: dict[str, Value], keys: tuple[tuple[str, ...], ...]) -> str:
+    """The text that an item is matched by, cut to what a table can show."""
+    values = (follow(item, key) for key in keys)
+    return ", ".join(str(value)[:_LABEL] for value in values if isinstance(value, str | int | Decimal))
+
+
+def _panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
+    rows = [AlignmentRow(expected, actual, alike, labels[expected]) for expected, actual, alike in alignment.pairs]
+    rows += [AlignmentRow(expected, None, None, labels[expected]) for expected in alignment.unmatched_expected]
+    rows += [AlignmentRow(None, actual, None, extra_labels[actual]) for actual in alignment.unmatched_actual]
+    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
+    return AlignmentPanel(title, alignment.algorithm, alignment.threshold, tuple(rows))

@@ -30,6 +30,8 @@ class Alignment(NamedTuple):
 
     pairs: list[Pair]
     algorithm: str
+    keys: tuple[tuple[str, ...], ...]
+    """What the items were matched by; empty: by nothing but their position."""
 
 
 def align(
@@ -56,10 +58,10 @@ def align(
             for place, (index, _) in enumerate(expected)
             if index in place_of
         ]
-        return Alignment(pairs, "position")
+        return Alignment(pairs, "position", keys)
     if rule.algorithm == "hungarian":
-        return Alignment(_hungarian(similar_pairs(ones, others, rule.threshold), equal_fields), "hungarian")
-    return Alignment(_greedy(ones, others, rule.threshold, equal_fields), "greedy")
+        return Alignment(_hungarian(similar_pairs(ones, others, rule.threshold), equal_fields), "hungarian", keys)
+    return Alignment(_greedy(ones, others, rule.threshold, equal_fields), "greedy", keys)
 
 
 def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: Rules) -> bool:

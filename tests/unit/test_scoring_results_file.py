@@ -1,0 +1,152 @@
+"""``eval-results.json``: written from a result, read back as what a run recorded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
+from sitegen.model.recorded import Recorded, read_recorded
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata, results_document, to_json_bytes
+from sitegen.scoring.scorer import File, Inputs
+
+RESULT = scorer("fields").score(
+    Inputs(
+        (File("e.json", b'{"area": 160.50, "bad": NaN, "note": "x", "walls": [{"name": "N"}, {"name": "E"}]}'),),
+        File("t.json", b'{"area": 600.0, "bad": 1, "ok": null, "walls": [{"name": "S"}, {"name": "N"}]}'),
+        None,
+        None,
+        "{}",
+    )
+)
+METADATA = Metadata(3, "2026-02-05T23:59:08-08:00", "ABCDEF1", True, {"b.md": "22", "a.md": "11"}, "0.1.0")
+
+
+def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> None:
+    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
+    assert b'"expected": 600.0,' in written
+    assert b'"actual": 160.50,' in written
+    assert b"NaN," not in written
+    assert json.loads(written) == {
+        "schema": "sitegen/eval-results/1",
+        "eval_id": "house",
+        "status": "scored",
+        "metrics": {
+            "precision": 0.2,
+            "recall": 0.25,
+            "f1": 2 / 9,
+            "true_positives": 1,
+            "false_positives": 4,
+            "false_negatives": 3,
+            "true_negatives": 1,
+            "field_accuracy": 2 / 7,
+            "total_fields_gt": 4,
+            "total_fields_extracted": 5,
+            "convention": "standard",
+        },
+        "errors_by_type": {"omission": 1, "hallucination": 2, "wrong_value": 1, "format_error": 1},
+        "by_field": {
+            "area": {"tp": 0, "fp": 1, "fn": 1, "tn": 0, "precision": 0.0, "recall": 0.0, "f1": 0.0},
+            "bad": {"tp": 0, "fp": 1, "fn": 1, "tn": 0, "precision": 0.0, "recall": 0.0, "f1": 0.0},
+            "ok": {"tp": 0, "fp": 0, "fn": 0, "tn": 1, "precision": None, "recall": None, "f1": None},
+            "walls[].name": {"tp": 1, "fp": 1, "fn": 1, "tn": 0, "precision": 0.5, "recall": 0.5, "f1": 0.5},
+            "note": {"tp": 0, "fp": 1, "fn": 0, "tn": 0, "precision": 0.0, "recall": None, "f1": 0.0},
+        },
+        "documents": [{"id": "", "f1": 2 / 9, "status": "scored"}],
+        "macro_f1": 2 / 9,
+        "pooled_f1": 2 / 9,
+        "macro_f1_attributes": 0.125,
+        "discrepancies": [
+            discrepancy("area", 600.0, 160.5, "wrong_value"),
+            discrepancy("bad", 1, "NaN", "format_error"),
+            discrepancy("walls[0].name", "S", None, "omission", "missing item"),
+            discrepancy("walls[1].name", None, "E", "hallucination", "extra item"),
+            discrepancy("note", None, "x", "hallucination", "not in ground truth"),
+        ],
+        "alignment": {"walls": [[1, 0, 1.0], [0, None, None], [None, 1, None]]},
+        "problems": [],
+        "metadata": {
+            "iteration": 3,
+            "timestamp": "2026-02-05T23:59:08-08:00",
+            "git_commit": "ABCDEF1",
+            "dirty": True,
+            "instruction_hashes": {"b.md": "22", "a.md": "11"},
+            "sitegen": "0.1.0",
+        },
+    }
+
+
+def discrepancy(path: str, expected: object, actual: object, error: str, note: str = "") -> dict[str, object]:
+    return {
+        "document": "",
+        "field_path": path,
+        "expected": expected,
+        "actual": actual,
+        "error_type": error,
+        "note": note,
+    }
+
+
+def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
+    assert RESULT.panels == (
+        AlignmentPanel(
+            "walls",
+            "greedy",
+            0.8,
+            (AlignmentRow(1, 0, 1.0, "N"), AlignmentRow(0, None, None, "S"), AlignmentRow(None, 1, None, "E")),
+        ),
+        NotePanel(
+            "note", "Macro F1 over attributes leaves out 1 of 5 attributes: nothing was expected or given there."
+        ),
+    )
+
+
+def test_lists_of_several_documents_are_told_apart() -> None:
+    both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
+    result = scorer("fields").score(Inputs((File("e.json", both),), File("t.json", both), None, None, "{}"))
+    document = results_document(result, eval_id="e", metadata=Metadata())
+    assert document.alignment == {"a:l": [[0, 0, 1.0]], "b:l": [[0, 0, 1.0]]}
+
+
+def test_what_is_written_is_read_back_as_recorded() -> None:
+    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
+    assert read_recorded(written) == Recorded(
+        metrics=(
+            ("precision", 0.2),
+            ("recall", 0.25),
+            ("f1", 2 / 9),
+            ("true_positives", 1.0),
+            ("false_positives", 4.0),
+            ("false_negatives", 3.0),
+            ("true_negatives", 1.0),
+            ("field_accuracy", 2 / 7),
+            ("total_fields_gt", 4.0),
+            ("total_fields_extracted", 5.0),
+        ),
+        iteration=3,
+        timestamp="2026-02-05T23:59:08-08:00",
+        git_commit="abcdef1",
+        instruction_hashes=(("a.md", "11"), ("b.md", "22")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", None),
+        (b"[]", None),
+        (b"\xff", None),
+        (b"[" * 100_000, None),
+        (b"{}", Recorded((), None, None, None, ())),
+        (
+            b'{"timestamp": "t", "iteration": 7, "metrics": {"f1": 0.5, "x": true, "y": "1", "z": NaN, "e": {}}}',
+            Recorded((("f1", 0.5),), 7, "t", None, ()),
+        ),
+        (b'{"iteration": 7, "metadata": {"iteration": 8}}', Recorded((), 8, None, None, ())),
+        (b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}', Recorded((), None, None, None, ())),
+    ],
+)
+def test_recorded_files_of_any_kind_are_read_without_failing(content: bytes, expected: Recorded | None) -> None:
+    assert read_recorded(content) == expected
