@@ -54,7 +54,7 @@ class GitRepo:
 
     def commit(
         self,
-        files: Mapping[str | bytes, Content] | None = None,
+        files: Mapping[str, Content] | None = None,
         *,
         message: str | bytes = "Change",
         branch: str = "main",
@@ -83,7 +83,7 @@ class GitRepo:
         self.git("fast-import", "--quiet", "--force", "--date-format=raw-permissive", stdin=b"".join([*stream, b"\n"]))
         return self.git("rev-parse", ref)
 
-    def commits(self, changes: Iterable[Mapping[str | bytes, Content]]) -> list[str]:
+    def commits(self, changes: Iterable[Mapping[str, Content]]) -> list[str]:
         """Many commits at once; their ids, oldest first."""
         before = self.git("rev-parse", "--verify", "-q", "refs/heads/main", check=False)
         stream = []
@@ -137,7 +137,7 @@ def _environment() -> dict[str, str]:
     return kept | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
 
 
-def _operation(path: str | bytes, content: Content) -> bytes:
+def _operation(path: str, content: Content) -> bytes:
     name = _quoted(os.fsencode(path))
     if content is None:
         return b"D %s\n" % name

@@ -145,7 +145,6 @@ class Fold:
         self._stale = not complete and not known.covers(self.layout.watched)
         self._evals: dict[str, EvalState] = {}
         self._before: dict[str, EvalHistory] = {}
-        self._renamed: dict[str, str] = {}
         self._reader = repository.reader()
         self._instructions = Instructions(self._known_instruction, lambda oid: self.read(oid).content)
         self._problems: list[Problem] = []
@@ -259,7 +258,7 @@ class Fold:
         each = self._eval(eval_id)
         counts = len(each.iterations.snapshots), len(each.overwritten.snapshots)
         entry = self.layout.entry(eval_id)
-        evals.touch(each, Touch(commit, changes, self._inputs, entry, self.read, self._problems.append))
+        evals.touch(each, Touch(commit, changes, self._inputs, entry, self.read, self._report))
         self._state.evals[eval_id] = each.active
         if each.had_ground_truth:
             self._state.with_ground_truth[eval_id] = True
@@ -269,6 +268,9 @@ class Fold:
             tuple(snapshot.slug for snapshot in each.iterations.snapshots[counts[0] :]),
             tuple(snapshot.slug for snapshot in each.overwritten.snapshots[counts[1] :]),
         )
+
+    def _report(self, problem: Problem) -> None:
+        self._problems.append(problem)
 
     def _edit(self, commit: Commit, changes: list[Change]) -> tuple[str, ...]:
         for change in changes:
@@ -371,7 +373,9 @@ class Fold:
             state.id = new
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
             self._evals[new] = state
-            self._renamed[old] = new
+            self._problems = [
+                problem._replace(eval_id=new) if problem.eval_id == old else problem for problem in self._problems
+            ]
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
 
     def _is_new(self, eval_id: str) -> bool:
@@ -409,13 +413,11 @@ class Fold:
         )
 
     def _all_problems(self) -> list[Problem]:
-        problems = [] if self._complete else self._store.problems()
-        for problem in self._problems:
-            eval_id = problem.eval_id
-            while eval_id in self._renamed and eval_id not in self._state.with_ground_truth:
-                eval_id = self._renamed[eval_id]
-            problems.append(problem._replace(eval_id=eval_id))
-        return list({each._replace(commit=None): each for each in reversed(problems)}.values())[::-1]
+        known = [] if self._complete else self._store.problems()
+        first: dict[Problem, Problem] = {}
+        for problem in (*known, *self._problems):
+            first.setdefault(problem._replace(commit=None), problem)
+        return list(first.values())
 
     def _shown(self, problems: list[Problem]) -> tuple[Problem, ...]:
         """The problems of evals that are shown and of the whole, with those that are found at the end."""

@@ -1,5 +1,6 @@
 """Patches from one stream: each belongs to its edit, whatever the edits, the files and the settings are."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -73,8 +74,8 @@ def test_lines_that_look_like_headers_of_git_do_not_lose_step(repo: GitRepo) -> 
 
 def test_names_that_git_quotes_do_not_matter(repo: GitRepo) -> None:
     names = [b'quo"te.md', b"tab\t.md", b"line\nfeed.md", "ü.md".encode(), b"\xff.md", b"b/ a/x.md"]
-    repo.commit({name: b"1 " + name.hex().encode() for name in names})
-    repo.commit({name: b"2 " + name.hex().encode() for name in names})
+    repo.commit({os.fsdecode(name): b"1 " + name.hex().encode() for name in names})
+    repo.commit({os.fsdecode(name): b"2 " + name.hex().encode() for name in names})
     edits = edits_of(repo)[len(names) :]
     ends = "\n\\ No newline at end of file\n"
     expected = []

@@ -157,7 +157,7 @@ def test_messages_of_any_length_are_cut(repo: GitRepo) -> None:
     ],
 )
 def test_paths_are_taken_byte_for_byte(repo: GitRepo, name: bytes) -> None:
-    repo.commit({b"evals/" + name: "1", "evals/zz": "2"})
+    repo.commit({os.fsdecode(b"evals/" + name): "1", "evals/zz": "2"})
     (changes,) = (each.changes for each in walk(repo, pathspecs=(os.fsdecode(b"evals/" + name), "evals/zz")))
     assert [os.fsencode(change.path) for change in changes] == [b"evals/" + name, b"evals/zz"]
 

@@ -1,5 +1,6 @@
 """From commits to snapshots: each rule of an eval's series is one short history."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -509,7 +510,7 @@ def test_a_mapping_may_lie_in_the_folder_of_the_eval(repo: GitRepo) -> None:
 
 
 def test_links_and_submodules_where_files_are_read_are_problems(repo: GitRepo) -> None:
-    files: dict[str | bytes, Content] = {
+    files: dict[str, Content] = {
         TRUTH: "t",
         output(1): "1",
         output(2): Link("../iteration-001/extracted.json"),
@@ -578,7 +579,8 @@ def test_evals_may_lie_in_another_folder_or_at_the_root(repo: GitRepo) -> None:
 
 
 def test_paths_that_are_no_text_are_kept_as_they_are(repo: GitRepo) -> None:
-    repo.commit({b"evals/\xff\xfe/ground_truth.csv": "t", b"evals/\xff\xfe/results/iteration-001/extracted.json": "1"})
+    folder = os.fsdecode(b"evals/\xff\xfe")
+    repo.commit({f"{folder}/ground_truth.csv": "t", output(1, f"{folder}/results"): "1"})
     (history,) = histories(repo).values()
     assert history.id == "\udcff\udcfe"
     assert history.snapshots[0].outputs[0].path == "evals/\udcff\udcfe/results/iteration-001/extracted.json"

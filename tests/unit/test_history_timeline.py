@@ -1,0 +1,317 @@
+"""The fold goes on from any commit, with the result of starting from the root."""
+
+import subprocess
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.errors import NothingToReportError, ShallowRepositoryError
+from sitegen.history.layout import structure_digest
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import Advanced, advance, current
+from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
+from tests.gitrepo import DAY, START, Content, GitRepo, Link, MemoryParts
+
+TRUTH = "evals/shop/ground_truth.csv"
+SITE = SiteConfig()
+
+
+def output(number: int, name: str = "shop") -> str:
+    return f"evals/{name}/results/iteration-{number:03d}/extracted.json"
+
+
+def go(
+    repo: GitRepo, parts: MemoryParts, head: str, manifest: Manifest | None = None, *, allow_shallow: bool = False
+) -> Advanced:
+    manifest = manifest or Manifest()
+    return advance(
+        Repository.open(repo.path),
+        SITE,
+        parts,
+        head=head,
+        manifest=manifest,
+        structure=structure_digest(SITE, manifest),
+        allow_shallow=allow_shallow,
+    )
+
+
+class Whole(NamedTuple):
+    """Everything that a site is made from."""
+
+    evals: tuple[EvalHistory, ...]
+    instructions: tuple[InstructionHistory, ...]
+    records: tuple[CommitRecord, ...]
+    problems: tuple[object, ...]
+
+
+class Site:
+    """Puts updates together as a build does."""
+
+    def __init__(self) -> None:
+        self.parts = MemoryParts()
+        self.evals: dict[str, EvalHistory] = {}
+        self.instructions: dict[str, InstructionHistory] = {}
+        self.records: tuple[CommitRecord, ...] = ()
+
+    def take(self, advanced: Advanced) -> Whole:
+        update = advanced.update
+        if update.complete:
+            self.evals, self.instructions, self.records = {}, {}, ()
+        for each in update.evals:
+            known = self.evals[each.history.id].snapshots if each.history.id in self.evals else ()
+            assert known[: each.first_new] == each.history.snapshots[: each.first_new]
+            self.evals[each.history.id] = each.history
+        for history in update.instructions:
+            for edit in history.edits:
+                if edit.status == "renamed" and edit.old and edit.commit in {each.commit for each in update.records}:
+                    self.instructions.pop(edit.old.path, None)
+            self.instructions[history.path] = history
+        self.instructions.update({history.path: history for history in update.instructions})
+        self.records += update.records
+        evals = tuple(self.evals[name] for name in sorted(self.evals))
+        files = tuple(self.instructions[path] for path in sorted(self.instructions))
+        assert current(self.parts, SITE, Manifest()) == (evals, files)
+        return Whole(evals, files, self.records, advanced.problems)
+
+
+EVALS = ("shop", "bank", "mill")
+
+
+def random_history(repo: GitRepo, seed: int, length: int) -> list[str]:
+    """Commits of every kind that matters to a timeline, drawn from a seed."""
+    random = Random(seed)
+    there: dict[str, str] = {}
+    changes: list[dict[str, Content]] = []
+    for number in range(length):
+        files: dict[str, Content] = {}
+        for _ in range(random.randint(1, 4)):
+            text = f"{number} {random.random()}"
+            files |= random.choice([one_file, one_file, one_file, moved_eval, moved_instruction])(random, text, there)
+        files = {path: content for path, content in files.items() if content is not None or path in there}
+        there |= {path: content for path, content in files.items() if isinstance(content, str)}
+        for path in [path for path, content in files.items() if not isinstance(content, str)]:
+            there.pop(path, None)
+        changes.append(files)
+    return repo.commits(changes)
+
+
+def one_file(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
+    name, number = random.choice(EVALS), random.randint(1, 6)
+    entry = random.choice(["settings: {a: 1}", "mapping: own.yaml", "schema: s.json", "name: A", "["])
+    truth = random.choice([text, "same", None])
+    result = random.choice([text, "same", text, None])
+    time = f"2026-01-{random.randint(1, 28):02d}T00:00:00Z"
+    candidates: list[dict[str, Content]] = [
+        {f"evals/{name}/ground_truth.csv": truth},
+        {output(number, name): result},
+        {output(number, name): result, f"evals/{name}/ground_truth.csv": truth},
+        {output(number, name): result, output(number + 1, name): text},
+        {output(number, name).replace("extracted", "eval-results"): f'{{"timestamp": "{time}"}}'},
+        {f"evals/{name}/extracted.json": result},
+        {"schemas/field_mapping.yaml": truth},
+        {"evals/manifest.yaml": f"evals: {{{name}: {{{entry}}}}}"},
+        {random.choice(["own.yaml", "s.json", "src/x"]): text},
+        {f"prompts/{random.choice('abc')}.md": random.choice([None, "line\n" * 9 + text, Link("elsewhere")])},
+        {f"evals/{name}/results/{random.choice(['odd', 'iteration-3'])}/extracted.json": text},
+    ]
+    return random.choice(candidates)
+
+
+def moved_eval(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
+    old, new = random.sample(EVALS, 2)
+    if random.random() < 0.6 or any(path.startswith(f"evals/{new}/") for path in there):
+        return {}
+    moving = {path: content for path, content in there.items() if path.startswith(f"evals/{old}/")}
+    added = {path.replace(f"/{old}/", f"/{new}/"): content for path, content in moving.items()}
+    return {**dict.fromkeys(moving), **added}
+
+
+def moved_instruction(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
+    old, new = (f"prompts/{letter}.md" for letter in random.sample("abc", 2))
+    return {old: None, new: there[old] + random.choice(["", "more\n"])} if old in there else {}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "repo")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_folding_in_steps_gives_what_folding_at_once_gives(repo: GitRepo, seed: int) -> None:
+    base = repo.commits([{TRUTH: "t", output(1): "1", "prompts/a.md": "a\n"}])
+    shas = [*base, *random_history(repo, seed, 60)]
+    at_once = {}
+    for position in (20, 40, 60):
+        site = Site()
+        at_once[position] = site.take(go(repo, site.parts, shas[position]))
+    for step in (1, 7):
+        site = Site()
+        positions = sorted({*range(0, 61, step), 20, 40, 60})
+        for position in positions:
+            whole = site.take(go(repo, site.parts, shas[position]))
+            if position in at_once:
+                assert whole == at_once[position]
+
+
+def test_an_update_says_what_is_new(repo: GitRepo) -> None:
+    shas = repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "prompts/a.md": "a\n", "evals/bank/ground_truth.csv": "t"},
+            {output(2): "2", output(1): None, "src/x": "-", "evals/shop/notes.md": "-"},
+            {"prompts/b.md": "b\n"},
+            {"src/x": "+"},
+        ]
+    )
+    parts = MemoryParts()
+    first = go(repo, parts, shas[0])
+    assert first.update.complete
+    assert [(each.history.id, each.first_new) for each in first.update.evals] == [("bank", 0), ("shop", 0)]
+    assert [each.path for each in first.update.instructions] == ["prompts/a.md"]
+    second = go(repo, parts, shas[1])
+    # The first iteration's folder is gone, which its own page shows: so it is the first that is new.
+    assert [(each.history.id, each.first_new) for each in second.update.evals] == [("shop", 0)]
+    (record,) = second.update.records
+    assert [change.path for change in record.changes] == [output(1), output(2)]
+    assert (record.other_changes, record.snapshots, record.edits) == (1, (("shop", "0002"),), ())
+    third = go(repo, parts, shas[2])
+    assert (third.update.evals, [each.path for each in third.update.instructions]) == ((), ["prompts/b.md"])
+    assert third.update.records[0].edits == ("prompts/b.md",)
+    fourth = go(repo, parts, shas[3])
+    assert fourth.update == third.update._replace(instructions=(), records=())
+    assert (fourth.head.sha, fourth.commits) == (shas[3], 4)
+
+
+def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None:
+    sha = repo.commit({TRUTH: "t", output(1): "1", "CLAUDE.md": Link("x")})
+    parts = MemoryParts()
+    first = go(repo, parts, sha)
+    again = go(repo, parts, sha)
+    assert (again.update.complete, again.update.evals, again.update.records) == (False, (), ())
+    assert (again.head, again.problems) == (first.head, first.problems)
+    assert len(again.problems) == 1
+
+
+def test_one_more_commit_loads_only_what_it_touches(repo: GitRepo) -> None:
+    names = [f"eval-{number}" for number in range(20)]
+    repo.commit({f"evals/{name}/ground_truth.csv": "t" for name in names} | {output(1, name): name for name in names})
+    parts = MemoryParts()
+    go(repo, parts, repo.git("rev-parse", "HEAD"))
+    parts.asked.clear()
+    go(repo, parts, repo.commit({output(2, "eval-7"): "2"}))
+    assert {key for kind, key in parts.asked if kind == "eval"} == {"eval-7"}
+
+
+def test_rewritten_history_is_read_from_the_root(repo: GitRepo) -> None:
+    shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(3): "3"}])
+    site = Site()
+    site.take(go(repo, site.parts, shas[2]))
+    other = repo.commit({output(4): "4"}, branch="other", parent=shas[0])
+    advanced = go(repo, site.parts, other)
+    assert advanced.update.complete
+    assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 4]
+
+
+def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -> None:
+    base = repo.commit({TRUTH: "t", output(1): "1"})
+    main = repo.commit({output(2): "2"})
+    parts = MemoryParts()
+    go(repo, parts, main)
+    feature = repo.commit({output(3): "3"}, branch="feature", parent=base)
+    merge = repo.commit({output(2): "2"}, branch="feature", merge=main)
+    advanced = go(repo, parts, merge)
+    assert advanced.update.complete
+    snapshots = advanced.update.evals[0].history.snapshots
+    assert [(each.iteration, each.commit.sha) for each in snapshots] == [(1, base), (3, feature), (2, merge)]
+
+
+def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:
+    shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}])
+    parts, fresh = MemoryParts(), MemoryParts()
+    go(repo, parts, shas[1])
+    assert go(repo, parts, shas[0]) == go(repo, fresh, shas[0])
+    assert parts.content == fresh.content
+
+
+def test_another_structure_is_read_from_the_root(repo: GitRepo) -> None:
+    sha = repo.commit({TRUTH: "t", output(1): "1"})
+    parts = MemoryParts()
+    go(repo, parts, sha)
+    renamed = Manifest(evals=(EvalConfig(id="store", dir="evals/shop"),))
+    advanced = go(repo, parts, sha, renamed)
+    assert (advanced.update.complete, [each.history.id for each in advanced.update.evals]) == (True, ["store"])
+    assert parts.keys("eval") == ("store",)
+
+
+def test_parts_that_cannot_be_read_are_made_anew(repo: GitRepo) -> None:
+    sha = repo.commit({TRUTH: "t", output(1): "1"})
+    parts, fresh = MemoryParts(), MemoryParts()
+    go(repo, parts, sha)
+    parts.put("state", "global", b'{"structure": 1}')
+    assert go(repo, parts, sha) == go(repo, fresh, sha)
+
+
+def test_a_shallow_history_is_refused_unless_it_is_allowed(repo: GitRepo, tmp_path: Path) -> None:
+    shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(3): "3"}])
+    shallow = GitRepo(tmp_path / "empty")
+    shallow.path = tmp_path / "shallow"
+    subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{repo.path}", str(shallow.path)], check=True)
+    with pytest.raises(ShallowRepositoryError) as caught:
+        go(shallow, MemoryParts(), shas[2])
+    assert "fetch-depth: 0" in (caught.value.fix or "")
+    parts = MemoryParts()
+    advanced = go(shallow, parts, shas[2], allow_shallow=True)
+    assert [(each.severity, each.commit) for each in advanced.problems] == [("warning", shas[1])]
+    assert [each.commit.position for each in advanced.update.evals[0].history.snapshots] == [0, 0, 1]
+    shallow.git("fetch", "-q", "--unshallow")
+    deep = go(shallow, parts, shas[2])
+    assert (deep.update.complete, deep.commits, deep.problems) == (True, 3, ())
+
+
+def test_a_repository_without_an_eval_has_nothing_to_report_and_says_what_was_looked_for(repo: GitRepo) -> None:
+    sha = repo.commit({"evals/shop/notes.md": "-", output(1): "1", "CLAUDE.md": "-"})
+    with pytest.raises(NothingToReportError) as caught:
+        go(repo, MemoryParts(), sha)
+    assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.what
+    assert "evals/manifest.yaml names no other" in caught.value.what
+    assert caught.value.where == str(repo.path)
+
+
+def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None:
+    repo.commit({TRUTH: "t", output(1): "1"}, when=START)
+    repo.commit({output(2): "2"}, when=START - DAY)
+    repo.commit({output(3): "3"}, when=START - 2 * DAY)
+    advanced = go(repo, MemoryParts(), repo.commit({output(4): "4"}, when=START + DAY))
+    assert [(each.severity, each.what) for each in advanced.problems] == [
+        ("note", "2 commits are dated before the commit they follow.")
+    ]
+    assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 2, 3, 4]
+
+
+def test_a_mapping_that_only_an_old_manifest_names_is_followed_from_its_beginning(repo: GitRepo) -> None:
+    shas = repo.commits(
+        [
+            {"rules/odd.yaml": "1"},
+            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": "evals: {shop: {mapping: rules/odd.yaml}}"},
+            {"rules/odd.yaml": "2"},
+            {"evals/manifest.yaml": "evals: {shop: {}}"},
+        ]
+    )
+    advanced = go(repo, MemoryParts(), shas[3])
+    snapshots = advanced.update.evals[0].history.snapshots
+    assert [(each.commit.position, each.mapping and each.mapping.path, each.cause) for each in snapshots] == [
+        (1, "rules/odd.yaml", ("outputs",)),
+        (2, "rules/odd.yaml", ("mapping",)),
+        (3, None, ("mapping",)),
+    ]
+
+
+def test_a_merge_brings_the_iterations_of_its_side_branch(repo: GitRepo) -> None:
+    base = repo.commit({TRUTH: "t", output(1): "1"})
+    repo.commit({output(2): "2"}, branch="side", parent=base)
+    side = repo.commit({output(3): "3"}, branch="side")
+    merge = repo.commit({output(2): "2", output(3): "3"}, merge=side)
+    history = go(repo, MemoryParts(), merge).update.evals[0].history
+    assert [(each.iteration, each.commit.sha) for each in history.snapshots] == [(1, base), (2, merge), (3, merge)]
