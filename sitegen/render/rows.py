@@ -20,7 +20,7 @@ from sitegen.pages.report import Discrepancy, Section
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
 from sitegen.pages.values import Shown
-from sitegen.render.formats import day, number, printable, signed
+from sitegen.render.formats import day, number, printable
 from sitegen.stats import counts as sums
 
 SHOWN_FIRST = 25
@@ -124,15 +124,23 @@ def _iteration(point: TrendPoint, root: str, drawn: int, more: bool) -> str:
     commit = _text(point.short)
     if point.short != point.sha:
         commit = f'<a href="{root}{links.commit(point.sha)}">{commit}</a>'
-    values = "".join(f'<td class="num hide-s">{_ratio(value)}' for value in point.values[1:drawn])
-    by_type = "".join(f'<td class="num hide-m">{count or ""}' for count in point.errors)
+    values = "".join([f"<td>{_ratio(value)}" for value in point.values[1:drawn]])
+    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
     return (
-        f'<tr{" class=more" if more else ""}><td><div class="one"><a href="{_text(point.file)}">{_text(point.label)}'
-        f'</a> <span class="subj">{_text(point.subject)}</span></div><div class="by"><span class="sha">{commit}</span> '
-        f"{_text(point.author)}{_pills(point)}</div>"
-        f'<td class="num">{_ratio(point.values[0])}<td class="num">{signed(point.change)}{values}'
-        f'<td class="num">{sum(point.errors)}{by_type}<td class="nowrap hide-s">{_text(day(point.committed_at))}\n'
+        f'<tr{" class=more" if more else ""}><td><div><a href="{_text(point.file)}">{_text(point.label)}</a> '
+        f"<i>{_text(point.subject)}</i></div>{commit} {_text(point.author)}{_pills(point)}"
+        f"<td>{_ratio(point.values[0])}{_change(point.change)}{values}<td>{sum(point.errors)}{by_type}"
+        f"<td>{_text(day(point.committed_at))}\n"
     )
+
+
+def _change(value: float | None) -> str:
+    """A change with its sign; the style sheet adds arrow and colour. What rounds to nothing still has its sign."""
+    if value is None:
+        return f"<td>{_NIL}"
+    if value == 0:
+        return "<td>0.000"
+    return f"<td class={'up' if value > 0 else 'dn'}>{'+' if value > 0 else '−'}{abs(value):.3f}"
 
 
 def _pills(point: TrendPoint) -> str:

@@ -36,22 +36,22 @@ def test_a_link_to_a_field_filters_the_table_of_fields(visit):
 
 def test_iterations_can_be_filtered_by_author(visit):
     page = visit("evals/waybills/index.html")
-    assert _rows(page, ".wide").count() == 25
+    assert _rows(page, ".iters").count() == 25
     page.get_by_label("Filter iterations").fill("okafor")
-    assert _rows(page, ".wide").count() == 20
-    expect(page.locator(".card:has(.wide) [data-count]")).to_have_text("20 matching of 60")
+    assert _rows(page, ".iters").count() == 20
+    expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("20 matching of 60")
 
 
 def test_show_more_shows_the_rest(visit):
     page = visit("evals/waybills/index.html")
     page.get_by_role("button", name="Show 35 more").click()
-    assert _rows(page, ".wide").count() == 60
+    assert _rows(page, ".iters").count() == 60
 
 
 def test_every_row_is_printed(visit):
     page = visit("evals/waybills/index.html")
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert _rows(page, ".wide").count() == 60
+    assert _rows(page, ".iters").count() == 60
 
 
 def test_the_theme_button_is_remembered_from_page_to_page(visit):

@@ -107,7 +107,7 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
         sample.WAYBILLS, (), False, sample.SPECS, 3, (point,), (), Counts(), None, (), (), heat, ()
     )  # fmt: skip
     read = _Reader(rows.iterations(view, "../../"))
-    assert read.tags <= {"table", "tr", "td", "div", "a", "span"}
+    assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i"}
     assert all(_clean(text) in read.text for text in (subject, author, label))
 
 
