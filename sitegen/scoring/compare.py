@@ -27,6 +27,8 @@ _YES: Final = frozenset({"yes", "y"})
 _NO: Final = frozenset({"no", "n"})
 _FULL_CIRCLE: Final = Decimal(360)
 _MAX_UNORDERED: Final = 300
+_ZEROS: Final = re.compile(r"\s*0[0-9]")
+"""A zip code or a serial number, which no coercion makes a number of by itself."""
 
 
 class TruthError(ValueError):
@@ -213,6 +215,8 @@ def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: 
 
 def _inferred(value: str, rule: FieldRule, rules: Rules) -> tuple[Value, Comparison]:
     number = plain_number(value)
+    if number is None and rule.coerce and not _ZEROS.match(value):
+        number = coerced_number(value)
     if number is not None:
         return number, Numeric(number, _tolerance(number, rule), coerced_number if rule.coerce else plain_number)
     word = normalise(value)

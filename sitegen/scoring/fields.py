@@ -31,6 +31,9 @@ METRICS: Final = (
 )
 
 
+_MAX_FINDINGS: Final = 100
+
+
 class Expected(NamedTuple):
     """The ground truth of an eval, compiled."""
 
@@ -63,8 +66,7 @@ class FieldsScorer:
             what = f"the ground truth cannot be read: {error.what}"
             broken = Finding("error", what, error.fix, error.line, "ground_truth")
             return _no_ground_truth((broken, *findings), rules)
-        several = len(expected.documents) > 1 or expected.key is not None
-        output = read_outputs(inputs.outputs, rules.mapping, several=several, key=expected.key)
+        output = read_outputs(inputs.outputs, rules.mapping, expected=len(expected.documents), key=expected.key)
         return _Scoring(rules, expected, output, findings).result()
 
 
@@ -117,7 +119,7 @@ class _Scoring:
             metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
             documents=tuple(documents),
             fields=fields,
-            findings=tuple(self._findings),
+            findings=_bounded(self._findings),
             expected_values=_expected_values(self._judgements, counts),
             actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
             algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),
@@ -133,17 +135,17 @@ class _Scoring:
         return self._rules.mapping.convention
 
     def _paired(self) -> dict[str, dict[str, Value]]:
-        """The documents of the output by the names of the truth; where both have one, they belong together."""
+        """The documents of the output by the names of the truth; a lone one without a name belongs to the only one."""
         given = self._output.documents
         names = [name for name, _ in self._expected.documents]
-        if len(names) == len(given) == 1 and not (self._output.unreadable):
+        if len(names) == len(given) == 1 and ("" in given or names == [""]):
             return {names[0]: next(iter(given.values()))}
         strangers = [name for name in given if name not in names]
         if strangers:
             listed = ", ".join(name[:60] or "(without a name)" for name in strangers[:20])
             what = f"{len(strangers)} documents of the output are not in the ground truth and not scored: {listed}"
             self._findings.append(Finding("warning", what, "Add them to the ground truth.", None, "output"))
-        if given:
+        if "" not in self._output.unreadable:
             for name in names:
                 if name not in given and name not in self._output.unreadable:
                     what = f"the document {name[:80]!r} is missing from the output; each of its values is an omission"
@@ -163,6 +165,14 @@ class _Scoring:
             for attribute, judgements in by_attribute.items()
             if judgements
         )
+
+
+def _bounded(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Findings that fit on a page; the number of those that do not stands for them."""
+    if len(findings) <= _MAX_FINDINGS:
+        return tuple(findings)
+    more = f"{len(findings) - _MAX_FINDINGS} more findings are not listed"
+    return (*findings[:_MAX_FINDINGS], Finding("warning", more, "Correct those above first."))
 
 
 def _expected(file: File | None, mapping: bytes | None, settings: str, schema: bytes | None) -> Expected:

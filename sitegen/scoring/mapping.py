@@ -125,6 +125,9 @@ def read_mapping(content: bytes | None, settings: str) -> tuple[Mapping, tuple[F
     except UnreadableError as error:
         findings.append(Finding("error", error.what, error.fix, None, "settings"))
         over = {}
+    if isinstance(over, dict) and over.get("ground_truth_format") == "auto":
+        # Nothing was said, so that what the mapping says stands.
+        over = {key: value for key, value in over.items() if key != "ground_truth_format"}
     base = _valid(_dealiased(written, "mapping", findings), "mapping", lines, findings)
     laid = _valid(_dealiased(over, "settings", findings), "settings", {}, findings)
     both: list[Finding] = []

@@ -26,16 +26,17 @@ class Output(NamedTuple):
     findings: list[Finding]
 
 
-def read_outputs(files: tuple[File, ...], mapping: Mapping, *, several: bool, key: str | None) -> Output:
+def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> Output:
     """Read the files of one output. Never raises.
 
-    *several*: the ground truth has several documents, or names its one, so that a list is no mistake. *key* names
-    them; without one they are numbered from 1. Of several files each is one document, called as its stem.
+    *expected* documents are in the ground truth, which *key* names in a list; without a key they are numbered from 1.
+    A list is a mistake where one document without a name is expected. Of several files each is one document, called
+    as its stem.
     """
     output = Output({}, {}, [])
     if not files:
         _fail(output, "", "the output is missing")
-    reader = _Reader(output, mapping, several, (mapping.documents.key if mapping.documents else key))
+    reader = _Reader(output, mapping, expected, key)
     for file in files:
         stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 else ""
         try:
@@ -54,11 +55,12 @@ def _fail(output: Output, name: str, why: str, line: int | None = None, fix: str
 
 
 class _Reader:
-    def __init__(self, output: Output, mapping: Mapping, several: bool, key: str | None) -> None:
+    def __init__(self, output: Output, mapping: Mapping, expected: int, key: str | None) -> None:
         self._output = output
         self._path = mapping.documents.path if mapping.documents else None
-        self._several = several or mapping.documents is not None
-        self._key = key
+        self._key = mapping.documents.key if mapping.documents else key
+        self._lone = expected == 1
+        self._lists = not self._lone or self._key is not None
 
     def file(self, path: str, content: bytes, stem: str) -> None:
         """Add the documents of one file. Raises UnreadableError."""
@@ -81,12 +83,12 @@ class _Reader:
             value = below if isinstance(below, list) else None
             if value is None:
                 raise UnreadableError(f"there is no list of documents at {self._path!r}", "Write one there.")
-        if isinstance(value, list) and self._several and not stem:
+        if isinstance(value, list) and self._lists and not stem:
             for number, each in enumerate(value, 1):
                 self._document(each, number, None)
         elif isinstance(value, dict):
-            name = stem or (self._name(value, 1) if self._key else "")
-            self._add(name, value)
+            # One document for one: they belong together, whatever the output calls it.
+            self._add(stem or ("" if self._lone else self._name(value, 1)), value)
         else:
             raise UnreadableError("its root is no object", "Write one JSON object.")
 

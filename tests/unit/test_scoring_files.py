@@ -8,6 +8,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.paths import follow, parse
 from sitegen.scoring.scorer import File, Inputs
 
 TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
@@ -28,7 +29,6 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
         ("t.csv", b"a,b\n", "it has a header and no rows", None),
         ("t.csv", b"a\n\xff\n", "it is not UTF-8 text", 2),
         ("t.csv", b'a\n"' + b"x" * 200_000 + b'"\n', "it is no valid CSV: field larger than field limit (131072)", 2),
-        ("t.csv", b"a[-1],b\n1,2\n", "the index in 'a[-1]' lies outside 0..9999", None),
         ("t.csv", b",Walls:, Name\n,,x\n", "nothing of it is mapped (read as building_summary_csv)", None),
         ("t.json", b'{"a": 1', "it is no valid JSON: Expecting ',' delimiter at line 1, column 8", 1),
         ("t.json", b"[]", "it holds no object", None),
@@ -112,3 +112,30 @@ def test_a_broken_line_costs_its_own_document_only() -> None:
     ]
     assert (card.status, card.metric("macro_f1"), card.metric("f1")) == ("scored", 0.5, 2 / 3)
     assert [each.line for each in card.findings] == [2, None]
+
+
+def test_findings_are_bounded_and_the_rest_is_counted() -> None:
+    truth = File("t.csv", b"id,a\n" + b"".join(b"d%d,maybe\n" % number for number in range(150)))
+    settings = '{"fields": {"a": {"type": "boolean"}}}'
+    card = scorer("fields").score(Inputs((File("e.json", b"[]"),), truth, None, None, settings)).scorecard
+    assert len(card.findings) == 101
+    assert card.findings[-1] == Finding(
+        "warning", "200 more findings are not listed", "Correct those above first.", None, "output"
+    )
+
+
+def test_a_number_of_thousands_of_digits_spoils_its_own_field_only() -> None:
+    output = File("e.json", b'{"a": ' + b"9" * 5_000 + b', "b": 2}')
+    result = scorer("fields").score(Inputs((output,), TRUTH, None, None, "{}"))
+    assert [(each.path, each.outcome) for each in result.judgements] == [
+        ("a", "format_error"),
+        ("b", "correct"),
+        ("c", "true_negative"),
+    ]
+    assert str(result.judgements[0].actual) == f"Unusable(literal='{'9' * 80}', reason='a number of too many digits')"
+
+
+def test_a_path_through_null_or_a_scalar_or_a_negative_index_is_missing() -> None:
+    root = {"a": [{"b": 1}], "n": None, "s": "x", "d": {"0": 2}}
+    paths = ("a.0.b", "a[0].b", "a[-1].b", "a[1].b", "n.b", "s.b", "s[0]", "d.0", 'd["0"]')
+    assert [follow(root, parse(path)) for path in paths] == [1, 1, None, None, None, None, None, 2, 2]

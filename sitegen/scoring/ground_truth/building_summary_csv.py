@@ -12,7 +12,6 @@ from typing import NamedTuple
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, unmapped
-from sitegen.scoring.ground_truth.wide import clashes
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.scoring.reading import Document
 from sitegen.text.normalise import normalise
@@ -72,7 +71,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             seen.add(cells[1])
     for path, given in items.items():
         tree.put(path, given)
-    findings += clashes(tree)
+    findings += tree.findings
     return GroundTruth((Document("", tree.value()),), True, None, (*findings, *unmapped(left_over)))
 
 

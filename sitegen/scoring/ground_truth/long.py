@@ -6,7 +6,7 @@ from typing import Final
 
 from sitegen.model.problems import Finding
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, unmapped
-from sitegen.scoring.ground_truth.wide import check_distinct, clashes
+from sitegen.scoring.ground_truth.wide import check_distinct
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.reading import Document, UnreadableError
 
@@ -48,7 +48,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             left_over.append(name)
     if not trees:
         raise UnreadableError("it has a header and no rows", "Write one row a field.")
-    findings: list[Finding] = [finding for tree in trees.values() for finding in clashes(tree)]
+    findings: list[Finding] = [finding for tree in trees.values() for finding in tree.findings]
     documents = tuple(Document(name, tree.value()) for name, tree in trees.items())
     key = None if named_by is None else (mapping.documents.key if mapping.documents else "id")
     return GroundTruth(documents, True, key, (*findings, *unmapped(left_over)))

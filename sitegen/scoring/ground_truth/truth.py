@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.paths import PathError, Step, parse
-from sitegen.scoring.reading import Document, UnreadableError
+from sitegen.scoring.reading import Document
 
 _MAX_ITEMS: Final = 10_000
 
@@ -28,22 +28,29 @@ class Tree:
 
     def __init__(self) -> None:
         self._root: dict[Step, object] = {}
-        self.clashes: list[str] = []
+        self.findings: list[Finding] = []
 
     def put(self, path: str, value: Value) -> None:
-        """Set a value; a path that runs through a value, or stands already, is a clash and left out."""
+        """Set a value. A path that cannot be read, or that has a value already, is a finding and left out."""
+        try:
+            *above, last = _steps(path)
+        except PathError as error:
+            self._report(str(error), "Map the column to a path such as 'walls[0].area'.")
+            return
         holder = self._root
-        *above, last = _steps(path)
         for step in above:
             below = holder.setdefault(step, {})
             if not isinstance(below, dict):
-                self.clashes.append(path)
-                return
+                break
             holder = below
-        if last in holder:
-            self.clashes.append(path)
         else:
-            holder[last] = value
+            if last not in holder:
+                holder[last] = value
+                return
+        self._report(f"the path {path!r} has a value already", "Map each column to a path of its own.")
+
+    def _report(self, what: str, fix: str) -> None:
+        self.findings.append(Finding("warning", f"{what}; this column is not scored", fix, None, "ground_truth"))
 
     def value(self) -> dict[str, Value]:
         """The finished tree."""
@@ -51,12 +58,9 @@ class Tree:
 
 
 def _steps(path: str) -> tuple[Step, ...]:
-    try:
-        steps = parse(path)
-    except PathError as error:
-        raise UnreadableError(str(error), "Map the column to a path such as 'walls[0].area'.") from None
+    steps = parse(path)
     if any(isinstance(step, int) and not 0 <= step < _MAX_ITEMS for step in steps):
-        raise UnreadableError(f"the index in {path!r} lies outside 0..{_MAX_ITEMS - 1}", "Number items from 0.")
+        raise PathError(f"the index in {path[:80]!r} lies outside 0..{_MAX_ITEMS - 1}")
     return steps
 
 

@@ -38,7 +38,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             path = paths.get(column)
             if path and column != named_by:
                 tree.put(path, cells[column])
-        findings += clashes(tree)
+        findings += [finding for finding in tree.findings if finding not in findings]
         name = cells[named_by].strip() if named_by is not None else ""
         documents.append(Document(name, tree.value()))
     if not documents:
@@ -66,20 +66,6 @@ def check_distinct(header: list[str], line: int) -> None:
         if column and column in seen:
             raise UnreadableError(f"the column {column!r} stands twice", "Rename or remove one.", line)
         seen.add(column)
-
-
-def clashes(tree: Tree) -> list[Finding]:
-    """A warning for each path that could not be set."""
-    return [
-        Finding(
-            "warning",
-            f"the path {path!r} has a value already; this one is not scored",
-            "Map each column to a path of its own.",
-            None,
-            "ground_truth",
-        )
-        for path in tree.clashes
-    ]
 
 
 def _named(
