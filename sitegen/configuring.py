@@ -153,13 +153,11 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     if not isinstance(root, dict):
         return None, (Finding("error", f"The manifest is {_found(root)}.", "Write a mapping with the key evals.", 1),)
     findings = [
-        _unknown_key(("manifest", str(key)), ("version", "evals"), lines.get((str(key),)))
+        _unknown_key((str(key),), ("version", "evals"), lines.get((str(key),)))
         for key in root
         if key not in ("version", "evals")
     ]
     entries = root.get("evals")
-    if isinstance(entries, list):
-        entries = {str(each.get("id", index)): each for index, each in enumerate(entries) if isinstance(each, dict)}
     if not isinstance(entries, dict | None):
         what = f"evals is {_found(entries)}, a mapping from ids to entries is wanted."
         return None, (Finding("error", what, "Write the id of each eval as a key below evals.", lines.get(("evals",))),)

@@ -1,0 +1,176 @@
+"""Configuration: what is understood, and what is said where it is not."""
+
+from pathlib import Path
+
+import pytest
+
+from sitegen.config import Engine, EvalConfig, Limits, Manifest, SiteConfig
+from sitegen.configuring import read_manifest, read_manifest_leniently, read_site, site_config_bytes
+from sitegen.errors import ConfigurationError
+
+PATH = "evals/manifest.yaml"
+
+
+def manifest(text: str) -> Manifest:
+    return read_manifest(text.encode(), PATH, "evals")
+
+
+def refusal(text: str) -> tuple[str, str | None, str | None]:
+    with pytest.raises(ConfigurationError) as caught:
+        manifest(text)
+    return caught.value.what, caught.value.where, caught.value.fix
+
+
+def site_refusal(folder: Path, text: str, name: str = "sitegen.toml") -> tuple[str, str | None, str | None]:
+    (folder / name).write_text(text)
+    with pytest.raises(ConfigurationError) as caught:
+        read_site(folder)
+    return caught.value.what, caught.value.where, caught.value.fix
+
+
+def test_without_any_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert read_site(tmp_path) == SiteConfig()
+    assert read_site(None) == SiteConfig()
+    assert site_config_bytes(tmp_path) == b""
+
+
+def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
+    (tmp_path / "sitegen.toml").write_text(
+        'title = " Mine "\nbase_url = "https://example.org"\nfirst_parent = false\ninstructions = ["a/*.md"]\n'
+        "[limits]\ndiscrepancies_per_type = 7\n[engine]\njobs = 2\n"
+    )
+    assert read_site(tmp_path) == SiteConfig(
+        title="Mine",
+        base_url="https://example.org",
+        first_parent=False,
+        instructions=("a/*.md",),
+        limits=Limits(discrepancies_per_type=7),
+        engine=Engine(jobs=2),
+    )
+
+
+def test_the_table_of_pyproject_counts_where_there_is_no_file_of_our_own(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.sitegen]\ntitle = "Theirs"\n')
+    assert read_site(tmp_path).title == "Theirs"
+    (tmp_path / "sitegen.toml").write_text('title = "Ours"\n')
+    assert read_site(tmp_path).title == "Ours"
+
+
+def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
+    assert read_site(None, read={"sitegen.toml": b'title = "Bare"'}.get).title == "Bare"
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line", "fix"),
+    [
+        ('title = "x"\nevals_dirs = "e"\n', "The key 'evals_dirs' is not known.", 2, "Did you mean 'evals_dir'?"),
+        ("[limits]\n\nsite_byte = 1\n", "The key 'limits.site_byte' is not known.", 3, "Did you mean 'site_bytes'?"),
+        ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
+        ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
+        ("title = \n", "sitegen.toml is no TOML: ", 1, "Correct the line."),
+    ],
+)
+def test_what_is_not_understood_is_named_with_its_line(
+    tmp_path: Path, text: str, what: str, line: int, fix: str
+) -> None:
+    said, where, do = site_refusal(tmp_path, text)
+    assert said.startswith(what)
+    assert (where, do) == (f"sitegen.toml:{line}", fix)
+
+
+def test_a_key_of_pyproject_is_named_with_its_line(tmp_path: Path) -> None:
+    text = '[project]\ntitel = "not ours"\n[tool.sitegen]\ntitel = "x"\n'
+    assert site_refusal(tmp_path, text, "pyproject.toml") == (
+        "The key 'titel' is not known.",
+        "pyproject.toml:4",
+        "Did you mean 'title'?",
+    )
+
+
+def test_an_entry_of_the_manifest_is_read_with_what_it_says_besides_as_metadata() -> None:
+    text = """
+version: 2.0
+evals:
+  lamb-adu:
+    name: Lamb ADU
+    dir: evals/lamb
+    ground_truth_format: long
+    aliases: lamb
+    instructions: [a/**, b.md]
+    thresholds: {f1: 0.9, recall: 1}
+    settings: {b: 1, a: {ü: [x]}}
+    pdf: plans.pdf
+    features: [Small, 2]
+    expected: {walls: 4}
+    built: 2020-01-02
+  plain:
+  7: {name: Number}
+"""
+    assert manifest(text) == Manifest(
+        version="2.0",
+        evals=(
+            EvalConfig(
+                id="lamb-adu",
+                name="Lamb ADU",
+                dir="evals/lamb",
+                ground_truth_format="long",
+                aliases=("lamb",),
+                instructions=("a/**", "b.md"),
+                thresholds=(("f1", 0.9), ("recall", 1.0)),
+                settings='{"a":{"ü":["x"]},"b":1}',
+                metadata=(
+                    ("pdf", "plans.pdf"),
+                    ("features", '["Small",2]'),
+                    ("expected", '{"walls":4}'),
+                    ("built", "2020-01-02"),
+                ),
+            ),
+            EvalConfig(id="plain"),
+            EvalConfig(id="7", name="Number"),
+        ),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "evals:\n", "{}"])
+def test_an_empty_manifest_names_no_evals(text: str) -> None:
+    assert manifest(text) == Manifest()
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line"),
+    [
+        ("- a\n", "The manifest is a list.", 1),
+        ("version: 2\neval: {}\n", "The key 'eval' is not known.", 2),
+        ("evals: [a, 3]\n", "evals is a list, a mapping from ids to entries is wanted.", 1),
+        ("evals: text\n", "evals is text ('text'), a mapping from ids to entries is wanted.", 1),
+        ("evals:\n  a: text\n", "evals.a is text ('text'), a mapping is wanted.", 2),
+        ("evals:\n  a:\n    name: [x]\n", "evals.a.name is a list, a valid string is wanted.", 3),
+        ("evals:\n  a:\n    kind: odd\n", "evals.a.kind is text ('odd'), 'fields' is wanted.", 3),
+        ("evals:\n  a:\n    settings: 3\n", "evals.a.settings is a number (3), a mapping is wanted.", 3),
+        ("evals:\n  a: {\n", "The manifest is no YAML: ", 3),
+        ("evals: !!python/object/apply:os.system [ls]\n", "The manifest is no YAML: ", 1),
+        ("a: &a [*a]\n", "The manifest holds itself.", 1),
+    ],
+)
+def test_what_the_manifest_says_wrongly_is_named_with_its_line(text: str, what: str, line: int) -> None:
+    said, where, _ = refusal(text)
+    assert said.startswith(what)
+    assert where == f"{PATH}:{line}"
+
+
+def test_entries_of_old_commits_that_are_wrong_are_left_out_and_said() -> None:
+    read, findings = read_manifest_leniently(b"evals:\n  a: {name: A}\n  b: {name: []}\n", PATH, "evals")
+    assert read == Manifest(evals=(EvalConfig(id="a", name="A"),))
+    assert [(finding.severity, finding.what, finding.line) for finding in findings] == [
+        ("error", "evals.b.name is a list, a valid string is wanted.", 3)
+    ]
+    assert read_manifest_leniently(b"\xff\xfe\x00", PATH, "evals")[0] is None
+
+
+def test_documents_that_would_grow_are_refused() -> None:
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
+    assert refusal(bomb)[0].startswith("The manifest has too many aliases")
+    many = "a: &a 1\nb: [" + ", ".join(["*a"] * 101) + "]\n"
+    assert refusal(many)[0].startswith("The manifest has too many aliases")
+    assert refusal("[" * 100_000)[0].startswith("The manifest has too many aliases")
+    assert refusal("# " + "x" * 1_000_000)[0] == "The manifest has 1,000,002 bytes."

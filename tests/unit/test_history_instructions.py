@@ -1,0 +1,154 @@
+"""Instruction files through history, and the globs that name them."""
+
+from pathlib import Path
+
+import pytest
+
+from sitegen.config import INSTRUCTIONS, Manifest, SiteConfig
+from sitegen.history.globs import literal_prefix, matches
+from sitegen.history.layout import structure_digest
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import advance
+from sitegen.model.timeline import InstructionHistory
+from tests.gitrepo import GitRepo, Link, MemoryParts
+
+TEXT = "".join(f"{number}. A rule of some length\n" for number in range(10))
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/shop/ground_truth.csv": "t"})
+    return repo
+
+
+def files(repo: GitRepo) -> tuple[InstructionHistory, ...]:
+    repository, site, manifest = Repository.open(repo.path), SiteConfig(), Manifest()
+    return advance(
+        repository,
+        site,
+        MemoryParts(),
+        head=repository.resolve("HEAD"),
+        manifest=manifest,
+        structure=structure_digest(site, manifest),
+    ).update.instructions
+
+
+def edits(history: InstructionHistory) -> list[tuple[int, str, str]]:
+    return [(edit.commit.position, edit.status, edit.path) for edit in history.edits]
+
+
+def test_each_edit_of_a_file_is_listed_with_its_contents_before_and_after(repo: GitRepo) -> None:
+    shas = repo.commits([{"CLAUDE.md": "1", "README.md": "-"}, {"CLAUDE.md": "2"}, {"CLAUDE.md": None}])
+    (history,) = files(repo)
+    one, two = (repo.oid(sha, "CLAUDE.md") for sha in shas[:2])
+    assert (history.path, history.deleted) == ("CLAUDE.md", True)
+    assert [(edit.status, edit.old and edit.old.oid, edit.new and edit.new.oid) for edit in history.edits] == [
+        ("added", None, one),
+        ("modified", one, two),
+        ("deleted", two, None),
+    ]
+
+
+def test_a_file_that_is_added_again_continues_its_history(repo: GitRepo) -> None:
+    repo.commits([{"CLAUDE.md": "1"}, {"CLAUDE.md": None}, {"CLAUDE.md": "3"}])
+    (history,) = files(repo)
+    assert not history.deleted
+    assert [edit.status for edit in history.edits] == ["added", "deleted", "added"]
+
+
+def test_a_rename_is_followed_by_equal_contents(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": TEXT, "prompts/b.md": "b"}, {"prompts/a.md": None, "prompts/new/c.md": TEXT}])
+    history = files(repo)
+    assert [(each.path, edits(each)) for each in history] == [
+        ("prompts/b.md", [(1, "added", "prompts/b.md")]),
+        ("prompts/new/c.md", [(1, "added", "prompts/a.md"), (2, "renamed", "prompts/new/c.md")]),
+    ]
+    assert history[1].edits[1].old == history[1].edits[0].new
+
+
+def test_a_rename_with_an_edit_is_followed_if_half_of_the_file_stayed(repo: GitRepo) -> None:
+    half = "".join(TEXT.splitlines(keepends=True)[:5]) + "x\n" * 5
+    repo.commits([{"prompts/a.md": TEXT}, {"prompts/a.md": None, "prompts/b.md": half}])
+    assert [edits(each) for each in files(repo)] == [[(1, "added", "prompts/a.md"), (2, "renamed", "prompts/b.md")]]
+
+
+def test_another_file_in_place_of_a_deleted_one_is_no_rename(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": TEXT}, {"prompts/a.md": None, "prompts/b.md": "Something else\n" * 9}])
+    assert [(each.path, each.deleted) for each in files(repo)] == [("prompts/a.md", True), ("prompts/b.md", False)]
+
+
+def test_two_files_that_move_at_once_keep_their_own_histories(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": "a" + TEXT, "prompts/b.md": "b" + TEXT}])
+    repo.commits(
+        [{"prompts/a.md": None, "prompts/b.md": None, "prompts/c/a.md": "a" + TEXT, "prompts/c/b.md": "b" + TEXT}]
+    )
+    assert [edits(each) for each in files(repo)] == [
+        [(1, "added", "prompts/a.md"), (2, "renamed", "prompts/c/a.md")],
+        [(1, "added", "prompts/b.md"), (2, "renamed", "prompts/c/b.md")],
+    ]
+
+
+def test_equal_files_are_paired_by_their_names_first(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": "", "prompts/b.md": ""}])
+    repo.commits([{"prompts/a.md": None, "prompts/b.md": None, "prompts/x/b.md": "", "prompts/x/a.md": ""}])
+    assert [(each.path, each.edits[0].path) for each in files(repo)] == [
+        ("prompts/x/a.md", "prompts/a.md"),
+        ("prompts/x/b.md", "prompts/b.md"),
+    ]
+
+
+def test_a_name_that_is_used_again_after_a_rename_is_another_file(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": TEXT}, {"prompts/a.md": None, "prompts/b.md": TEXT}, {"prompts/a.md": "new"}])
+    assert [(each.path, len(each.edits)) for each in files(repo)] == [("prompts/a.md", 1), ("prompts/b.md", 2)]
+
+
+def test_a_file_that_becomes_a_link_is_deleted(repo: GitRepo) -> None:
+    repo.commits([{"CLAUDE.md": "1"}, {"CLAUDE.md": Link("AGENTS.md")}])
+    assert [edit.status for edit in files(repo)[0].edits] == ["added", "deleted"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "yes", "no"),
+    [
+        ("prompts/**/*.md", ["prompts/a.md", "prompts/b/c/a.md"], ["prompts/a.txt", "x/prompts/a.md", "prompts.md"]),
+        ("CLAUDE.md", ["CLAUDE.md"], ["x/CLAUDE.md", "CLAUDE_md", "claude.md"]),
+        ("**/CLAUDE.md", ["CLAUDE.md", "a/b/CLAUDE.md"], ["aCLAUDE.md"]),
+        ("**", ["a", "a/b"], []),
+        ("a/**", ["a/b", "a/b/c"], ["a", "b/a/c"]),
+        ("a/", ["a/b", "a/b/c"], ["a"]),
+        ("./a/*", ["a/b"], ["a/b/c"]),
+        ("/a/*.md", ["a/.md"], ["a/b/c.md"]),
+        ("a**b", ["ab", "axxb"], ["a/b"]),
+        ("a?c", ["abc"], ["ac", "a/c"]),
+        ("[a-c!].md", ["b.md", "!.md"], ["d.md"]),
+        ("[!a-c].md", ["d.md"], ["b.md", "/.md"]),
+        ("[]x].md", ["].md", "x.md"], ["[.md"]),
+        ("[unclosed", ["[unclosed"], ["u"]),
+        (r"\*.md", ["*.md"], ["a.md"]),
+        ("a+(b).md", ["a+(b).md"], ["aab.md"]),
+        ("line*", ["line\nfeed"], []),
+    ],
+)
+def test_a_glob_names_whole_paths(glob: str, yes: list[str], no: list[str]) -> None:
+    assert [path for path in (*yes, *no) if matches(path, [glob])] == yes
+
+
+def test_no_globs_name_nothing() -> None:
+    assert not matches("", [])
+    assert not matches("a", [])
+
+
+def test_what_a_glob_can_name_lies_below_its_literal_prefix() -> None:
+    assert [literal_prefix(glob) for glob in (*INSTRUCTIONS, "*.md", "a/b*/c", "docs/")] == [
+        ".claude/instructions",
+        ".claude/agents",
+        ".claude/skills",
+        "CLAUDE.md",
+        "AGENTS.md",
+        "prompts",
+        "templates",
+        "",
+        "a",
+        "docs",
+    ]

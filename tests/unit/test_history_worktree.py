@@ -1,0 +1,160 @@
+"""The uncommitted state: one more revision that is never kept."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitegen.config import Manifest, SiteConfig
+from sitegen.history.layout import structure_digest
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import Advanced, advance
+from sitegen.history.worktree import WorktreeAdvanced, with_worktree
+from sitegen.model.commits import WORKTREE
+from tests.gitrepo import GitRepo, MemoryParts
+
+TRUTH = "evals/shop/ground_truth.csv"
+SITE, MANIFEST = SiteConfig(), Manifest()
+STRUCTURE = structure_digest(SITE, MANIFEST)
+
+
+def output(number: int) -> str:
+    return f"evals/shop/results/iteration-{number:03d}/extracted.json"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit(
+        {TRUTH: "t", output(1): "1", "CLAUDE.md": "one\n", ".gitignore": "*.tmp\niteration-009\n", "src/x": "-"}
+    )
+    repo.checkout()
+    return repo
+
+
+def write(repo: GitRepo, path: str, content: str) -> None:
+    file = repo.path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+
+
+def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, WorktreeAdvanced]:
+    repository, parts = Repository.open(repo.path), MemoryParts() if parts is None else parts
+    head = repository.resolve("HEAD")
+    committed = advance(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
+    before = dict(parts.content)
+    uncommitted = with_worktree(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
+    assert parts.content == before
+    return committed, uncommitted
+
+
+def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
+    write(repo, "src/x", "changed, but not read")
+    committed, (advanced, overlay) = look(repo)
+    assert (advanced.head, advanced.update.evals, advanced.update.records, overlay) == (committed.head, (), (), ())
+
+
+def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> None:
+    write(repo, output(2), "2")
+    write(repo, "CLAUDE.md", "two\n")
+    (repo.path / output(1)).unlink()
+    committed, (advanced, overlay) = look(repo)
+    assert (advanced.head.sha, advanced.head.position, advanced.head.committed_at) == (
+        WORKTREE,
+        1,
+        committed.head.committed_at,
+    )
+    snapshots = advanced.update.evals[0].history.snapshots
+    assert [(each.iteration, each.commit.sha, each.deleted) for each in snapshots] == [
+        (1, committed.head.sha, True),
+        (2, WORKTREE, False),
+    ]
+    assert [edit.status for edit in advanced.update.instructions[0].edits] == ["added", "modified"]
+    (record,) = advanced.update.records
+    assert [(change.path, change.new) for change in record.changes] == [
+        ("CLAUDE.md", repo.git("hash-object", "CLAUDE.md")),
+        (output(1), None),
+        (output(2), repo.git("hash-object", output(2))),
+    ]
+    assert dict(overlay) == {change.new: repo.path / change.path for change in record.changes if change.new}
+
+
+def test_a_snapshot_that_is_scored_again_has_an_address_of_its_own(repo: GitRepo) -> None:
+    write(repo, TRUTH, "corrected")
+    _, (advanced, _) = look(repo)
+    assert [each.slug for each in advanced.update.evals[0].history.snapshots] == ["0001", "0001-worktree"]
+
+
+def test_what_git_ignores_does_not_count(repo: GitRepo) -> None:
+    write(repo, output(9), "9")
+    write(repo, "evals/shop/results/x.tmp", "-")
+    assert look(repo)[1].overlay == ()
+
+
+def test_a_file_that_was_only_touched_or_staged_and_put_back_is_no_change(repo: GitRepo) -> None:
+    write(repo, "CLAUDE.md", "two\n")
+    repo.git("add", "CLAUDE.md")
+    write(repo, "CLAUDE.md", "one\n")
+    repo.git("rm", "-q", "--cached", output(1))
+    committed, (advanced, _) = look(repo)
+    assert advanced.head == committed.head
+
+
+def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret/extracted.json").write_text("secret")
+    (repo.path / "evals/shop/results/iteration-002").symlink_to(tmp_path / "secret")
+    (repo.path / "CLAUDE.md").unlink()
+    (repo.path / "CLAUDE.md").symlink_to(tmp_path / "secret/extracted.json")
+    _, (advanced, overlay) = look(repo)
+    assert overlay == ()
+    assert [edit.status for edit in advanced.update.instructions[0].edits] == ["added", "deleted"]
+    assert {problem.path for problem in advanced.problems} == {"CLAUDE.md", "evals/shop/results/iteration-002"}
+
+
+def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo) -> None:
+    write(repo, output(2), "uncommitted")
+    _, (advanced, overlay) = look(repo)
+    snapshots = advanced.update.evals[0].history.snapshots
+    oids = [snapshots[1].outputs[0].oid, snapshots[0].outputs[0].oid, snapshots[1].outputs[0].oid]
+    repository = Repository.open(repo.path, overlay=dict(overlay))
+    assert [read.content for read in repository.read_blobs(oids)] == [b"uncommitted", b"1", b"uncommitted"]
+    write(repo, output(2), "changed since")
+    assert [read.reason for read in repository.read_blobs(oids[:1])] == ["changed in the work tree while it was read"]
+    (repo.path / output(2)).unlink()
+    assert [read.content for read in repository.read_blobs(oids[:1])] == [None]
+
+
+def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
+    write(repo, "CLAUDE.md", "one\ntwo")
+    _, (advanced, overlay) = look(repo)
+    edits = advanced.update.instructions[0].edits
+    committed, uncommitted = Repository.open(repo.path, overlay=dict(overlay)).patches(edits)
+    assert committed.endswith(b"@@ -0,0 +1 @@\n+one\n")
+    assert uncommitted == b"--- a\n+++ b\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"
+
+
+def test_the_work_tree_stays_as_it_is(repo: GitRepo) -> None:
+    write(repo, output(2), "2")
+    (repo.path / "CLAUDE.md").touch()
+    index = (repo.path / ".git/index").read_bytes()
+    look(repo)
+    assert (repo.path / ".git/index").read_bytes() == index
+
+
+def test_a_bare_repository_has_no_uncommitted_state(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "bare", bare=True)
+    repo.commit({TRUTH: "t"})
+    committed, (advanced, _) = look(repo)
+    assert advanced.head == committed.head
+
+
+def test_a_build_that_finds_nothing_new_imports_no_library() -> None:
+    program = (
+        "import sys; import sitegen.history.head, sitegen.history.worktree, sitegen.configuring;"
+        "print({'git', 'msgspec', 'pydantic', 'yaml'} & sys.modules.keys())"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "set()\n"
+    )
