@@ -12,7 +12,7 @@ from math import ceil, floor, log10
 from typing import Final, NamedTuple
 
 from sitegen.pages.trend import HeatMap, TrendPoint, TrendView
-from sitegen.render.formats import day
+from sitegen.render.formats import day, printable
 
 LEVELS: Final = (0.0, 0.03, 0.08, 0.16, 0.28, 0.42, 0.60)
 """Share of wrong answers that starts each level of the heat map; level 0 is not painted."""
@@ -229,10 +229,10 @@ def trend(view: TrendView) -> TrendChart:
 def _island(point: TrendPoint) -> list[object]:
     return [
         point.short,
-        point.author,
+        printable(point.author),
         point.committed_at[:10],
-        point.subject,
-        point.label,
+        printable(point.subject),
+        printable(point.label),
         list(point.errors),
         point.file,
         point.edits,

@@ -10,6 +10,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from sitegen.text.plain import visible
+
 BOUND: Final = 2_000
 """Characters of one value that a page shows."""
 
@@ -74,7 +76,7 @@ def date(iso: str | None) -> Markup:
 
 
 def path(text: str) -> Markup:
-    r"""A file or field path that may break after ``.``, ``/`` and ``_``; bytes that are no UTF-8 show escaped."""
+    r"""A file or field path that may break after ``.``, ``/`` and ``_``."""
     return Markup(breakable(str(escape(printable(text)))))
 
 
@@ -84,8 +86,8 @@ def breakable(escaped: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""The text without lone surrogates, which no page can carry: they are written as ``\udcxx``."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """The text with what cannot be seen, or turns the direction of writing, made visible: ``‹U+202E›``."""
+    return text if text.isprintable() else visible(text)
 
 
 def bounded(text: str, limit: int = BOUND) -> Markup:

@@ -174,7 +174,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _text(text: str) -> str:
-    return _escape(text if text.isascii() else printable(text))
+    return _escape(printable(text))
 
 
 def _escape(text: str) -> str:

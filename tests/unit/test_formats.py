@@ -55,8 +55,10 @@ def test_a_path_may_break_and_is_escaped():
     assert formats.path("a_b/<c>.d") == "a_<wbr>b/<wbr>&lt;c&gt;.<wbr>d"
 
 
-def test_bytes_that_are_no_utf8_are_written_out():
-    assert formats.path("x\udcff") == "x\\udcff"
+def test_what_cannot_be_seen_is_made_visible():
+    assert formats.path("x\udcff") == "x‹U+DCFF›"
+    assert formats.bounded("a\u200bb \u202ec") == "a‹U+200B›b ‹U+202E›c"
+    assert formats.printable("Grüße, 東京 👍\n") == "Grüße, 東京 👍\n"
 
 
 def test_a_long_text_is_cut_and_says_how_much_is_missing():
