@@ -21,7 +21,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
-from sitegen.pages.tallies import errors_by_type
+from sitegen.pages.tallies import errors, errors_by_type
 from sitegen.pages.values import Shown, shown_pair
 
 TOP_LEVEL: Final = "(top level)"
@@ -29,6 +29,9 @@ TOP_LEVEL: Final = "(top level)"
 
 ALIGNED: Final = 100
 """Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""
+
+DOCUMENTS: Final = 200
+"""Documents that a report lists; of more, those with the most errors."""
 
 _CORRECT: Final = ("correct", "true_negative")
 
@@ -107,6 +110,7 @@ class ReportView:
     fields: tuple[FieldScore, ...]
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
+    more_documents: int
     discrepancies: tuple[Discrepancy, ...]
     total: int
     new: int
@@ -139,7 +143,7 @@ def report_page(
     wrong = [one for one in result.judgements if one.outcome not in _CORRECT]
     sections = _sections(card.fields)
     before = previous.scorecard if previous else None
-    errors, errors_before = errors_by_type(card.counts), errors_by_type(before.counts) if before else None
+    now, then = errors_by_type(card.counts), errors_by_type(before.counts) if before else None
     fresh = sum(1 for one in wrong if _is_new(one, previous_wrong))
     view = ReportView(
         info=info,
@@ -160,13 +164,14 @@ def report_page(
         ),
         counts=card.counts,
         errors=tuple(
-            ErrorChange(name, count, None if errors_before is None else count - errors_before[k])
-            for k, (name, count) in enumerate(zip(ERROR_TYPES, errors, strict=True))
+            ErrorChange(name, count, None if then is None else count - then[k])
+            for k, (name, count) in enumerate(zip(ERROR_TYPES, now, strict=True))
         ),
-        error_change=None if errors_before is None else sum(errors) - sum(errors_before),
+        error_change=None if then is None else sum(now) - sum(then),
         sections=sections,
         fields=card.fields,
-        documents=card.documents if len(card.documents) > 1 else (),
+        documents=_documents(card.documents),
+        more_documents=max(0, len(card.documents) - DOCUMENTS),
         discrepancies=_discrepancies(wrong, previous_wrong, limit, {section.name for section in sections}),
         total=len(wrong),
         new=fresh,
@@ -186,8 +191,11 @@ def wrong_places(result: Result) -> frozenset[tuple[str, str]]:
 
 def is_bounded(result: Result, limit: int) -> bool:
     """Whether the report leaves anything out, so that the whole result must lie beside it."""
-    return bool(_left_out([one for one in result.judgements if one.outcome not in _CORRECT], limit)) or any(
-        len(one.pairs) + _unmatched(one) > ALIGNED for one in result.alignments
+    wrong = [one for one in result.judgements if one.outcome not in _CORRECT]
+    return (
+        bool(_left_out(wrong, limit))
+        or len(result.scorecard.documents) > DOCUMENTS
+        or any(len(one.pairs) + _unmatched(one) > ALIGNED for one in result.alignments)
     )
 
 
@@ -251,7 +259,13 @@ def _sections(fields: tuple[FieldScore, ...]) -> tuple[Section, ...]:
         sums[2] += wrong_value
         sums[3] += format_error
         sums[4] += tp + tn + omission + hallucination + wrong_value + format_error
-    return tuple(Section(name, tuple(errors), judged) for name, (*errors, judged) in found.items())
+    return tuple(Section(name, tuple(wrong), judged) for name, (*wrong, judged) in found.items())
+
+
+def _documents(documents: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
+    if len(documents) <= DOCUMENTS:
+        return documents if len(documents) > 1 else ()
+    return tuple(sorted(documents, key=lambda one: -errors(one.counts))[:DOCUMENTS])
 
 
 def _metric_change(spec: MetricSpec, value: float | None, before: float | None, counts: Counts) -> MetricChange:

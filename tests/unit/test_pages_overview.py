@@ -6,6 +6,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.pages.overview import EditEffects, SiteCounts, overview_page
 from sitegen.pages.problems import SHOWN, problems_page
+from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 
 HEAD = sample.commit(9)
@@ -87,3 +88,12 @@ def test_a_group_lists_a_bounded_number_of_problems():
     many = tuple(Problem("note", f"{i}", "y") for i in range(SHOWN + 3))
     group = sample.view_of(problems_page(many, (), HEAD, "main")).groups[0]
     assert (len(group.problems), group.left_out) == (SHOWN, 3)
+
+
+def test_many_evals_can_be_filtered():
+    few, many = (
+        overview_page(tuple(_summary(f"e{i}", 0.5) for i in range(n)), HEAD, "main", COUNTS, ()) for n in (3, 60)
+    )
+    renderer = Renderer([find_templates()], sample.SITE)
+    assert b"Filter evals" not in renderer.render(few)
+    assert b"Filter evals" in renderer.render(many)

@@ -7,7 +7,7 @@ import pytest
 from sitegen.model.outcomes import Judgement
 from sitegen.model.site import Page
 from sitegen.model.values import Unusable
-from sitegen.pages.report import is_bounded, report_page, section, wrong_places
+from sitegen.pages.report import DOCUMENTS, is_bounded, report_page, section, wrong_places
 from sitegen.pages.values import Shown, as_text, shown_pair
 from sitegen.text.words import Span
 from tests import pages_sample as sample
@@ -85,6 +85,15 @@ def test_errors_are_summed_by_the_first_step_of_the_schema():
         ("cargo", (0, 0, 1, 0), 1),
         ("(top level)", (0, 0, 0, 0), 2),
     ]
+
+
+def test_of_very_many_documents_those_with_the_most_errors_are_listed():
+    many = [ONE._replace(document=f"d{i}", outcome="correct") for i in range(DOCUMENTS)]
+    many += [ONE._replace(document=f"wrong{i}") for i in range(3)]
+    view = sample.view_of(_page(many))
+    assert [one.id for one in view.documents[:4]] == ["wrong0", "wrong1", "wrong2", "d0"]
+    assert (len(view.documents), view.more_documents) == (DOCUMENTS, 3)
+    assert is_bounded(sample.result(many), 50)
 
 
 @pytest.mark.parametrize(
