@@ -136,9 +136,8 @@ def _fold_overwritten(state: EvalState, touch: Touch, inputs: Inputs, inputs_cha
     elif output is not None and (state.output is None or state.output.oid != output.oid):
         number = len(series.units) + 1
         newest = str(number)
-        series.units[newest] = Unit(number, f"{number:04d}", waiting=True)
-        for unit in list(series.units.values())[:-1]:
-            unit.waiting = False
+        series.units[newest] = Unit(number, f"{number:04d}")
+        series.waiting.clear()
         touched = [newest]
     state.output = output
     view = _View((output,) if output else (), None, ())
@@ -163,9 +162,8 @@ def _fold_iterations(state: EvalState, touch: Touch, inputs: Inputs, inputs_chan
             series.units[name] = _new_unit(series, name, touch, state)
         elif not unit.present:
             _mark_present(series, unit, True)
-    waiting = [name for name, unit in series.units.items() if unit.waiting and name not in views]
-    if waiting and inputs.ground_truth is not None:
-        views |= {name: _view(state, name) for name in waiting}
+    if inputs.ground_truth is not None:
+        views |= {name: _view(state, name) for name in series.waiting if name not in views}
     newest = _newest(series)
     if inputs_changed and newest is not None and newest not in views:
         views[newest] = _view(state, newest)
@@ -183,15 +181,14 @@ def _fold_series(
 ) -> None:
     """Start the snapshots of one commit: of iterations that came or changed, and of the newest if inputs changed."""
     if inputs.ground_truth is None:
-        for name in touched:
-            series.units[name].waiting = True
+        series.waiting |= dict.fromkeys(touched, True)
         return
     previous = series.snapshots[-1] if series.snapshots else None
     started: list[tuple[str, Snapshot]] = []
-    candidates = [*touched, *(name for name, unit in series.units.items() if unit.waiting and name not in touched)]
+    candidates = dict.fromkeys((*touched, *series.waiting))
+    series.waiting.clear()
     for name in candidates:
         unit = series.units[name]
-        unit.waiting = False
         if not unit.present or name not in views:
             continue
         last = series.snapshots[unit.points[-1]] if unit.points else None
@@ -363,6 +360,7 @@ def _follow_renames(series: SeriesState, touched: list[str], gone: list[str], vi
             unit = series.units[old]
             last = series.snapshots[unit.points[-1]] if unit.points else None
             if unit.number == iteration_number(new) and last and _same_files(last.outputs, views[new].outputs):
+                series.waiting.pop(old, None)
                 series.units = {new if name == old else name: each for name, each in series.units.items()}
                 gone.remove(old)
                 break
@@ -372,8 +370,7 @@ def _new_unit(series: SeriesState, name: str, touch: Touch, state: EvalState) ->
     number = iteration_number(name)
     assert number is not None
     slug = f"{number:04d}"
-    taken = {unit.slug for unit in series.units.values() if unit.number == number}
-    if slug in taken:
+    if slug in series.slugs:
         touch.report(
             Problem(
                 "warning",
@@ -386,8 +383,9 @@ def _new_unit(series: SeriesState, name: str, touch: Touch, state: EvalState) ->
         )
         base = slug = f"{slug}-{name.lower()}"
         copy = 2
-        while slug in taken:
+        while slug in series.slugs:
             slug, copy = f"{base}-{copy}", copy + 1
+    series.slugs[slug] = True
     return Unit(number, slug)
 
 

@@ -31,7 +31,8 @@ class Instructions:
             source = renames.get(edit.path)
             earlier = [before[path] for path in dict.fromkeys((source.path if source else edit.path, edit.path))]
             known = [each for history in earlier if history is not None for each in history.edits]
-            known.sort(key=lambda each: each.commit.position)
+            if len(earlier) > 1:
+                known.sort(key=lambda each: each.commit.position)
             self.touched[edit.path] = InstructionHistory(edit.path, (*known, edit), edit.status == "deleted")
         return tuple(sorted(edit.path for edit in edits))
 

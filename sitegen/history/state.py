@@ -83,8 +83,6 @@ class Unit:
     points: list[int] = field(default_factory=list)
     """Indices of its snapshots in the series."""
     present: bool = True
-    waiting: bool = False
-    """Came or changed while there was no ground truth."""
 
 
 @dataclass(slots=True)
@@ -94,6 +92,10 @@ class SeriesState:
     snapshots: list[Snapshot] = field(default_factory=list)
     units: dict[str, Unit] = field(default_factory=dict)
     """By the name of the iteration's folder, or by the number of the version, in the order in which they came."""
+    waiting: dict[str, bool] = field(default_factory=dict)
+    """Names of those that came or changed while there was no ground truth."""
+    slugs: dict[str, bool] = field(default_factory=dict)
+    """Slugs that are taken."""
 
 
 @dataclass(slots=True)
