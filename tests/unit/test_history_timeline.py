@@ -122,8 +122,9 @@ def one_file(random: Random, text: str, there: dict[str, str]) -> dict[str, Cont
 
 def moved_eval(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
     old, new = random.sample(EVALS, 2)
-    if random.random() < 0.6 or any(path.startswith(f"evals/{new}/") for path in there):
-        return {}
+    if any(path.startswith(f"evals/{new}/") for path in there):
+        # Make room, so that some of the moves go to a name that is free.
+        return dict.fromkeys(path for path in there if path.startswith(f"evals/{new}/"))
     moving = {path: content for path, content in there.items() if path.startswith(f"evals/{old}/")}
     added = {path.replace(f"/{old}/", f"/{new}/"): content for path, content in moving.items()}
     return {**dict.fromkeys(moving), **added}
@@ -225,6 +226,27 @@ def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -
     assert advanced.update.complete
     snapshots = advanced.update.evals[0].history.snapshots
     assert [(each.iteration, each.commit.sha) for each in snapshots] == [(1, base), (3, feature), (2, merge)]
+
+
+def test_a_folder_that_is_renamed_is_read_from_the_root(repo: GitRepo) -> None:
+    moved = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "store"): "1"}
+    shas = repo.commits([{TRUTH: "t", output(1): "1"}, moved])
+    site = Site()
+    site.take(go(repo, site.parts, shas[0]))
+    advanced = go(repo, site.parts, shas[1])
+    assert advanced.update.complete
+    whole = site.take(advanced)
+    assert [each.id for each in whole.evals] == ["store"]
+    assert [record.snapshots for record in whole.records] == [(("store", "0001"),), ()]
+
+
+def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -> None:
+    shas = repo.commits([{TRUTH: "t", "evals/shop/extracted.json": "1"}, {output(1): "1"}])
+    site = Site()
+    site.take(go(repo, site.parts, shas[0]))
+    advanced = go(repo, site.parts, shas[1])
+    assert advanced.update.complete
+    assert [record.snapshots for record in site.take(advanced).records] == [(), (("shop", "0001"),)]
 
 
 def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:
