@@ -41,7 +41,11 @@ def read_patches(found: Found, edits: Sequence[Edit]) -> Iterator[bytes]:
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
     paths = sorted({path for edit in edits for path in _paths(edit)})
     short = sum(len(path) for path in paths) < _LONGEST_COMMAND
-    commits = commit_lines(found, ["--no-walk=unsorted", "--stdin"], (sha.encode() + b"\n" for sha, _ in groups))
+    # Asked for a commit twice, rev-list answers once; diff-tree answers each time.
+    asked = sorted({sha for sha, _ in groups})
+    listing = commit_lines(found, ["--no-walk=unsorted", "--stdin"], (sha.encode() + b"\n" for sha in asked))
+    lines_of = dict(zip(asked, listing, strict=True)) if asked else {}
+    commits = (lines_of[sha] for sha, _ in groups)
     command = ["diff-tree", "--stdin", "-r", "--root", "--no-renames", "--always", "--format=%H", *_FORM]
     with Process(found, [*command, *(["--", *paths] if short else [])], commits) as trees:
         lines = _Lines(trees.stdout)

@@ -48,6 +48,20 @@ def test_each_edit_gets_its_own_patch(repo: GitRepo) -> None:
     assert bodies(repo, edits[::-1]) == bodies(repo, edits)[::-1]
 
 
+def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:
+    repo.commit({"a.md": "a\n", "b.md": "b\n"})
+    repo.commit({"a.md": "aa\n", "b.md": "bb\n"})
+    edits = sorted(edits_of(repo), key=lambda edit: edit.path)
+    assert bodies(repo, [*edits, edits[0]]) == [
+        "@@ -0,0 +1 @@\n+a\n",
+        "@@ -1 +1 @@\n-a\n+aa\n",
+        "@@ -0,0 +1 @@\n+b\n",
+        "@@ -1 +1 @@\n-b\n+bb\n",
+        "@@ -0,0 +1 @@\n+a\n",
+    ]
+    assert bodies(repo, []) == []
+
+
 def test_edits_of_line_ends_alone_have_no_patch_and_the_next_keeps_its_own(repo: GitRepo) -> None:
     repo.commit({"a.md": "one\ntwo\n", "b.md": "b\n", "c.md": "one\n"})
     repo.commit({"a.md": "one\r\ntwo\r\n", "b.md": "bb\n", "c.md": "one\r\n"})
