@@ -77,7 +77,7 @@ class Memo:
     def held(self) -> Iterator[None]:
         """Keep other builds of this memo waiting until the end: one process folds history at a time."""
         with open(self._folder / "lock", "a", encoding="utf-8") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            fcntl.lockf(handle, fcntl.LOCK_EX)
             yield
 
     @contextmanager

@@ -123,17 +123,15 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
             )
     folder.mkdir(parents=True, exist_ok=True)
     with open(marker, "a+", encoding="utf-8") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Of this process alone: unlike flock, it is not handed to workers, who might outlive us for a moment.
+        fcntl.lockf(handle, fcntl.LOCK_EX)
         handle.seek(0)
         text = handle.read()
         if not text:
             text = json.dumps({"schema": "sitegen/site/1", "foreign": foreign}, indent=1) + "\n"
             handle.write(text)
             handle.flush()
-        try:
-            yield Claim(folder, frozenset(json.loads(text)["foreign"]))
-        finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)
+        yield Claim(folder, frozenset(json.loads(text)["foreign"]))
 
 
 def _files(folder: Path) -> list[str]:

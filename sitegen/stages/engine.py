@@ -57,8 +57,23 @@ def executor(engine: Engine, units: int) -> Iterator[Executor]:
 
     # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method)) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_end_with_parent) as pool:
         yield pool
+
+
+def _end_with_parent() -> None:
+    """Let this worker die with the build: one that outlived it could write over the pages of the next."""
+    from multiprocessing.connection import wait
+    from threading import Thread
+
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def run(pool: Executor, work: Callable[[A], T], tasks: Sequence[A], done: Callable[[int], None]) -> list[T]:

@@ -16,7 +16,7 @@ LAYERS = (
     {"stages"},
     {"render"},
     {"pages"},
-    {"analysis", "project"},
+    {"analysis", "project", "verifying"},
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text"},

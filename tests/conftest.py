@@ -1,0 +1,34 @@
+"""The demonstration repository and its site, made once."""
+
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+from sitegen.demo import write_demo
+from tests.sites import build_site
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone to read from; tests that move its branches make their own."""
+    folder = tmp_path_factory.mktemp("demo") / "project"
+    write_demo(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo_site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the demonstration repository, built cold in this process."""
+    out = tmp_path_factory.mktemp("demo-site") / "public"
+    build_site(demo, out, jobs=1)
+    return out
+
+
+@pytest.fixture
+def bare_demo(demo: Path, tmp_path: Path) -> Path:
+    """A bare clone whose branch a test may move; of the same name, which is the site's title."""
+    clone = tmp_path / "bare" / demo.name
+    run(["git", "clone", "-q", "--bare", str(demo), str(clone)], check=True)
+    run(["git", "-C", str(clone), "remote", "remove", "origin"], check=True)
+    return clone

@@ -1,0 +1,217 @@
+"""However a build comes about, in whatever company and however it ends, the site is the one of a cold build."""
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import OutputFolderError
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content, differences, start
+
+TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
+MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
+
+
+def output(total: int) -> str:
+    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob", "total": 2}}]}}'
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well, twice.\n", "evals/names/extracted.json": output(1)})
+    return repo
+
+
+def revisions(repo: Path) -> list[str]:
+    listing = ["git", "-C", str(repo), "rev-list", "--first-parent", "--reverse", "HEAD"]
+    return subprocess.run(listing, capture_output=True, text=True, check=True).stdout.split()
+
+
+def move(repo: Path, sha: str) -> None:
+    subprocess.run(["git", "-C", str(repo), "update-ref", "refs/heads/main", sha], check=True)
+
+
+@pytest.mark.parametrize("every", [1, 7, 40])
+def test_any_number_of_increments_ends_with_the_bytes_of_a_cold_build(bare_demo, demo_site, tmp_path, every):
+    out = tmp_path / "public"
+    line = revisions(bare_demo)
+    first = 70 if every == 1 else 12  # every single step of the second half, longer steps from the start
+    for sha in [*line[first:-1:every], line[-1]]:
+        move(bare_demo, sha)
+        build_site(bare_demo, out, jobs=1)
+    assert differences(out, demo_site) == []
+
+
+def test_several_processes_write_the_bytes_of_one(demo, demo_site, tmp_path):
+    build_site(demo, tmp_path / "public", jobs=2)
+    assert differences(tmp_path / "public", demo_site) == []
+
+
+def test_a_build_with_nothing_to_do_writes_nothing(demo, tmp_path):
+    first = build_site(demo, tmp_path / "public", jobs=1)
+    again = build_site(demo, tmp_path / "public", jobs=1)
+    assert again == first._replace(written=0, kept=first.written)
+
+
+def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, tmp_path):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    before = content(out)
+    sha = small.commit({"evals/names/extracted.json": output(2)}, message="Third run")
+    build_site(small.path, out)
+    after = content(out)
+    changed = {path for path in after if before.get(path) != after[path]}
+    assert changed == {
+        f"commits/{sha[:12]}.html",
+        "data/evals/names.csv",
+        "data/evals/names.json",
+        "data/index.json",
+        "evals/names/0003.html",
+        "evals/names/index.html",
+        "index.html",
+        "instructions/claude.md-" + next(p for p in after if p.startswith("instructions/claude"))[23:31] + "/index.html",
+        next(path for path in after if re.fullmatch(rf"instructions/claude.*/{small_edit(small)}\.html", path)),
+        "instructions/index.html",
+        "problems.html",
+        "search/0.js",
+        "search/list.js",
+    }
+
+
+def small_edit(repo: GitRepo) -> str:
+    return repo.git("log", "-1", "--format=%H", "--", "CLAUDE.md")[:12]
+
+
+def test_rewritten_history_leaves_no_page_of_the_old_one(bare_demo, demo_site, tmp_path):
+    out = tmp_path / "public"
+    line = revisions(bare_demo)
+    build_site(bare_demo, out, jobs=1)
+    elsewhere = GitRepo(bare_demo, bare=True)
+    elsewhere.commit({"evals/lab-reports/results/iteration-099/extracted.json": "{}"}, parent=line[60], branch="main")
+    build_site(bare_demo, out, jobs=1)
+    build_site(bare_demo, tmp_path / "cold", jobs=1)
+    assert differences(out, tmp_path / "cold") == []
+    move(bare_demo, line[-1])
+    build_site(bare_demo, out, jobs=1)
+    assert differences(out, demo_site) == []
+
+
+@pytest.mark.parametrize("after", [0.25, 0.45, 0.6, 0.75, 0.9, 1.1])
+def test_a_killed_build_leaves_whole_pages_and_the_next_one_makes_the_site_right(demo, demo_site, tmp_path, after):
+    out, memo = tmp_path / "public", tmp_path / "memo"
+    build = start("build", demo, "-o", out, "--cache", memo, "--jobs", "2")
+    time.sleep(after)
+    build.kill()
+    build.wait()
+    time.sleep(0.3)  # its workers notice, and end
+    halves = [path for path in out.rglob("*.html") if not path.read_bytes().rstrip().endswith(b"</html>")]
+    assert halves == []
+    done = start("build", demo, "-o", out, "--cache", memo)
+    assert done.wait() == 0
+    assert differences(out, demo_site) == []
+
+
+def test_two_builds_of_one_folder_at_once_do_not_harm_each_other(demo, demo_site, tmp_path):
+    out, memo = tmp_path / "public", tmp_path / "memo"
+    builds = [start("build", demo, "-o", out, "--cache", memo) for _ in range(3)]
+    assert [each.wait() for each in builds] == [0, 0, 0]
+    assert differences(out, demo_site) == []
+
+
+def test_two_builds_of_two_folders_share_a_memo(demo, demo_site, tmp_path):
+    memo = tmp_path / "memo"
+    builds = [start("build", demo, "-o", tmp_path / name, "--cache", memo) for name in ("one", "two")]
+    assert [each.wait() for each in builds] == [0, 0]
+    assert differences(tmp_path / "one", demo_site) == []
+    assert differences(tmp_path / "two", demo_site) == []
+
+
+def test_two_folders_that_are_built_in_turn_each_stay_right(small, tmp_path):
+    memo = tmp_path / "memo"
+    one, two = tmp_path / "one", tmp_path / "two"
+    build_site(small.path, one, cache=memo)
+    small.commit({"evals/names/extracted.json": output(2)})
+    build_site(small.path, two, cache=memo)
+    small.commit({"evals/names/extracted.json": output(1)})
+    build_site(small.path, one, cache=memo)
+    build_site(small.path, two, cache=memo)
+    build_site(small.path, tmp_path / "cold")
+    assert differences(one, tmp_path / "cold") == []
+    assert differences(two, tmp_path / "cold") == []
+
+
+def test_a_page_that_somebody_deleted_comes_back(small, tmp_path):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    (out / "evals" / "names" / "0001.html").unlink()
+    build_site(small.path, out)
+    build_site(small.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+
+
+def test_a_memo_that_is_gone_costs_time_and_nothing_else(small, tmp_path):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    (out / "left-over.html").write_text("of a version long ago")
+    for file in (tmp_path / "public-memo").iterdir():
+        if file.is_file():
+            file.unlink()
+    site = build_site(small.path, out)
+    build_site(small.path, tmp_path / "cold")
+    assert (site.written, site.removed) == (0, 1)
+    assert differences(out, tmp_path / "cold") == []
+
+
+def test_a_folder_that_sitegen_did_not_make_is_refused_and_left_as_it_was(small, tmp_path):
+    out = tmp_path / "home"
+    out.mkdir()
+    (out / "letter.txt").write_text("Dear")
+    with pytest.raises(OutputFolderError, match=r"letter\.txt"):
+        build_site(small.path, out)
+    assert [path.name for path in out.iterdir()] == ["letter.txt"]
+
+
+def test_a_forced_folder_keeps_what_was_in_it(small, tmp_path):
+    out = tmp_path / "home"
+    out.mkdir()
+    (out / "letter.txt").write_text("Dear")
+    build_site(small.path, out, force=True)
+    small.commit({"CLAUDE.md": None})
+    build_site(small.path, out)
+    assert (out / "letter.txt").read_text() == "Dear"
+    assert (out / "index.html").exists()
+
+
+def test_a_renamed_eval_leaves_its_old_address(small, tmp_path):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    small.commit(
+        {
+            "evals/names/ground_truth.csv": None,
+            "evals/names/extracted.json": None,
+            "evals/people/ground_truth.csv": TRUTH,
+            "evals/people/extracted.json": output(1),
+        },
+        message="Rename",
+    )
+    build_site(small.path, out)
+    build_site(small.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+    assert sorted(path.name for path in (out / "evals").iterdir()) == ["people"]
+    assert (out / "evals" / "people" / "0001.html").exists()
+
+
+def test_a_build_never_changes_the_project(small, tmp_path):
+    small.checkout()
+    before = (small.git("status", "--porcelain"), small.git("for-each-ref"), content(small.path / "evals"))
+    index = (small.path / ".git" / "index").read_bytes()
+    build_site(small.path, tmp_path / "public")
+    after = (small.git("status", "--porcelain"), small.git("for-each-ref"), content(small.path / "evals"))
+    assert after == before
+    assert (small.path / ".git" / "index").read_bytes() == index

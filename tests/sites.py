@@ -1,0 +1,54 @@
+"""Building sites in tests, and comparing them as a whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from sitegen.build import build
+from sitegen.project import Options
+from sitegen.render.writer import MARKER
+from sitegen.stages.ledger import Site
+
+
+def build_site(repo: Path, out: Path, **options: object) -> Site:
+    """Build into a folder with a memo of its own beside it."""
+    options.setdefault("cache", out.with_name(f"{out.name}-memo"))
+    return build(Options(repo=repo, out=out, **options))  # type: ignore[arg-type]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file of a site, by path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MARKER
+    }
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Paths that are not the same in both sites."""
+    left, right = content(one), content(other)
+    return sorted(path for path in left.keys() | right.keys() if left.get(path) != right.get(path))
+
+
+def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The command line as a user runs it, without the user's git configuration."""
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "sitegen", *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
+    """The command line, running."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sitegen", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
