@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.model.site import SiteInfo
-from sitegen.project import Options, Project, look
+from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.writer import claimed
 from sitegen.stages.ledger import Ledger, Site
@@ -30,10 +30,10 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     folder is not ours. Whatever else is wrong is on the problems page, and stops nothing.
     """
     templates = Renderer((find_templates(),), SiteInfo("", __version__)).digest()
-    project = look(options, templates)
+    project = open_project(options, templates)
     with claimed(project.out, force=options.force) as claim, Memo.open(project.cache) as memo, memo.held():
         ledger = Ledger(project, claim, memo)
-        if project.place.head and ledger.head == project.place.head and not options.worktree:
+        if project.head and ledger.head == project.head and not options.worktree:
             return ledger.unchanged()
         memo.mark_dirty(project.site)
         with memo.transaction():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen import __version__
-from sitegen.history.place import Place, digest_files, find
+from sitegen.history.head import Found, digest_files, look
 
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
 """Where the site's configuration may stand, below the root of the work tree; the first that has any counts."""
@@ -30,7 +30,9 @@ class Project(NamedTuple):
     """A project before anything of it was read."""
 
     options: Options
-    place: Place
+    found: Found
+    head: str | None
+    """Id of the commit that is built; None if there is no such revision."""
     revision: str
     """As it was asked for: ``HEAD``, a branch, a tag, an id."""
     out: Path
@@ -46,23 +48,24 @@ class Project(NamedTuple):
         return str(self.out)
 
 
-def look(options: Options, templates: str) -> Project:
+def open_project(options: Options, templates: str) -> Project:
     """Find the project. One short git process, no heavy import: this is all that an unchanged project costs.
 
     ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository.
     """
-    place = find(options.repo, options.rev or "HEAD")
-    revision = options.rev or _configured_revision(place.root)
+    found, head = look(options.repo, options.rev or "HEAD")
+    revision = options.rev or _configured_revision(found.top)
     if options.rev is None and revision != "HEAD":
-        place = find(options.repo, revision)
-    said = repr((__version__, templates, place.refs, revision, options.worktree, options.allow_shallow))
-    files = () if place.bare else tuple(place.root / name for name in SITE_FILES)
+        found, head = look(options.repo, revision)
+    said = repr((__version__, templates, found.refs(), revision, options.worktree, options.allow_shallow))
+    files = () if found.root is None else tuple(found.root / name for name in SITE_FILES)
     return Project(
         options=options,
-        place=place,
+        found=found,
+        head=head,
         revision=revision,
-        out=(options.out or place.root / "public").resolve(),
-        cache=(options.cache or place.root / ".sitegen").resolve(),
+        out=(options.out or found.top / "public").resolve(),
+        cache=(options.cache or found.top / ".sitegen").resolve(),
         templates=templates,
         fingerprint=hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest(),
     )

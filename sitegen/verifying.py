@@ -15,9 +15,8 @@ from sitegen import __version__
 from sitegen.config import GROUND_TRUTHS, OUTPUTS, EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest, read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.head import environment
+from sitegen.history.head import environment, look
 from sitegen.history.layout import OVERWRITTEN, RESULTS, Layout, Rules, Watched, is_path, iteration_number
-from sitegen.history.place import find
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document, to_json_bytes
@@ -49,14 +48,14 @@ class Bench(NamedTuple):
     @classmethod
     def open(cls, path: Path) -> Bench:
         """The project around a folder. Raises SitegenError without a repository or work tree, or if misconfigured."""
-        place = find(path)
-        if place.bare:
-            raise SitegenError("A bare repository has no work tree to score.", where=str(place.root), fix="Clone it.")
-        config = read_site(place.root)
+        found, head = look(path)
+        if found.root is None:
+            raise SitegenError("A bare repository has no work tree to score.", where=str(found.top), fix="Clone it.")
+        config = read_site(found.root)
         name = f"{config.evals_dir}/manifest.yaml"
-        file = place.root / name
+        file = found.root / name
         manifest = read_manifest(file.read_bytes(), name, config.evals_dir) if file.is_file() else Manifest()
-        return cls(place.root, place.head, config, manifest, Layout(config, manifest, Watched()))
+        return cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
 
     def eval_ids(self) -> tuple[str, ...]:
         """Evals of the manifest, and every folder with a ground truth; sorted."""

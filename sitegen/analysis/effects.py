@@ -51,8 +51,8 @@ class EffectIndex:
     def around(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
         """What became of each eval around the edit at a commit's position, in the order of the evals.
 
-        Only evals that were run before the next edit, the others have nothing to say about this one; with ``path``, only
-        those that this file drives.
+        Only evals that were run before the next edit, the others have nothing to say about this one; with ``path``,
+        only those that this file drives.
         """
         return tuple(
             self._effect(index, position)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 SCHEMA_VERSION: Final = 1
+"""Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;

@@ -5,7 +5,9 @@ A build that finds nothing changed runs only this.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +16,7 @@ from sitegen.errors import RepositoryError
 
 GIT: Final = "git"
 
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KEPT: Final = (
     "GIT_CONFIG",
     "GIT_CEILING_DIRECTORIES",
@@ -52,6 +55,15 @@ class Found(NamedTuple):
     """The top of the work tree; None in a bare repository."""
     shallow: bool
 
+    @property
+    def top(self) -> Path:
+        """The top of the work tree; of a bare repository, the repository."""
+        return self.root or self.git_dir
+
+    def refs(self) -> str:
+        """Digest of what in a repository, besides its commits, decides a site: configuration and shallow boundary."""
+        return digest_files(self.common_dir / "config", self.common_dir / "shallow")
+
 
 def environment() -> dict[str, str]:
     """The environment for git: the caller's own, without what a hook or a user set to steer git, and ``SAFE``.
@@ -62,14 +74,16 @@ def environment() -> dict[str, str]:
     return kept | SAFE
 
 
-def discover(path: Path) -> Found:
-    """The repository around a folder or a file.
+def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
+    """The repository around a folder or a file, and the id of the commit that a revision names in it.
 
-    Raises RepositoryError, in git's own words, if there is none or git does not want to read it.
+    The id is None if the revision names no commit. One process of some 4 ms. Raises RepositoryError, in git's own
+    words, if there is no repository or git does not want to read it.
     """
     folder = path if path.is_dir() else path.parent
     if not folder.is_dir():
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
+    asked = "HEAD" if rev.startswith("-") else rev
     answer = _run(
         folder,
         "rev-parse",
@@ -77,25 +91,25 @@ def discover(path: Path) -> Found:
         "--is-inside-work-tree",
         "--is-shallow-repository",
         "--absolute-git-dir",
+        "--show-cdup",
+        f"{asked}^{{commit}}",
     )
-    if answer.returncode:
+    flags = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 3)
+    if len(flags) < 4:
         raise _refusal(folder, answer.stderr)
-    bare, inside, shallow, git = os.fsdecode(answer.stdout).split("\n", 3)
-    git_dir = Path(git.removesuffix("\n"))
+    # The last line is the id (or, of an unknown revision, its name); before it stands the way up to the top of the work
+    # tree, if there is one; all before that is the folder, whose name may hold anything.
+    rest, _, commit = flags[3].rpartition("\n")
+    bare, inside, shallow = (flag == "true" for flag in flags[:3])
+    git, _, up = rest.rpartition("\n") if inside else (rest, "", "")
+    git_dir = Path(git)
     root = None
-    if inside == "true":
-        root = Path(os.fsdecode(_run(folder, "rev-parse", "--show-toplevel").stdout).removesuffix("\n"))
-    elif bare == "false" and git_dir.name == ".git":
+    if inside:
+        root = (folder / up).resolve()
+    elif not bare and git_dir.name == ".git":
         root = git_dir.parent
-    return Found(git_dir, _common(git_dir), root, shallow == "true")
-
-
-def resolve_fast(path: Path, rev: str) -> str | None:
-    """The id of the commit that a revision names in the repository around a folder; None if it names none."""
-    if rev.startswith("-") or not path.is_dir():
-        return None
-    answer = _run(path, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
-    return answer.stdout.decode("ascii", "replace").strip() or None if answer.returncode == 0 else None
+    known = answer.returncode == 0 and _ID.fullmatch(commit) and asked == rev
+    return Found(git_dir, _common(git_dir), root, shallow), commit if known else None
 
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -125,3 +139,15 @@ def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
         )
     fix = " ".join(rest.split()) or "Run git status here: it says the same and more."
     return RepositoryError(f"git does not read this repository: {what}", where=str(folder), fix=fix)
+
+
+def digest_files(*files: Path) -> str:
+    """The digest of what stands in these files now; a missing file is a content of its own."""
+    state = hashlib.sha256()
+    for file in files:
+        try:
+            content = file.read_bytes()
+        except OSError:
+            content = b"\0 no such file"
+        state.update(len(content).to_bytes(8, "little") + content)
+    return state.hexdigest()

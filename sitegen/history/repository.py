@@ -14,7 +14,7 @@ from pathlib import Path
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches, revisions
 from sitegen.history.blobs import BlobRead, BlobReader
-from sitegen.history.head import Found, discover
+from sitegen.history.head import Found, look
 from sitegen.history.process import Process
 from sitegen.model.commits import WORKTREE, Revision
 from sitegen.model.timeline import Edit
@@ -40,7 +40,8 @@ class Repository:
         *overlay* says where contents lie that are in the work tree only: blob id -> file, see ``worktree``.
         Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
         """
-        return cls(discover(Path(path)), max_blob_bytes, overlay or {})
+        found, _ = look(Path(path))
+        return cls(found, max_blob_bytes, overlay or {})
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
         """The same repository with contents of the work tree."""

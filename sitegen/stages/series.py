@@ -10,7 +10,7 @@ from sitegen.history.timeline import current
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import EvalHistory
-from sitegen.project import Options, look
+from sitegen.project import Options, open_project
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.eval_task import edits_of_points, keys
 from sitegen.stages.scoring import results
@@ -24,7 +24,7 @@ def read_series(options: Options, eval_id: str) -> Series:
     The fold is made on a copy, so that what the memo knows of a built site stays true. Raises ConfigurationError if
     there is no such eval.
     """
-    project = look(options, "")
+    project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
         parts = Copied(memo)
         timeline = fold(project, parts)
