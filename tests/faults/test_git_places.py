@@ -156,11 +156,13 @@ def test_the_address_of_origin_is_read_from_the_configuration(repo: GitRepo) -> 
 
 
 def test_a_repository_is_found_from_inside_its_own_folder(repo):
+    repo.commit({"a": "1"})
     found, head = look(repo.path / ".git" / "refs")
     assert (found.root, found.git_dir, head) == (repo.path, repo.path / ".git", repo.git("rev-parse", "HEAD"))
 
 
 def test_a_bare_repository_is_found_with_its_commit(repo, tmp_path):
+    repo.commit({"a": "1"})
     bare = tmp_path / "bare.git"
     repo.git("clone", "-q", "--bare", ".", str(bare))
     found, head = look(bare)
