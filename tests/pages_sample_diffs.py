@@ -218,6 +218,7 @@ MOVES = (
     EvalMove(EvalInfo("mosses", "Mosses"), SPECS, headline(3, 0.5), (headline(6, None, "0002"),), ("mapping",)),
 )
 FILES = {PATH: PATH}
+NAMES = {move.info.id: move.info.name for move in MOVES}
 RECORD = CommitRecord(
     FILE.edits[1].commit._replace(body=BODY),
     tuple(item.change for item in TOUCHED),

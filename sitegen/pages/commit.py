@@ -76,6 +76,8 @@ class CommitView:
 
     nav: str
     commit: Commit
+    earlier: str | None
+    """Id of the commit before it that has a page: so that every one can be reached."""
     subject: str
     body: str
     moves: tuple[MoveRow, ...]
@@ -91,7 +93,12 @@ class CommitView:
 
 
 def commit_page(
-    record: CommitRecord, moves: Sequence[EvalMove], changed: Sequence[Touched], files: Mapping[str, str]
+    record: CommitRecord,
+    moves: Sequence[EvalMove],
+    changed: Sequence[Touched],
+    files: Mapping[str, str],
+    names: Mapping[str, str],
+    earlier: str | None = None,
 ) -> Page:
     """The page of a commit.
 
@@ -100,14 +107,16 @@ def commit_page(
         moves: the evals that it brought points of.
         changed: ``record.changes``, each with what it is.
         files: for the paths of ``record.edits`` the name of the file's page, that is the last path it had.
+        names: the evals that the site has a page for: id -> name.
+        earlier: id of the commit before it that has a page.
 
     """
-    names = {move.info.id: move.info.name for move in moves}
     rows = sorted(map(_move_row, moves), key=lambda row: (-abs(row.moves[0].change or 0), row.name, row.eval_id))
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(
         nav="",
         commit=record.commit,
+        earlier=earlier,
         subject=line(record.commit.subject, 300) or "(no subject)",
         body=cut(visible(record.commit.body.strip()), 10_000),
         moves=tuple(rows),

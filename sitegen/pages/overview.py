@@ -16,6 +16,9 @@ from sitegen.stats.counts import mean
 SPARK: Final = 60
 """Points that a sparkline shows: the newest ones."""
 
+FILES: Final = 6
+"""Edited files that one of the latest commits is listed with."""
+
 
 class SiteCounts(NamedTuple):
     """What the whole site holds."""
@@ -30,12 +33,20 @@ class SiteCounts(NamedTuple):
     problems: int
 
 
-class EditEffects(NamedTuple):
-    """An edit of instructions with what became of each eval around it."""
+class FileEdit(NamedTuple):
+    """An edit of one instruction file."""
 
     edit: Edit
     file: str
     """The name of the file's page: the last path it had."""
+
+
+class EditEffects(NamedTuple):
+    """The edits of one commit with what became of each eval around it."""
+
+    commit: Commit
+    edits: tuple[FileEdit, ...]
+    """By path; at least one."""
     effects: tuple[Effect, ...]
 
 
@@ -64,10 +75,12 @@ class EvalRow(NamedTuple):
 
 
 class EditRow(NamedTuple):
-    """One edit among the latest."""
+    """The edits of one commit among the latest."""
 
-    edit: Edit
-    file: str
+    commit: Commit
+    edits: tuple[FileEdit, ...]
+    more: int
+    """Further files that it edited."""
     changes: tuple[tuple[str, float | None], ...]
     """(eval, change of its headline)."""
 
@@ -83,6 +96,8 @@ class OverviewView:
     """What ``pages/overview.html`` shows."""
 
     head: Commit
+    newest: str | None
+    """Id of the newest commit that has a page."""
     revision: str
     counts: SiteCounts
     rows: tuple[EvalRow, ...]
@@ -103,6 +118,8 @@ class OverviewView:
     edits: tuple[EditRow, ...]
     largest: float
     """The largest change among the edits: the height of a full bar."""
+    status: bool
+    """Any eval has something to say in the column of its state: a target, or no numbers."""
     nav: str = "overview"
 
 
@@ -112,8 +129,12 @@ def overview_page(
     revision: str,
     counts: SiteCounts,
     latest: tuple[EditEffects, ...],
+    newest: str | None = None,
 ) -> Page:
-    """The first page. Deleted evals are listed, and left out of the means; ``latest`` is newest first."""
+    """The first page. Deleted evals are listed, and left out of the means.
+
+    ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
+    """
     rows = tuple(_row(summary) for summary in summaries)
     alive = [row for row in rows if not row.deleted]
     now, left_out = mean(row.values[0] for row in alive)
@@ -122,6 +143,7 @@ def overview_page(
     edits = tuple(_edit(one) for one in latest)
     view = OverviewView(
         head=head,
+        newest=newest,
         revision=revision,
         counts=counts,
         rows=rows,
@@ -137,6 +159,7 @@ def overview_page(
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
         edits=edits,
         largest=max((abs(change) for row in edits for _, change in row.largest if change), default=1.0),
+        status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
     )
     return Page(links.overview(), "pages/overview.html", view)
 
@@ -163,6 +186,10 @@ def _row(summary: EvalSummary) -> EvalRow:
     )
 
 
+def _unscored(newest: Headline | None) -> bool:
+    return newest is None or newest.status != "scored"
+
+
 def _before(row: EvalRow) -> float | None:
     """The headline before the newest point; of an eval with a single one, that one, which changed nothing."""
     if row.values[0] is None:
@@ -179,4 +206,4 @@ def _labels(summaries: tuple[EvalSummary, ...]) -> tuple[str, ...]:
 
 def _edit(one: EditEffects) -> EditRow:
     changes = tuple((effect.name, effect.change) for effect in one.effects)
-    return EditRow(one.edit, one.file, changes)
+    return EditRow(one.commit, one.edits[:FILES], len(one.edits) - len(one.edits[:FILES]), changes)

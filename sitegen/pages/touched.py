@@ -38,6 +38,8 @@ class OutputChanges(NamedTuple):
     """The one output that is overwritten from commit to commit is among them."""
     runs: int
     recorded: int
+    known: bool = True
+    """The site has a page for the eval."""
 
     @property
     def words(self) -> str:
@@ -67,20 +69,23 @@ class PathChange(NamedTuple):
     how: How
     eval_id: str = ""
     name: str = ""
-    """Of the eval."""
+    """Of the eval; empty if the site has no page for it."""
 
 
-def sort_out(changes: Iterable[Change], layout: Layout) -> tuple[Touched, ...]:
-    """Each change with what its path is at the built configuration."""
-    return tuple(_sorted_out(change, layout) for change in changes)
+def sort_out(changes: Iterable[Change], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
+    """Each change with what its path is at the built configuration.
+
+    ``names_now`` has, for folders that evals were renamed from, the id that the eval has now.
+    """
+    return tuple(_sorted_out(change, layout, names_now) for change in changes)
 
 
-def _sorted_out(change: Change, layout: Layout) -> Touched:
+def _sorted_out(change: Change, layout: Layout, names_now: Mapping[str, str]) -> Touched:
     path = change.path
     place = layout.place(path)
     if place is not None and place.role != "stranger":
         role: Role = "output" if place.role == "overwritten" else place.role
-        return Touched(change, role, place.eval_id, place.iteration)
+        return Touched(change, role, names_now.get(place.eval_id, place.eval_id), place.iteration)
     if path == layout.manifest_path or layout.is_shared(path):
         return Touched(change, "rules")
     return Touched(change, "instruction" if layout.is_instruction(path) else "other")
@@ -114,6 +119,7 @@ def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[Outpu
                 "" in iterations,
                 runs.get(eval_id, 0),
                 recorded.get(eval_id, 0),
+                eval_id in names,
             )
         )
     return tuple(sorted(found, key=lambda row: (row.name, row.eval_id)))

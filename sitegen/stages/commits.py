@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import Final
 
+from sitegen.analysis.memo import Memo
 from sitegen.history.layout import Layout, Watched
-from sitegen.model.commits import Change
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
@@ -18,20 +19,13 @@ from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
 
 OWNER: Final = "commits"
+NEWEST: Final = "newest"
 
-_ROLES: Final[dict[str, touched.Role]] = {
-    "ground_truth": "ground_truth",
-    "overwritten": "output",
-    "output": "output",
-    "recorded": "recorded",
-    "run": "run",
-    "stranger": "other",
-}
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
 
-def write_commits(timeline: Timeline, evals: Evals, ledger: Ledger) -> None:
-    """Write the pages of the new commits; older ones never change."""
+def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> str | None:
+    """Write the pages of the new commits; older ones never change. Returns the id of the newest that has a page."""
     shop, update = timeline.shop, timeline.update
     renderer = shop.renderer()
     writer = ledger.writer(OWNER)
@@ -43,15 +37,37 @@ def write_commits(timeline: Timeline, evals: Evals, ledger: Ledger) -> None:
         for snapshot in one.history.snapshots[one.first_new :]
     }
     files = {edit.path: file.path for file in timeline.instructions for edit in file.edits}
+    # A rename starts the walk over, so whenever a former name stands in a record, its eval is in the update.
+    names_now = {
+        former: one.history.id for one in update.evals for former in one.history.renamed_from if former not in summaries
+    }
+    known = None if update.complete else memo.get(NEWEST, "")
+    newest = known.decode() if known else None
     for record in update.records:
+        earlier, newest = newest, record.commit.sha
         moves = _moves(record, summaries, causes)
-        key = digest(repr((shop.templates, record, moves, [files.get(path) for path in record.edits])))
+        changed = touched.sort_out(record.changes, layout, names_now)
+        names = _names(changed, summaries, record.commit.position)
+        key = digest(repr((shop.templates, record, moves, names, earlier, [files.get(path) for path in record.edits])))
         if writer.is_fresh(OWNER, links.commit(record.commit.sha), key):
             continue
-        changed = [_touched(layout, change) for change in record.changes]
-        page = commit_page(record, moves, changed, files)
+        page = commit_page(record, moves, changed, files, names, earlier)
         writer.write(OWNER, page.path, renderer.render(page), key)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=update.complete)
+    memo.put(NEWEST, "", (newest or "").encode())
+    return newest
+
+
+def _names(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
+    """Of the touched evals those that had a page when the commit was the newest, so that later ones change nothing."""
+    found = {}
+    for item in changed:
+        summary = summaries.get(item.eval_id)
+        if summary and (
+            item.role == "ground_truth" or (summary.headlines and summary.headlines[0].commit_position <= position)
+        ):
+            found[item.eval_id] = summary.info.name
+    return found
 
 
 def _moves(
@@ -77,13 +93,3 @@ def _moves(
             )
         )
     return tuple(found)
-
-
-def _touched(layout: Layout, change: Change) -> Touched:
-    place = layout.place(change.path)
-    if place is not None:
-        return Touched(change, _ROLES[place.role], place.eval_id, place.iteration)
-    if layout.is_instruction(change.path):
-        return Touched(change, "instruction")
-    rules = layout.is_shared(change.path) or change.path == layout.manifest_path
-    return Touched(change, "rules" if rules else "other")

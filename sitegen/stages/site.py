@@ -12,7 +12,7 @@ from sitegen.pages.exports import index_file
 from sitegen.pages.instructions import instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
-from sitegen.pages.overview import EditEffects, SiteCounts, overview_page
+from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.scoring.kinds import SCORERS
 from sitegen.stages.evals import Evals
@@ -23,16 +23,21 @@ from sitegen.stages.timeline import Timeline
 
 OWNER: Final = "site"
 LATEST_EDITS: Final = 6
-"""Instruction edits on the overview."""
+"""Commits on the overview that edited instructions."""
 
 
-def write_site(timeline: Timeline, evals: Evals, instructions: Instructions, memo: Memo, ledger: Ledger) -> Site:
-    """Write what belongs to the site as a whole, and say what the site holds."""
+def write_site(
+    timeline: Timeline, evals: Evals, instructions: Instructions, newest: str | None, memo: Memo, ledger: Ledger
+) -> Site:
+    """Write what belongs to the site as a whole, and say what the site holds.
+
+    ``newest`` is the id of the newest commit that has a page.
+    """
     problems = (*timeline.problems, *evals.problems)
     entries = write_search_log(timeline, memo, ledger)
     writer = ledger.writer(OWNER)
     renderer = timeline.shop.renderer()
-    for page in _pages(timeline, evals, instructions, problems):
+    for page in _pages(timeline, evals, instructions, problems, newest):
         writer.write(OWNER, page.path, renderer.render(page))
     for file in (*renderer.assets(), *_files(timeline, evals, entries, len(problems))):
         writer.write(OWNER, file.path, file.content)
@@ -51,7 +56,11 @@ def write_site(timeline: Timeline, evals: Evals, instructions: Instructions, mem
 
 
 def _pages(
-    timeline: Timeline, evals: Evals, instructions: Instructions, problems: tuple[Problem, ...]
+    timeline: Timeline,
+    evals: Evals,
+    instructions: Instructions,
+    problems: tuple[Problem, ...],
+    newest: str | None,
 ) -> tuple[Page, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
@@ -63,7 +72,7 @@ def _pages(
         problems=len(problems),
     )
     return (
-        overview_page(evals.summaries, head, revision, counts, _latest(timeline, instructions)),
+        overview_page(evals.summaries, head, revision, counts, _latest(timeline, instructions), newest),
         instructions_page(instructions.files),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
         problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
@@ -72,13 +81,19 @@ def _pages(
 
 
 def _latest(timeline: Timeline, instructions: Instructions) -> tuple[EditEffects, ...]:
-    """The newest edits, newest first."""
-    edits = [(edit, file.path) for file in timeline.instructions for edit in file.edits[-LATEST_EDITS:]]
-    edits.sort(key=lambda one: (-one[0].commit.position, one[0].path))
+    """The newest commits with edits, newest first."""
+    commits: dict[int, list[FileEdit]] = {}
+    for file in timeline.instructions:
+        for edit in file.edits[-LATEST_EDITS:]:
+            commits.setdefault(edit.commit.position, []).append(FileEdit(edit, file.path))
     return tuple(
-        EditEffects(edit, path, instructions.effects.around(edit.commit.position, path))
-        for edit, path in edits[:LATEST_EDITS]
+        EditEffects(edits[0].edit.commit, tuple(sorted(edits, key=_edited_path)), instructions.effects.around(position))
+        for position, edits in sorted(commits.items(), reverse=True)[:LATEST_EDITS]
     )
+
+
+def _edited_path(one: FileEdit) -> str:
+    return one.edit.path
 
 
 def _files(timeline: Timeline, evals: Evals, entries: int, problems: int) -> tuple[RawFile, ...]:

@@ -9,7 +9,7 @@ from sitegen.model.site import Page, RawFile
 from sitegen.pages import exports, search
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
-from sitegen.pages.overview import EditEffects, SiteCounts, overview_page
+from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.report import report_page, wrong_places
 from sitegen.pages.trend import trend_page
@@ -23,7 +23,8 @@ def pages() -> list[Page]:
     every = (series, sample.single(), sample.none_yet(), sample.long(), sample.gone())
     head = sample.commit(120)
     latest = tuple(
-        EditEffects(sample.edit(at), sample.edit(at).path, sample.effects(series, at // 2)) for at in (115, 105, 95, 1)
+        EditEffects(edit.commit, (FileEdit(edit, edit.path),), sample.effects(series, edit.commit.position // 2))
+        for edit in map(sample.edit, (115, 105, 95, 1))
     )
     out = [
         overview_page(tuple(map(sample.summary, every)), head, "main", SiteCounts(121, 14, 9, 3, 4), latest),

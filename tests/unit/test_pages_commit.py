@@ -7,13 +7,13 @@ from tests import pages_sample_diffs as sample
 
 
 def view_of(moves: tuple[EvalMove, ...] = sample.MOVES) -> CommitView:
-    view = commit_page(sample.RECORD, moves, sample.TOUCHED, sample.FILES).view
+    view = commit_page(sample.RECORD, moves, sample.TOUCHED, sample.FILES, sample.NAMES).view
     assert isinstance(view, CommitView)
     return view
 
 
 def html_of(site: SiteInfo = sample.SITE) -> str:
-    page = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES)
+    page = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES)
     return Renderer([find_templates()], site).render(page).decode()
 
 
@@ -43,7 +43,7 @@ def test_an_iteration_is_counted_once_however_many_files_it_has():
             touched("iteration-003", "extracted.json", "1", None),
             touched("iteration-003", "runs/1/extracted.json", None, "4", "run"),
         ),
-        {},
+        {"a": "a"},
     )
     assert found == (OutputChanges("a", "a", 1, 1, 1, False, 1, 1),)
     assert found[0].words == "1 iteration added, 1 changed, 1 deleted, 1 repeated run, 1 record of metrics"
@@ -69,7 +69,7 @@ def test_points_beyond_the_bound_are_counted_not_listed():
 
 
 def test_a_commit_that_only_edits_instructions_says_that_its_effect_comes_later():
-    page = commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES)
+    page = commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "what that did shows with the next output" in html
 
@@ -90,12 +90,20 @@ def test_only_a_web_address_becomes_a_link():
 
 def test_the_uncommitted_state_links_to_no_repository():
     record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(sha=WORKTREE))
-    page = commit_page(record, sample.MOVES, sample.TOUCHED, sample.FILES)
+    page = commit_page(record, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES)
     assert b"In the repository" not in Renderer([find_templates()], sample.SITE).render(page)
 
 
 def test_a_long_message_is_cut():
     record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(subject="", body="x" * 20_000))
-    view = commit_page(record, (), (), {}).view
+    view = commit_page(record, (), (), {}, {}).view
     assert isinstance(view, CommitView)
     assert (view.subject, view.body) == ("(no subject)", "x" * 10_000 + " … (10,000 more characters)")
+
+
+def test_an_eval_without_a_page_is_named_and_not_linked():
+    changed = (Touched(Change("evals/gone/results/iteration-001/extracted.json", None, "1"), "output", "gone", "x"),)
+    page = commit_page(sample.EDIT_RECORD, (), changed, sample.FILES, {})
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert "<span>gone</span>" in html
+    assert "evals/gone/" not in html

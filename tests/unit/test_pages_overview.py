@@ -4,7 +4,7 @@ import pytest
 
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
-from sitegen.pages.overview import EditEffects, SiteCounts, overview_page
+from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import SHOWN, problems_page
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
@@ -59,7 +59,10 @@ def test_a_sparkline_shows_the_newest_sixty_points():
 def test_an_edit_shows_its_two_largest_changes():
     series = sample.series(9)
     effects = sample.effects(series, 5)
-    view = _view(latest=(EditEffects(sample.edit(3), "waybill.md", effects),))
+    edit = sample.edit(3)
+    files = tuple(FileEdit(edit, f"{name}.md") for name in "abcdefgh")
+    view = _view(latest=(EditEffects(edit.commit, files, effects),))
+    assert (view.edits[0].edits, view.edits[0].more) == (files[:6], 2)
     assert view.edits[0].changes == (("Waybills", effects[0].change), ("Receipts", None))
     assert view.edits[0].largest == (("Waybills", effects[0].change),)
 
