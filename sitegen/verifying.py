@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -89,11 +89,13 @@ class Bench(NamedTuple):
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix="Add a ground_truth.csv."
             )
+        if output is not None and not output.is_file():
+            raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
         found = output or newest_output(folder, entry)
-        if found is None or not found.is_file():
+        if found is None:
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no output to score.",
-                where=str(output or folder),
+                where=str(folder),
                 fix=f"Write {RESULTS}/iteration-001/{OUTPUTS[0]} or {OUTPUTS[0]}, or name the file.",
             )
         inputs = Inputs(
@@ -106,13 +108,24 @@ class Bench(NamedTuple):
         number = iteration_number(found.parent.name) if found.parent.parent == folder / RESULTS else None
         return Verified(entry, folder, found, number, scorer(entry.kind).score(inputs))
 
-    def document(self, verified: Verified, *, timestamp: str | None, iteration: int | None) -> ResultsDocument:
+    def passed_over(self, verified: Verified) -> Path | None:
+        """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""
+        if verified.iteration is None or verified.entry.outputs != "auto":
+            return None
+        candidate = _first(verified.folder, OVERWRITTEN)
+        if candidate is None:
+            return None
+        content = candidate.read_bytes()
+        kept = (_first(folder, OUTPUTS) for _, folder in _iterations(verified.folder))
+        return None if any(each is not None and each.read_bytes() == content for each in kept) else candidate
+
+    def document(self, verified: Verified, *, timestamp: str | None) -> ResultsDocument:
         """What ``--json`` prints and ``--save`` writes."""
         return results_document(
             verified.result,
             eval_id=verified.entry.id,
             metadata=Metadata(
-                iteration=iteration,
+                iteration=verified.iteration,
                 timestamp=timestamp,
                 git_commit=self.head,
                 dirty=self._dirty(),
@@ -121,22 +134,25 @@ class Bench(NamedTuple):
             ),
         )
 
-    def save(self, verified: Verified, now: datetime) -> Path:
+    def save(self, verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDocument]:
         """Keep an output with its results as the next iteration, and add it to ``aggregate.json``.
 
         An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
-        the iteration's folder.
+        the iteration's folder, and the document as it was written there.
         """
         results = verified.folder / RESULTS
-        number = verified.iteration or max((number for number, _ in _iterations(verified.folder)), default=0) + 1
-        folder = verified.output.parent if verified.iteration else results / f"iteration-{number:03d}"
-        folder.mkdir(parents=True, exist_ok=True)
-        if not verified.iteration:
-            shutil.copyfile(verified.output, folder / f"{Path(OUTPUTS[0]).stem}{verified.output.suffix}")
-        document = self.document(verified, timestamp=now.isoformat(), iteration=number)
+        if verified.iteration is None:
+            number = max((number for number, _ in _iterations(verified.folder)), default=0) + 1
+            folder = results / f"iteration-{number:03d}"
+            folder.mkdir(parents=True)
+            name = f"{Path(OUTPUTS[0]).stem}{verified.output.suffix}"
+            shutil.copyfile(verified.output, folder / (name if name in OUTPUTS else OUTPUTS[0]))
+            document = replace(document, metadata=replace(document.metadata, iteration=number))
+        else:
+            folder = verified.output.parent
         (folder / RECORDED).write_bytes(to_json_bytes(document))
         _add_to_aggregate(results / "aggregate.json", document)
-        return folder
+        return folder, document
 
     def _mapping(self, rules: Rules, folder: Path) -> str | None:
         below = folder.relative_to(self.root).as_posix()
@@ -183,20 +199,21 @@ def newest_output(folder: Path, entry: EvalConfig) -> Path | None:
     """The output of the highest iteration; without iterations the one that is overwritten."""
     if is_path(entry.outputs):
         return _first(folder, (entry.outputs,))
-    iterations = list(_iterations(folder))
+    iterations = [(number, output) for number, each in _iterations(folder) if (output := _first(each, OUTPUTS))]
     if iterations:
         return max(iterations)[1]
     return None if entry.outputs == "iterations" else _first(folder, OVERWRITTEN)
 
 
 def _iterations(folder: Path) -> Iterator[tuple[int, Path]]:
+    """(number, folder) of each iteration, also of one that has no output."""
     results = folder / RESULTS
     if not results.is_dir():
         return
     for each in results.iterdir():
         number = iteration_number(each.name)
-        if number is not None and (output := _first(each, OUTPUTS)):
-            yield number, output
+        if number is not None:
+            yield number, each
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import webbrowser
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
-
-import typer
 
 from sitegen.errors import SitegenError
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
@@ -26,17 +25,19 @@ def verify_one(repo: Path, eval_id: str, output: Path | None, *, save: bool, ope
     """Score one output and print it."""
     bench = Bench.open(repo)
     verified = bench.verify(eval_id, output.resolve() if output else None)
-    iteration = verified.iteration
+    document = bench.document(verified, timestamp=datetime.now(UTC).replace(microsecond=0).isoformat())
     if save:
-        folder = bench.save(verified, datetime.now(UTC).replace(microsecond=0))
+        folder, document = bench.save(verified, document)
         print(f"saved {folder}", file=sys.stderr)
     if as_json:
-        timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-        document = bench.document(verified, timestamp=timestamp, iteration=iteration)
         sys.stdout.buffer.write(to_json_bytes(document))
     else:
         for line in _report(bench, verified):
             print(line)
+    if output is None and (other := bench.passed_over(verified)):
+        what = f"{_shown(bench, other)} is no iteration yet, and was not scored."
+        fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
+        print(f"sitegen: {SitegenError(what, fix=fix)}", file=sys.stderr)
     if open_report:
         from sitegen.stages.preview import write_preview
 
@@ -61,7 +62,7 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
     if as_json:
         _print_all(bench, verified, macro, pooled)
     else:
-        width = max((len(one.entry.id) for one in verified), default=4)
+        width = max(len(name) for name in ("pooled", *(one.entry.id for one in verified)))
         print(f"{'eval':{width}}  {'F1':>6} {'P':>6} {'R':>6} {'errors':>7}  newest output")
         for one in verified:
             card = one.result.scorecard
@@ -76,7 +77,7 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
 def _print_all(bench: Bench, verified: Sequence[Verified], macro: float | None, pooled: float | None) -> None:
     import msgspec
 
-    documents = [bench.document(one, timestamp=None, iteration=one.iteration) for one in verified]
+    documents = [bench.document(one, timestamp=None) for one in verified]
     body = {"evals": documents, "macro_f1": macro, "pooled_f1": pooled}
     encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
     sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
@@ -133,4 +134,4 @@ def _number(value: float | None) -> str:
 
 
 def _remark(card: Scorecard) -> str:
-    return "" if card.status == "scored" else f"  ({typer.style(card.status.replace('_', ' '), bold=True)})"
+    return "" if card.status == "scored" else f"  ({card.status.replace('_', ' ')})"

@@ -1,0 +1,347 @@
+"""``verify-one``, ``verify-all`` and ``history`` as a user runs them: the numbers of now, in words and as JSON."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen import __version__
+from tests.gitrepo import GitRepo
+from tests.sites import content, run
+
+MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
+ROW = {"tp": 0, "fp": 0, "fn": 0, "tn": 0, "precision": None, "recall": None, "f1": None}
+
+
+def output(total: int) -> str:
+    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob"}}]}}'
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "Read well.\n", "evals/names/field_mapping.yaml": MAPPING}, message="Say how to read")
+    repo.commit(
+        {"evals/names/ground_truth.csv": "id,name,total\na,Ann,1\nb,Bob,2\n", "evals/names/extracted.json": output(3)},
+        message="Read for the first time",
+    )
+    repo.commit({"evals/names/extracted.json": output(1)}, message="Read again")
+    repo.commit(
+        {
+            "evals/other/ground_truth.json": '{"sum": 4}',
+            "evals/other/results/iteration-001/extracted.json": '{"sum": 5}',
+            "evals/other/results/iteration-002/extracted.json": '{"sum": 4}',
+        },
+        message="Add another eval",
+    )
+    repo.checkout()
+    return repo
+
+
+def json_of(*arguments: str | Path) -> dict[str, Any]:
+    done = run(*arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    read: dict[str, Any] = json.loads(done.stdout)
+    return read
+
+
+def test_verify_one_says_the_numbers_and_each_discrepancy(repo):
+    done = run("verify-one", "names", cwd=repo.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "names  evals/names/extracted.json\n"
+        "  F1  0.857   precision  1.000   recall  0.750\n"
+        "  TP 3  FP 0  FN 1  TN 0\n"
+        "  omission 1  hallucination 0  wrong value 0  format error 0\n"
+        "  2 documents, macro F1  0.833\n"
+        "  omission       b: total: expected 2, found nothing\n"
+    )
+
+
+def test_verify_one_prints_one_document_and_nothing_else(repo):
+    head = repo.git("rev-parse", "HEAD")
+    (repo.path / "evals" / "names" / "extracted.json").write_text(output(7))
+    read = json_of("verify-one", "names", "--repo", repo.path)
+    assert re.fullmatch(TIME, read["metadata"].pop("timestamp"))
+    assert read == {
+        "schema": "sitegen/eval-results/1",
+        "eval_id": "names",
+        "status": "scored",
+        "metrics": {
+            "precision": 2 / 3,
+            "recall": 0.5,
+            "f1": 4 / 7,
+            "true_positives": 2,
+            "false_positives": 1,
+            "false_negatives": 2,
+            "true_negatives": 0,
+            "field_accuracy": 0.5,
+            "total_fields_gt": 4,
+            "total_fields_extracted": 3,
+            "convention": "standard",
+        },
+        "errors_by_type": {"omission": 1, "hallucination": 0, "wrong_value": 1, "format_error": 0},
+        "by_field": {
+            "name": {**ROW, "tp": 2, "precision": 1.0, "recall": 1.0, "f1": 1.0},
+            "total": {**ROW, "fp": 1, "fn": 2, "precision": 0.0, "recall": 0.0, "f1": 0.0},
+        },
+        "documents": [
+            {"id": "a", "f1": 0.5, "status": "scored"},
+            {"id": "b", "f1": 2 / 3, "status": "scored"},
+        ],
+        "macro_f1": (0.5 + 2 / 3) / 2,
+        "pooled_f1": 4 / 7,
+        "macro_f1_attributes": 0.5,
+        "discrepancies": [
+            {
+                "document": document,
+                "field_path": "total",
+                "expected": expected,
+                "actual": actual,
+                "error_type": error,
+                "note": note,
+            }
+            for document, expected, actual, error, note in (
+                ("a", 1, 7, "wrong_value", ""),
+                ("b", 2, None, "omission", ""),
+            )
+        ],
+        "alignment": {},
+        "problems": [],
+        "metadata": {
+            "iteration": None,
+            "git_commit": head,
+            "dirty": True,
+            "instruction_hashes": {"CLAUDE.md": "89b1b37ca122e14b17228dfc300e4adfb438d0cc75d57029fa884fc21b3d788b"},
+            "sitegen": __version__,
+        },
+    }
+
+
+def test_the_newest_output_is_that_of_the_highest_iteration(repo):
+    done = run("verify-one", "other", cwd=repo.path)
+    assert done.stdout.startswith("other  evals/other/results/iteration-002/extracted.json\n  F1  1.000 ")
+    assert json_of("verify-one", "other", "--repo", repo.path)["metadata"]["iteration"] == 2
+
+
+def test_an_output_may_be_named_from_where_the_command_runs(repo):
+    folder = repo.path / "evals" / "other" / "results"
+    done = run("verify-one", "other", "iteration-001/extracted.json", cwd=folder)
+    assert done.stdout.startswith("other  evals/other/results/iteration-001/extracted.json\n  F1  0.000 ")
+
+
+def test_save_writes_the_next_iteration_and_prints_what_it_saved(repo):
+    results = repo.path / "evals" / "names" / "results"
+    done = run("verify-one", "names", "--save", "--json", "--repo", repo.path)
+    assert (done.returncode, done.stderr) == (0, f"saved {results}/iteration-001\n")
+    assert (results / "iteration-001" / "eval-results.json").read_text() == done.stdout
+    assert (results / "iteration-001" / "extracted.json").read_text() == output(1)
+    saved = json.loads(done.stdout)
+    assert json.loads((results / "aggregate.json").read_bytes()) == {
+        "eval_id": "names",
+        "iterations": [
+            {
+                "iteration": 1,
+                "timestamp": saved["metadata"]["timestamp"],
+                "precision": 1.0,
+                "recall": 0.75,
+                "f1": 6 / 7,
+                "total_errors": 1,
+                "errors_by_type": {"omission": 1, "hallucination": 0, "wrong_value": 0, "format_error": 0},
+            }
+        ],
+    }
+
+
+def test_saving_again_after_a_new_output_adds_an_iteration_and_leaves_the_first_as_it_was(repo):
+    folder = repo.path / "evals" / "names"
+    run("verify-one", "names", "--save", "--repo", repo.path)
+    first = content(folder / "results" / "iteration-001")
+    (folder / "extracted.json").write_text(output(9))
+    done = run("verify-one", "names", folder / "extracted.json", "--save", "--repo", repo.path)
+    assert done.stderr == f"saved {folder}/results/iteration-002\n"
+    assert content(folder / "results" / "iteration-001") == first
+    assert (folder / "results" / "iteration-002" / "extracted.json").read_text() == output(9)
+    aggregate = json.loads((folder / "results" / "aggregate.json").read_bytes())
+    assert [(line["iteration"], line["f1"]) for line in aggregate["iterations"]] == [(1, 6 / 7), (2, 4 / 7)]
+
+
+def test_an_overwritten_output_that_no_iteration_holds_is_pointed_at(repo):
+    folder = repo.path / "evals" / "names"
+    run("verify-one", "names", "--save", "--repo", repo.path)
+    assert run("verify-one", "names", "--repo", repo.path).stderr == ""
+    (folder / "extracted.json").write_text(output(9))
+    done = run("verify-one", "names", "--repo", repo.path)
+    assert done.stdout.startswith("names  evals/names/results/iteration-001/extracted.json\n")
+    assert done.stderr == (
+        "sitegen: evals/names/extracted.json is no iteration yet, and was not scored.\n"
+        f"  do: sitegen verify-one names {folder}/extracted.json --save\n"
+    )
+
+
+def test_saving_an_iteration_that_lies_there_writes_its_results_beside_it(repo):
+    results = repo.path / "evals" / "other" / "results"
+    before = content(results)
+    done = run("verify-one", "other", "--save", "--repo", repo.path)
+    assert done.stderr == f"saved {results}/iteration-002\n"
+    after = content(results)
+    assert {path for path in after if before.get(path) != after[path]} == {
+        "aggregate.json",
+        "iteration-002/eval-results.json",
+    }
+
+
+def test_saving_twice_leaves_one_line_and_what_others_wrote(repo):
+    file = repo.path / "evals" / "other" / "results" / "aggregate.json"
+    file.write_text('{"eval_id": "other", "by": "hand", "iterations": [{"iteration": 1, "f1": 0.25}]}')
+    for _ in range(2):
+        run("verify-one", "other", "--save", "--repo", repo.path)
+    read = json.loads(file.read_bytes())
+    assert (read["by"], [(line["iteration"], line["f1"]) for line in read["iterations"]]) == (
+        "hand",
+        [(1, 0.25), (2, 1.0)],
+    )
+
+
+def test_an_iteration_without_an_output_is_not_taken_for_a_free_number(repo):
+    results = repo.path / "evals" / "other" / "results"
+    (results / "iteration-007").mkdir()
+    (results / "iteration-007" / "notes.txt").write_text("mine")
+    new = repo.path / "new.yaml"
+    new.write_text("sum: 4\n")
+    assert run("verify-one", "other", new, "--save", "--repo", repo.path).stderr == f"saved {results}/iteration-008\n"
+    assert [path.name for path in (results / "iteration-007").iterdir()] == ["notes.txt"]
+    assert (results / "iteration-008" / "extracted.yaml").read_text() == "sum: 4\n"
+
+
+def test_a_saved_output_of_any_name_is_found_again(repo):
+    new = repo.path / "answer.txt"
+    new.write_text('{"sum": 4}')
+    run("verify-one", "other", new, "--save", "--repo", repo.path)
+    done = run("verify-one", "other", "--repo", repo.path)
+    assert done.stdout.startswith("other  evals/other/results/iteration-003/extracted.json\n  F1  1.000 ")
+
+
+def test_what_was_saved_is_one_more_point_of_the_site(repo):
+    new = repo.path / "evals" / "other" / "new.json"
+    new.write_text('{"sum": 9}')
+    run("verify-one", "other", new, "--save", "--repo", repo.path)
+    new.unlink()
+    run("build", repo.path, "--worktree")
+    points = json.loads((repo.path / "public" / "data" / "evals" / "other.json").read_bytes())["points"]
+    assert [(point["label"], point["then"]["f1"]) for point in points] == [
+        ("iteration-001", 0.0),
+        ("iteration-002", 1.0),
+        ("iteration-003", 0.0),
+    ]
+
+
+@pytest.mark.parametrize("command", ["verify-one", "history"])
+def test_an_unknown_eval_is_answered_with_those_there_are(repo, command):
+    done = run(command, "name", "--repo", repo.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "sitegen: There is no eval 'name'.\n  do: The evals of this project: names, other.\n"
+
+
+def test_an_output_that_is_not_there_is_refused(repo):
+    done = run("verify-one", "names", "nowhere.json", cwd=repo.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"sitegen: There is no such output.\n  at: {repo.path}/nowhere.json\n  do: Name a file that is there.\n"
+    )
+
+
+def test_an_eval_without_an_output_is_refused(repo):
+    (repo.path / "evals" / "names" / "extracted.json").unlink()
+    done = run("verify-one", "names", "--repo", repo.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"sitegen: The eval 'names' has no output to score.\n  at: {repo.path}/evals/names\n"
+        "  do: Write results/iteration-001/extracted.json or extracted.json, or name the file.\n"
+    )
+
+
+def test_an_output_that_cannot_be_read_is_scored_as_all_omissions(repo):
+    (repo.path / "evals" / "names" / "extracted.json").write_text('{"docs": [')
+    read = json_of("verify-one", "names", "--repo", repo.path)
+    assert (read["status"], read["metrics"]["recall"]) == ("unreadable", 0.0)
+    assert read["errors_by_type"] == {"omission": 4, "hallucination": 0, "wrong_value": 0, "format_error": 0}
+    assert [problem["severity"] for problem in read["problems"]] == ["error"]
+    done = run("verify-one", "names", "--repo", repo.path)
+    assert done.returncode == 0
+    assert "names  evals/names/extracted.json  (unreadable)\n" in done.stdout
+    assert "  error: " in done.stdout
+
+
+def test_values_of_an_output_cannot_steer_the_terminal(repo):
+    (repo.path / "evals" / "other" / "results" / "iteration-002" / "extracted.json").write_text(
+        '{"sum": "\\u001b[2J\\u202e\\ud800\\n"}'
+    )
+    done = run("verify-one", "other", "--repo", repo.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "expected 4, found ␛[2J‹U+202E›\\ud800" in done.stdout
+
+
+def test_a_bare_repository_has_nothing_to_verify(repo, tmp_path):
+    repo.git("clone", "-q", "--bare", str(repo.path), str(tmp_path / "bare.git"))
+    done = run("verify-all", "--repo", tmp_path / "bare.git")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sitegen: A bare repository has no work tree to score.\n")
+
+
+def test_verify_all_ends_with_macro_and_pooled(repo):
+    done = run("verify-all", cwd=repo.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "eval        F1      P      R  errors  newest output\n"
+        "names    0.857  1.000  0.750       1  evals/names/extracted.json\n"
+        "other    1.000  1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
+        "macro    0.929\n"
+        "pooled   0.889\n"
+    )
+
+
+def test_verify_all_prints_the_documents_of_all_evals(repo):
+    read = json_of("verify-all", "--repo", repo.path)
+    single = [json_of("verify-one", eval_id, "--repo", repo.path) for eval_id in ("names", "other")]
+    for each in single:
+        each["metadata"]["timestamp"] = None
+    assert read == {"evals": single, "macro_f1": (6 / 7 + 1) / 2, "pooled_f1": 8 / 9}
+
+
+def test_verify_all_says_which_eval_has_nothing_to_score_and_scores_the_others(repo):
+    (repo.path / "evals" / "names" / "extracted.json").unlink()
+    done = run("verify-all", "--repo", repo.path)
+    assert done.returncode == 0
+    assert "\nmacro    1.000\npooled   1.000\n" in done.stdout
+    assert done.stderr.startswith("sitegen: The eval 'names' has no output to score.\n")
+
+
+def test_history_has_a_line_for_each_point(repo):
+    shas = [sha[:7] for sha in repo.git("rev-list", "--reverse", "HEAD").split()]
+    done = run("history", "names", cwd=repo.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.rstrip() for line in done.stdout.splitlines()] == [
+        "iteration                   F1 Precision    Recall   change  errors  commit",
+        f"iteration-001            0.571     0.667     0.500                2  {shas[1]} Read for the first time",
+        f"iteration-002            0.857     1.000     0.750   +0.286       1  {shas[2]} Read again",
+    ]
+
+
+def test_history_as_json_is_the_series_of_the_site(repo):
+    run("build", repo.path)
+    done = run("history", "names", "--json", "--repo", repo.path)
+    assert done.stdout.encode() == (repo.path / "public" / "data" / "evals" / "names.json").read_bytes()
+
+
+def test_history_of_an_older_revision_leaves_the_site_and_the_memo_alone(repo):
+    run("build", repo.path)
+    before = content(repo.path / "public")
+    done = run("history", "names", "--rev", "HEAD~2", "--repo", repo.path)
+    assert len(done.stdout.splitlines()) == 2
+    again = run("build", repo.path)
+    assert "; 0 files written, " in again.stdout
+    assert content(repo.path / "public") == before
