@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from sitegen import __version__
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -15,13 +17,28 @@ app = typer.Typer(
     help="Reports of every iteration of your LLM instructions, computed from git history. Start with: sitegen build",
 )
 
-Repo = Annotated[Path, typer.Argument(metavar="[REPO]", help="The project: any folder of a git repository.")]
+Repo = Annotated[Path, typer.Argument(metavar="REPO", help="The project: any folder of a git repository.")]
 RepoOption = Annotated[Path, typer.Option("--repo", metavar="REPO", help="The project, if it is not this folder.")]
 Cache = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads the annotation at run time
     typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"sitegen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of no command."""
 
 
 @app.command()
@@ -32,10 +49,14 @@ def build(
     ] = None,
     rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes. Default: as many as there are cores.")] = None,
-    strict: Annotated[bool, typer.Option(help="Exit with 3 if there is any problem (notes do not count).")] = False,
-    worktree: Annotated[bool, typer.Option(help="Add the uncommitted state as one last point.")] = False,
-    allow_shallow: Annotated[bool, typer.Option(help="Build from a shallow clone, with a banner.")] = False,
-    force: Annotated[bool, typer.Option(help="Use an output folder that sitegen did not make.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
+    ] = False,
+    worktree: Annotated[bool, typer.Option("--worktree", help="Add the uncommitted state as one last point.")] = False,
+    allow_shallow: Annotated[
+        bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Use an output folder that sitegen did not make.")] = False,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
@@ -48,9 +69,7 @@ def build(
 @app.command()
 def verify_one(
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
-    output: Annotated[
-        Path | None, typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output.")
-    ] = None,
+    output: Annotated[Path | None, typer.Argument(metavar="OUTPUT", help="Default: the eval's newest output.")] = None,
     save: Annotated[bool, typer.Option("--save", help="Write the next iteration-NNN/ and aggregate.json.")] = False,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     json_: Json = False,
@@ -64,7 +83,7 @@ def verify_one(
 
 @app.command()
 def verify_all(json_: Json = False, repo: RepoOption = Path()) -> None:
-    """Score every eval's newest output of the work tree: macro and pooled F1."""
+    """Score the newest output of every eval now."""
     from sitegen.commands.verify import verify_all as command
 
     command(repo, as_json=json_)
@@ -86,7 +105,7 @@ def history(
 
 @app.command()
 def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
-    """Write a small repository with a believable history, to try everything on."""
+    """Write a repository with history, to try it all on."""
     from sitegen.commands.demo import demo as command
 
     command(folder)

@@ -15,8 +15,21 @@ def run() -> None:
     from sitegen.commands.app import app
     from sitegen.errors import SitegenError
 
+    for stream in (sys.stdout, sys.stderr):  # a name in git need not be text that the terminal has
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         app(prog_name="sitegen")
     except SitegenError as error:
         print(f"sitegen: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:  # of the disk: what is wrong with the project's own files is a problem, not an error
+        print(f"sitegen: {_in_words(error)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _in_words(error: OSError) -> str:
+    from sitegen.errors import SitegenError
+
+    where = None if error.filename is None else str(error.filename)
+    fix = "Make room on the disk, or give the permission; -o and --cache name other folders."
+    return str(SitegenError(f"The system says: {error.strerror or error}.", where=where, fix=fix))

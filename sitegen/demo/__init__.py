@@ -21,7 +21,7 @@ def write_demo(folder: Path) -> str:
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputFolderError(
-            "the demo needs a folder of its own", where=str(folder), fix="Name a folder that is new or empty."
+            "The demo needs a folder of its own.", where=str(folder), fix="Name a folder that is new or empty."
         )
     folder.mkdir(parents=True, exist_ok=True)
     project = Project()

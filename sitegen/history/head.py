@@ -81,7 +81,7 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
     words, if there is no repository or git does not want to read it.
     """
     folder = path if path.is_dir() else path.parent
-    if not folder.is_dir():
+    if not path.exists():
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
     asked = "HEAD" if rev.startswith("-") else rev
     answer = _run(

@@ -116,8 +116,9 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
         foreign = _files(folder)
         if foreign and not force:
             shown = ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else "")
+            count = "1 file" if len(foreign) == 1 else f"{len(foreign):,} files"
             raise OutputFolderError(
-                f"The output folder was not made by sitegen. It holds {len(foreign)} files: {shown}",
+                f"The output folder was not made by sitegen. It holds {count}: {shown}",
                 where=str(folder),
                 fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
             )

@@ -1,0 +1,317 @@
+"""``sitegen build`` as a user runs it: what it says, where it writes, and how it ends."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gitrepo import GitRepo
+from tests.sites import content, differences, run
+
+TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
+MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
+STAGES = "Reading history ...\nScoring and writing reports (2) ...\nWriting instruction edits (2) ...\n"
+
+
+def output(total: int) -> str:
+    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob", "total": 2}}]}}'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well, twice.\n", "evals/names/extracted.json": output(1)})
+    repo.checkout()
+    return repo
+
+
+def series(out: Path, eval_id: str = "names") -> list[dict[str, Any]]:
+    points: list[dict[str, Any]] = json.loads((out / "data" / "evals" / f"{eval_id}.json").read_bytes())["points"]
+    return points
+
+
+def files(out: Path) -> int:
+    return len(content(out))
+
+
+def refusal(*arguments: str | Path, cwd: Path | None = None) -> str:
+    """What a build that ends with 2 says, without the plain lines of its stages."""
+    done = run("build", *arguments, cwd=cwd)
+    assert (done.returncode, done.stdout) == (2, "")
+    return re.sub(r"^(?:[A-Z].*\.\.\.\n)*", "", done.stderr)
+
+
+def test_a_build_ends_with_counts_and_where_to_look(project):
+    done = run("build", cwd=project.path)
+    out = project.path / "public"
+    counts = f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; no problems"
+    assert (done.returncode, done.stdout) == (0, f"{counts}\n{out}/index.html\n")
+
+
+def test_without_a_terminal_the_stages_are_plain_lines_on_standard_error(project):
+    assert run("build", project.path).stderr == f"{STAGES}Writing commits and the site ...\n"
+
+
+def test_a_second_build_keeps_every_file_and_says_nothing_on_the_way(project):
+    run("build", project.path)
+    done = run("build", project.path)
+    out = project.path / "public"
+    assert (
+        done.stdout
+        == f"3 commits, 1 eval, 2 iterations; 0 files written, {files(out)} kept; no problems\n{out}/index.html\n"
+    )
+    assert done.stderr == ""
+
+
+def test_what_is_gone_from_history_is_counted_as_removed(project):
+    run("build", project.path)
+    project.git("update-ref", "refs/heads/main", "HEAD^")
+    done = run("build", project.path)
+    assert re.fullmatch(
+        r"2 commits, 1 eval, 1 iteration; \d+ files written, \d+ kept, 3 removed; no problems",
+        done.stdout.splitlines()[0],
+    )
+
+
+def test_strict_ends_with_3_if_there_is_a_problem_and_says_so_again_when_nothing_is_to_do(project):
+    project.commit({"evals/names/extracted.json": "{"})
+    for _ in range(2):
+        done = run("build", project.path, "--strict")
+        assert done.returncode == 3
+        assert "; 1 error on problems.html\n" in done.stdout
+    assert run("build", project.path).returncode == 0
+
+
+def test_strict_does_not_count_notes(project):
+    project.commit({"notes.txt": "x"}, when=1)
+    done = run("build", project.path, "--strict")
+    assert done.returncode == 0
+    assert "; 1 note on problems.html\n" in done.stdout
+
+
+def test_out_and_cache_name_other_folders_and_nothing_is_written_elsewhere(project, tmp_path):
+    before = content(project.path)
+    done = run("build", project.path, "-o", tmp_path / "a" / "site", "--cache", tmp_path / "b" / "memo")
+    assert done.stdout.endswith(f"\n{tmp_path}/a/site/index.html\n")
+    assert (tmp_path / "b" / "memo" / "memo.sqlite3").exists()
+    assert content(project.path) == before
+
+
+def test_a_relative_out_is_relative_to_where_the_command_runs(project, tmp_path):
+    done = run("build", "project", "--out", "here", cwd=tmp_path)
+    assert done.stdout.endswith(f"\n{tmp_path}/here/index.html\n")
+
+
+@pytest.mark.parametrize("name", ["other", "v1", "sha", "short", "HEAD~1"])
+def test_rev_names_a_branch_a_tag_an_id_or_whatever_git_resolves(project, tmp_path, name):
+    sha = project.git("rev-parse", "HEAD^")
+    project.git("branch", "other", sha)
+    project.git("-c", "user.name=Ann", "-c", "user.email=a@example.org", "tag", "-a", "-m", "First", "v1", sha)
+    rev = {"sha": sha, "short": sha[:8]}.get(name, name)
+    done = run("build", project.path, "--rev", rev, "-o", tmp_path / "out")
+    assert done.stdout.startswith("2 commits, 1 eval, 1 iteration; ")
+    assert json.loads((tmp_path / "out" / "data" / "index.json").read_bytes())["head"] == sha
+
+
+def test_jobs_says_how_many_processes_and_changes_no_byte(project, tmp_path):
+    for jobs in ("1", "2"):
+        assert run("build", project.path, "-o", tmp_path / jobs / "site", "--jobs", jobs).returncode == 0
+    assert differences(tmp_path / "1" / "site", tmp_path / "2" / "site") == []
+
+
+def test_a_folder_that_sitegen_did_not_make_is_refused_until_it_is_forced(project, tmp_path):
+    out = tmp_path / "home"
+    out.mkdir()
+    (out / "letter.txt").write_text("Dear")
+    assert refusal(project.path, "-o", out) == (
+        "sitegen: The output folder was not made by sitegen. It holds 1 file: letter.txt\n"
+        f"  at: {out}\n"
+        "  do: Choose another folder with -o; or --force, which keeps these files unless a page has their name.\n"
+    )
+    assert run("build", project.path, "-o", out, "--force").returncode == 0
+    assert (out / "letter.txt").read_text() == "Dear"
+
+
+def test_a_file_is_no_output_folder(project, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    assert refusal(project.path, "-o", tmp_path / "file") == (
+        f"sitegen: The output is a file, not a folder.\n  at: {tmp_path}/file\n  do: Choose another -o.\n"
+    )
+
+
+def test_an_output_that_cannot_be_written_is_said_without_a_traceback(project, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    assert refusal(project.path, "-o", tmp_path / "file" / "site") == (
+        f"sitegen: The system says: Not a directory.\n  at: {tmp_path}/file/site\n"
+        "  do: Make room on the disk, or give the permission; -o and --cache name other folders.\n"
+    )
+
+
+def test_a_folder_without_a_repository_is_refused(tmp_path):
+    assert refusal(tmp_path) == (
+        f"sitegen: There is no git repository here.\n  at: {tmp_path}\n"
+        "  do: Run sitegen inside a git repository, or name one.\n"
+    )
+
+
+def test_a_folder_that_is_not_there_is_refused(project):
+    assert refusal(project.path / "nowhere") == (
+        f"sitegen: There is no such folder.\n  at: {project.path}/nowhere\n  do: Name a folder of a git repository.\n"
+    )
+
+
+def test_a_repository_without_commits_is_refused(tmp_path):
+    GitRepo(tmp_path / "empty")
+    assert refusal(tmp_path / "empty") == (
+        f"sitegen: The repository has no commits yet.\n  at: {tmp_path}/empty\n  do: Commit something first.\n"
+    )
+
+
+def test_a_repository_without_evals_is_refused(tmp_path):
+    GitRepo(tmp_path / "plain").commit({"a.txt": "a"})
+    assert refusal(tmp_path / "plain") == (
+        "sitegen: There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
+        "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml), and evals/manifest.yaml names no other.\n"
+        f"  at: {tmp_path}/plain\n"
+        "  do: Commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json.\n"
+    )
+
+
+@pytest.mark.parametrize("rev", ["nope", "--all", "HEAD:CLAUDE.md", "HEAD^{tree}"])
+def test_an_unknown_revision_is_refused(project, rev):
+    assert refusal(project.path, f"--rev={rev}") == (
+        f"sitegen: There is no revision {rev!r}.\n  at: {project.path}\n"
+        "  do: Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.\n"
+    )
+
+
+def test_an_unknown_key_names_its_file_its_line_and_the_nearest_key(project):
+    (project.path / "sitegen.toml").write_text('title = "Names"\ninstruction = ["a.md"]\n')
+    assert refusal(project.path) == (
+        "sitegen: The key 'instruction' is not known.\n  at: sitegen.toml:2\n  do: Did you mean 'instructions'?\n"
+    )
+
+
+def test_a_manifest_that_is_wrong_at_the_built_commit_is_refused_with_its_line(project):
+    project.commit({"evals/manifest.yaml": "evals:\n  names:\n    kind: odd\n"})
+    assert refusal(project.path) == (
+        "sitegen: evals.names.kind is text ('odd'), 'fields' is wanted.\n"
+        "  at: evals/manifest.yaml:3\n  do: Correct the value.\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--jobs", "0"], ["--nope"], ["a", "b"]])
+def test_wrong_usage_ends_with_2(project, arguments):
+    done = run("build", *arguments, cwd=project.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Try 'sitegen build --help' for help." in done.stderr
+
+
+@pytest.fixture
+def shallow(project: GitRepo, tmp_path: Path) -> Path:
+    clone = tmp_path / "shallow"
+    project.git("clone", "-q", "--depth", "1", f"file://{project.path}", str(clone))
+    return clone
+
+
+def test_a_shallow_clone_is_refused_with_both_ways_out(shallow):
+    assert refusal(shallow) == (
+        "sitegen: The history of this clone is cut off: its oldest commit would seem to have made everything.\n"
+        f"  at: {shallow}\n"
+        "  do: Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0.\n"
+    )
+
+
+def test_a_shallow_clone_that_is_allowed_has_a_banner_on_every_page_and_a_problem(shallow):
+    done = run("build", shallow, "--allow-shallow")
+    assert done.returncode == 0
+    assert done.stdout.startswith("1 commit, 1 eval, 1 iteration; ")
+    assert "; 1 warning on problems.html\n" in done.stdout
+    pages = sorted((shallow / "public").rglob("*.html"))
+    assert [page for page in pages if "The history is cut off." not in page.read_text()] == []
+    problems = (shallow / "public" / "problems.html").read_text()
+    assert "git fetch --unshallow" in problems
+
+
+def test_a_clone_that_was_completed_loses_its_banner(shallow, project):
+    run("build", shallow, "--allow-shallow")
+    project.git("-C", str(shallow), "fetch", "-q", "--unshallow")
+    done = run("build", shallow)
+    assert done.stdout.startswith("3 commits, 1 eval, 2 iterations; ")
+    pages = sorted((shallow / "public").rglob("*.html"))
+    assert [page for page in pages if "The history is cut off." in page.read_text()] == []
+
+
+def test_the_work_tree_is_one_last_point_that_the_next_plain_build_removes(project):
+    out = project.path / "public"
+    run("build", project.path)
+    plain = content(out)
+    (project.path / "evals" / "names" / "extracted.json").write_text(output(7))
+    done = run("build", project.path, "--worktree")
+    assert done.stdout.startswith("4 commits, 1 eval, 3 iterations; ")
+    assert [point["then"]["errors"] for point in series(out)][-1]["wrong_value"] == 1
+    run("build", project.path)
+    assert content(out) == plain
+
+
+def test_a_work_tree_without_changes_adds_no_point(project):
+    done = run("build", project.path, "--worktree")
+    assert done.stdout.startswith("3 commits, 1 eval, 2 iterations; ")
+
+
+def test_a_project_of_all_kinds_of_places_gives_the_same_series(project, tmp_path):
+    """From a bare clone, a linked work tree whose HEAD is detached, and a folder below the top."""
+    run("build", project.path)
+    wanted = series(project.path / "public")
+    bare, linked = tmp_path / "bare.git", tmp_path / "linked"
+    project.git("clone", "-q", "--bare", str(project.path), str(bare))
+    project.git("worktree", "add", "-q", "--detach", str(linked), "main")
+    places = {"bare": bare, "linked": linked, "below": project.path / "evals" / "names"}
+    for name, place in places.items():
+        done = run("build", "-o", tmp_path / "sites" / name, "--cache", tmp_path / "memos" / name, cwd=place)
+        assert (done.returncode, series(tmp_path / "sites" / name)) == (0, wanted)
+
+
+def test_below_the_top_the_site_goes_to_the_top(project):
+    done = run("build", cwd=project.path / "evals" / "names")
+    assert done.stdout.endswith(f"\n{project.path}/public/index.html\n")
+
+
+def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
+    """Standard error is a terminal here; standard output stays a pipe."""
+    master, slave = pty.openpty()
+    build = subprocess.Popen(
+        [sys.executable, "-m", "sitegen", "build", str(project.path)],
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    )
+    os.close(slave)
+    shown = b""
+    try:
+        while chunk := os.read(master, 4096):
+            shown += chunk
+    except OSError:  # Linux ends a terminal whose other side is closed this way
+        pass
+    finally:
+        os.close(master)
+    assert build.stdout is not None
+    printed = build.stdout.read().decode()
+    build.stdout.close()
+    assert build.wait() == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "Reading history ..." in text
+    assert re.search(r"Scoring and writing reports +\[#+\] +100%", text)
+    assert re.search(r"Writing instruction edits +\[#+\] +100%", text)
+    out = project.path / "public"
+    assert printed == (
+        f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; no problems\n{out}/index.html\n"
+    )
