@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
-from sitegen.history.layout import Rules
+from sitegen.history.layout import Rules, Watched
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, InstructionHistory, Snapshot
@@ -130,16 +130,12 @@ class State:
     structure: str
     boundary: tuple[str, ...]
     head: Commit | None = None
-    manifest: str | None = None
-    """Blob id of the manifest."""
     rules: dict[str, Rules] = field(default_factory=dict)
     """By eval id, of the newest readable manifest."""
     rule_folders: dict[str, str] = field(default_factory=dict)
     """Folder -> eval id, of that manifest."""
     shared: dict[str, str] = field(default_factory=dict)
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
-    instructions: dict[str, str] = field(default_factory=dict)
-    """Path -> blob id."""
     evals: dict[str, str | None] = field(default_factory=dict)
     """Id -> active folder of every eval or candidate that has a part of its own."""
     with_ground_truth: dict[str, bool] = field(default_factory=dict)
@@ -148,6 +144,15 @@ class State:
     ground_truth_names: list[str] = field(default_factory=list)
     backward_dates: int = 0
     """Commits that are dated before their parent."""
+
+
+class StartOverError(Exception):
+    """Going on from the state would give another result than starting from the root."""
+
+    def __init__(self, watched: Watched | None = None) -> None:
+        """*watched* are paths that should have been followed from the beginning."""
+        super().__init__()
+        self.watched = watched or Watched()
 
 
 def encode(value: object) -> bytes:

@@ -1,0 +1,223 @@
+"""The fold: how each revision changes what is known of the past, oldest first.
+
+Follow one commit through ``Fold._fold``: its paths are sorted by what they mean, the manifest and shared files are
+taken, folders that moved go on under their new names, then each eval and each instruction file takes its part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.history import problems
+from sitegen.history.blobs import BlobRead
+from sitegen.history.evals import fold_eval, history_of
+from sitegen.history.instructions import Instructions
+from sitegen.history.layout import Layout, Place, Watched
+from sitegen.history.renames import folder_renames
+from sitegen.history.repository import Repository
+from sitegen.history.rules import RulesInForce
+from sitegen.history.state import EvalState, StartOverError, State, Store
+from sitegen.history.touch import Touch
+from sitegen.model.commits import Change, Commit, Revision
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
+
+
+class Started(NamedTuple):
+    """The snapshots that one commit started in an eval, in both candidates for its series."""
+
+    state: EvalState
+    entry: EvalConfig
+    iterations: tuple[str, ...]
+    """Slugs."""
+    overwritten: tuple[str, ...]
+
+
+class Fold:
+    """One advance: the state, the parts of it that new commits touch, and what they did."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        site: SiteConfig,
+        manifest: Manifest,
+        store: Store,
+        state: State,
+        watched: Watched,
+    ) -> None:
+        """*state* may be a new one; then nothing is loaded. *watched* are paths to follow besides those it knows."""
+        known = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
+        self.state = state
+        self.complete = state.head is None
+        """Whether this starts from the root."""
+        self.layout = Layout(site, manifest, watched | known)
+        self.evals: dict[str, EvalState] = {}
+        """By id, those that were touched."""
+        self.before: dict[str, EvalHistory] = {}
+        """By id, what was known of these."""
+        self.problems: list[Problem] = []
+        self.records: list[tuple[CommitRecord, list[Started]]] = []
+        """Without their snapshots: which series counts is known at the end."""
+        self.instructions = Instructions(self._known_instruction, lambda oid: self.read(oid).content)
+        self._repository = repository
+        self._store = store
+        self._first_parent = site.first_parent
+        self._stale = not self.complete and not known.covers(self.layout.watched)
+        self._reader = repository.reader()
+        self._rules = RulesInForce(state, self.layout, site.evals_dir, self.read, self.problems.append)
+
+    @property
+    def head(self) -> Commit:
+        """The last commit that was folded."""
+        assert self.state.head is not None
+        return self.state.head
+
+    def read(self, oid: str) -> BlobRead:
+        """A blob's content, for the few files that decide how history is read."""
+        return self._repository.read_blob(oid, self._reader)
+
+    def close(self) -> None:
+        """End what runs."""
+        self._reader.close()
+
+    def walk(self, head: str) -> None:
+        """Fold the commits after the state's up to *head*. Raises StartOverError as ``fold`` does."""
+        if self._stale:
+            raise StartOverError
+        since = self.state.head
+        if since is not None and since.sha == head:
+            return
+        self.fold(
+            self._repository.walk(
+                head,
+                since=since.sha if since else None,
+                first_position=since.position + 1 if since else 0,
+                first_parent=self._first_parent,
+                pathspecs=self.layout.pathspecs,
+                irregular=self.irregular,
+            )
+        )
+
+    def fold(self, revisions: Iterable[Revision]) -> None:
+        """Fold revisions, oldest first.
+
+        Raises StartOverError where a manifest names files that were not followed, or a known eval is renamed.
+        """
+        for revision in revisions:
+            self._fold(revision)
+
+    def irregular(self, commit: Commit, path: str, what: str) -> None:
+        """Report a symbolic link or a submodule where a file is wanted, or a folder with such files."""
+        place, instruction = self.layout.place(path), self.layout.is_instruction(path)
+        if place is not None or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
+            eval_id = place.eval_id if place else None
+            self.problems.append(problems.irregular(commit, path, what, eval_id=eval_id, instruction=instruction))
+
+    def _fold(self, revision: Revision) -> None:
+        commit = revision.commit
+        if self.state.head is not None and _time(commit) < _time(self.state.head):
+            self.state.backward_dates += 1
+        self.state.head = commit
+        by_eval: dict[str, list[tuple[Place, Change]]] = {}
+        shared, edited, read = [], [], []
+        manifest = None
+        for change in revision.changes:
+            place = self.layout.place(change.path)
+            is_read = place is not None and place.role != "stranger"
+            if place is not None:
+                by_eval.setdefault(place.eval_id, []).append((place, change))
+            if self.layout.is_shared(change.path):
+                shared.append(change)
+                is_read = True
+            if change.path == self.layout.manifest_path:
+                manifest = change
+                is_read = True
+            if self.layout.is_instruction(change.path):
+                edited.append(change)
+                is_read = True
+            if is_read:
+                read.append(change)
+        for eval_id in self._rules.take(commit, shared, manifest) if shared or manifest else ():
+            by_eval.setdefault(eval_id, [])
+        self._follow_renames(by_eval)
+        started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
+        edits = self.instructions.fold(commit, edited) if edited else ()
+        if read:
+            record = CommitRecord(commit, tuple(sorted(read)), len(revision.changes) - len(read), (), edits)
+            self.records.append((record, started))
+
+    def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[Place, Change], ...]) -> Started:
+        each, entry = self._eval(eval_id), self.layout.entry(eval_id)
+        iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
+        fold_eval(each, Touch(commit, changes, entry, self.read, self.problems.append), self._rules.inputs)
+        self.state.evals[eval_id] = each.active
+        if each.had_ground_truth:
+            self.state.with_ground_truth[eval_id] = True
+        return Started(
+            each,
+            entry,
+            tuple(snapshot.slug for snapshot in each.iterations.snapshots[iterations:]),
+            tuple(snapshot.slug for snapshot in each.overwritten.snapshots[overwritten:]),
+        )
+
+    def _follow_renames(self, by_eval: dict[str, list[tuple[Place, Change]]]) -> None:
+        """An eval whose files mostly went to a new folder goes on under the new one's name."""
+        if len(by_eval) < 2:
+            return
+        gone, came = {}, {}
+        for eval_id, changes in by_eval.items():
+            if any(change.new is None for _, change in changes) and eval_id in self.state.evals:
+                gone[eval_id] = Counter(change.old for _, change in changes if change.new is None and change.old)
+            if any(change.old is None for _, change in changes) and self._is_new(eval_id):
+                came[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
+        for new, old in folder_renames(gone, came).items():
+            left = len(self._eval(old).files) - gone[old].total()
+            if left >= (gone[old] & came[new]).total():
+                continue
+            if not self.complete:
+                # Records that are made already name the eval by its old id.
+                raise StartOverError
+            self._rename(old, new)
+            by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
+
+    def _rename(self, old: str, new: str) -> None:
+        state = self.evals.pop(old)
+        del self.state.evals[old]
+        self.state.with_ground_truth.pop(old, None)
+        state.id = new
+        state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
+        self.evals[new] = state
+        for index, problem in enumerate(self.problems):
+            if problem.eval_id == old:
+                self.problems[index] = problem._replace(eval_id=new)
+
+    def _is_new(self, eval_id: str) -> bool:
+        if eval_id not in self.state.evals:
+            return True
+        state = self._eval(eval_id)
+        return not state.files and not state.had_ground_truth
+
+    def _eval(self, eval_id: str) -> EvalState:
+        state = self.evals.get(eval_id)
+        if state is None:
+            state = None if self.complete else self._store.eval(eval_id)
+            if state is None:
+                state = EvalState(eval_id, list(self.layout.folders(eval_id)))
+            else:
+                self.before[eval_id] = history_of(state, self.layout.entry(eval_id))
+            self.evals[eval_id] = state
+        return state
+
+    def _known_instruction(self, path: str) -> InstructionHistory | None:
+        return None if self.complete else self._store.instruction(path)
+
+    def _is_shared_or_manifest(self, path: str) -> bool:
+        return self.layout.is_shared(path) or path == self.layout.manifest_path
+
+
+def _time(commit: Commit) -> float:
+    return datetime.fromisoformat(commit.committed_at).timestamp()

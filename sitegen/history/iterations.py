@@ -1,0 +1,103 @@
+"""The series of iterations in folders, ``results/iteration-NNN``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sitegen.config import OUTPUTS
+from sitegen.history import problems
+from sitegen.history.layout import RECORDED, RESULTS, first_blob, iteration_number
+from sitegen.history.series import last_snapshot, mark_present, newest_scored, start_snapshots
+from sitegen.history.snapshots import same_files
+from sitegen.history.state import EvalState, SeriesState, Unit
+from sitegen.history.touch import InForce, Touch, View
+from sitegen.model.timeline import Blob
+
+
+def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, moved: bool) -> None:
+    """Fold one commit into the series of iterations. *moved*: the eval lives in another folder than before it."""
+    series = state.iterations
+    names = _touched_names(state, touch)
+    if moved:
+        names |= {*series.units, *_names_on_file(state)}
+    views = {name: _view(state, name) for name in sorted(names, key=lambda name: (_number(name), name))}
+    touched = [name for name, view in views.items() if view.outputs or view.recorded]
+    gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
+    _follow_renames(series, touched, gone, views)
+    for name in gone:
+        mark_present(series, series.units[name], False)
+    for name in touched:
+        unit = series.units.get(name)
+        if unit is None:
+            series.units[name] = _new_unit(state, touch, name)
+        elif not unit.present:
+            mark_present(series, unit, True)
+    if now.inputs.ground_truth is not None:
+        views |= {name: _view(state, name) for name in series.waiting if name not in views}
+    newest = newest_scored(series)
+    if now.changed and newest is not None and newest not in views:
+        views[newest] = _view(state, newest)
+    start_snapshots(series, touch, now, touched, views)
+
+
+def _touched_names(state: EvalState, touch: Touch) -> set[str]:
+    roles = ("output", "recorded", "run")
+    return {place.iteration for place, _ in touch.changes if place.role in roles and place.folder == state.active}
+
+
+def _names_on_file(state: EvalState) -> set[str]:
+    start = f"{state.active}/{RESULTS}/"
+    names = {path[len(start) :].partition("/")[0] for path in state.files if path.startswith(start)}
+    return {name for name in names if iteration_number(name) is not None}
+
+
+def _view(state: EvalState, name: str) -> View:
+    folder = f"{state.active}/{RESULTS}/{name}"
+    output = first_blob((f"{folder}/{file}" for file in OUTPUTS), state.files)
+    recorded = first_blob((f"{folder}/{RECORDED}",), state.files)
+    runs: list[Blob] = []
+    if name in state.with_runs:
+        start = f"{folder}/runs/"
+        runs = [Blob(path, oid) for path, oid in state.files.items() if path.startswith(start)]
+        runs.sort(key=lambda blob: (_run(blob.path[len(start) :]), blob.path))
+    return View(name, (output,) if output else (), recorded, tuple(runs))
+
+
+def _run(path: str) -> int:
+    """The number of ``7/extracted.json``; names that are no numbers come first."""
+    name = path.partition("/")[0]
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
+
+
+def _follow_renames(series: SeriesState, touched: list[str], gone: list[str], views: Mapping[str, View]) -> None:
+    """An iteration folder that was renamed and kept its number and its output goes on under the new name."""
+    for new in touched:
+        if new in series.units:
+            continue
+        for old in gone:
+            unit = series.units[old]
+            last = last_snapshot(series, unit)
+            if unit.number == iteration_number(new) and last and same_files(last.outputs, views[new].outputs):
+                series.waiting.pop(old, None)
+                series.units = {new if name == old else name: each for name, each in series.units.items()}
+                gone.remove(old)
+                break
+
+
+def _new_unit(state: EvalState, touch: Touch, name: str) -> Unit:
+    """An iteration that was never there, with a slug that no other has on any file system."""
+    number, slugs = _number(name), state.iterations.slugs
+    slug = f"{number:04d}"
+    if slug in slugs:
+        path = f"{state.active}/{RESULTS}/{name}"
+        touch.report(problems.same_number(touch.commit, state.id, path, name, number))
+        base = slug = f"{slug}-{name.lower()}"
+        copy = 2
+        while slug in slugs:
+            slug, copy = f"{base}-{copy}", copy + 1
+    slugs[slug] = True
+    return Unit(number, slug)
+
+
+def _number(name: str) -> int:
+    return iteration_number(name) or 0

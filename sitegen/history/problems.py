@@ -1,0 +1,122 @@
+"""What is said of history that cannot be read or counted as it stands: every problem's words in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sitegen.config import GROUND_TRUTHS
+from sitegen.errors import NothingToReportError, ShallowRepositoryError
+from sitegen.model.commits import Change, Commit
+from sitegen.model.problems import Problem
+
+_UNSHALLOW = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
+
+
+def merged(known: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
+    """Each problem once, with the commit that had it first."""
+    first: dict[Problem, Problem] = {}
+    for problem in (*known, *new):
+        first.setdefault(problem._replace(commit=None), problem)
+    return list(first.values())
+
+
+def irregular(commit: Commit, path: str, what: str, *, eval_id: str | None, instruction: bool) -> Problem:
+    """A symbolic link or a submodule (*what*) stands where a file is wanted, or a folder with such files."""
+    return Problem(
+        "note" if instruction else "warning",
+        f"This is {what}, which is not followed.",
+        "Commit a regular file, or a folder, in its place if it should count.",
+        path=path,
+        commit=commit.sha,
+        eval_id=eval_id,
+    )
+
+
+def bad_manifest(commit: Commit, change: Change, what: str, line: int | None = None) -> Problem:
+    """A manifest of history cannot be read, or a key of it."""
+    fix = "Nothing is to be done if a later commit corrected it: where it cannot be read, the one before counts."
+    return Problem("warning", what, fix, path=change.path, line=line, commit=commit.sha)
+
+
+def stranger(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
+    """A folder among the iterations has no iteration's name."""
+    return Problem(
+        "note",
+        f"{name!r} among the results is no iteration, and is passed over.",
+        "Name it iteration-NNN if it should count; otherwise nothing is to be done.",
+        path=path,
+        commit=commit.sha,
+        eval_id=eval_id,
+    )
+
+
+def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int) -> Problem:
+    """Two folders have one iteration's number."""
+    return Problem(
+        "warning",
+        f"{name!r} has the number of another iteration, {number}; both are kept.",
+        "Give each iteration a number of its own.",
+        path=path,
+        commit=commit.sha,
+        eval_id=eval_id,
+    )
+
+
+def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> Problem:
+    """The record beside an output cannot be read."""
+    return Problem(
+        "warning",
+        f"The recorded results cannot be read: {reason}.",
+        "Nothing is lost but the recorded time and numbers; write the file again to have them.",
+        path=path,
+        commit=commit.sha,
+        eval_id=eval_id,
+    )
+
+
+def never_with_ground_truth(eval_id: str, folder: str, manifest_path: str) -> Problem:
+    """The built manifest names an eval that history does not have."""
+    return Problem(
+        "warning",
+        f"The eval {eval_id!r} of the manifest never had a ground truth.",
+        f"Commit one to {folder}/, or correct its entry in the manifest.",
+        path=manifest_path,
+        eval_id=eval_id,
+    )
+
+
+def backward_dates(number: int) -> Problem:
+    """So many commits are dated before the commit that they follow."""
+    return Problem(
+        "note",
+        f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
+        "Nothing is to be done: commits are in the order of the history, not of their dates.",
+    )
+
+
+def cut_off(commit: str) -> Problem:
+    """The history is shallow, and that was allowed."""
+    return Problem(
+        "warning",
+        "The history of this clone is cut off: its oldest commit seems to have made everything.",
+        _UNSHALLOW,
+        commit=commit,
+    )
+
+
+def shallow(where: Path) -> ShallowRepositoryError:
+    """The history is shallow, and that was not allowed."""
+    what = "The history of this clone is cut off: its oldest commit would seem to have made everything."
+    return ShallowRepositoryError(what, where=str(where), fix=_UNSHALLOW)
+
+
+def nothing_to_report(where: Path, manifest_path: str) -> NothingToReportError:
+    """No eval ever had ground truth: what was looked for, and what would be found."""
+    folder = manifest_path.rpartition("/")[0] or "."
+    return NothingToReportError(
+        f"There is no eval: no folder in {folder}/ ever had a ground truth ({', '.join(GROUND_TRUTHS)}), "
+        f"and {manifest_path} names no other.",
+        where=str(where),
+        fix=f"Commit {folder}/NAME/ground_truth.csv and {folder}/NAME/results/iteration-001/extracted.json.",
+    )

@@ -1,0 +1,103 @@
+"""What evals depend on outside their own files, at the commit that is folded: the manifest, mappings, schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from sitegen.history import problems
+from sitegen.history.blobs import BlobRead
+from sitegen.history.evals import ground_truth
+from sitegen.history.layout import Layout, Rules, first_blob, folder_name, normal
+from sitegen.history.state import EvalState, Inputs, StartOverError, State
+from sitegen.model.commits import Change, Commit
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import Blob
+
+_NO_RULES: Final = Rules()
+
+
+class RulesInForce:
+    """The rules of the newest readable manifest, and the shared files that they choose from. Kept in the state."""
+
+    def __init__(
+        self,
+        state: State,
+        layout: Layout,
+        evals_dir: str,
+        read: Callable[[str], BlobRead],
+        report: Callable[[Problem], None],
+    ) -> None:
+        self._state = state
+        self._layout = layout
+        self._evals_dir = evals_dir
+        self._read = read
+        self._report = report
+
+    def take(self, commit: Commit, shared: Iterable[Change], manifest: Change | None) -> list[str]:
+        """Take a commit's changes of shared files and of the manifest; the known evals that they concern.
+
+        Raises StartOverError if the manifest names files that were not followed so far.
+        """
+        before = {eval_id: self._outside(eval_id) for eval_id in self._state.evals}
+        for change in shared:
+            if change.new is None:
+                self._state.shared.pop(change.path, None)
+            else:
+                self._state.shared[change.path] = change.new
+        if manifest is not None:
+            self._take_manifest(commit, manifest)
+        return [eval_id for eval_id, outside in before.items() if outside != self._outside(eval_id)]
+
+    def inputs(self, each: EvalState) -> Inputs:
+        """What scoring an eval depends on besides its outputs."""
+        folder = each.active or each.folders[0]
+        rules = self._rules(each.id, folder)
+        return Inputs(
+            ground_truth(each, rules.ground_truth, self._state.shared),
+            self._mapping(rules, folder),
+            self._schema(rules, folder),
+            rules.settings,
+        )
+
+    def _take_manifest(self, commit: Commit, change: Change) -> None:
+        state = self._state
+        if change.new is None:
+            state.rules, state.rule_folders = {}, {}
+            return
+        from sitegen.configuring import read_manifest_leniently
+
+        read = self._read(change.new)
+        if read.content is None:
+            self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
+            return
+        manifest, findings = read_manifest_leniently(read.content, change.path, self._evals_dir)
+        for finding in findings:
+            self._report(problems.bad_manifest(commit, change, finding.what, finding.line))
+        if manifest is None:
+            return
+        named = self._layout.named_by(manifest)
+        if not self._layout.watched.covers(named):
+            raise StartOverError(named)
+        state.rules = {entry.id: Rules.of(entry) for entry in manifest.evals}
+        state.rule_folders = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
+
+    def _outside(self, eval_id: str) -> tuple[object, ...]:
+        """What an eval depends on outside its own files, without loading it."""
+        folder = self._state.evals[eval_id]
+        if folder is None:
+            return ()
+        rules = self._rules(eval_id, folder)
+        truth = self._state.shared.get(normal(f"{folder}/{rules.ground_truth}")) if rules.ground_truth else None
+        return rules, self._mapping(rules, folder), self._schema(rules, folder), truth
+
+    def _rules(self, eval_id: str, folder: str) -> Rules:
+        """What the manifest of the commit says of an eval, which may have had another id or folder there."""
+        rules, folders = self._state.rules, self._state.rule_folders
+        return rules.get(eval_id) or rules.get(folders.get(folder, folder_name(folder))) or _NO_RULES
+
+    def _mapping(self, rules: Rules, folder: str) -> Blob | None:
+        return self._layout.mapping(rules, folder, self._state.shared)
+
+    def _schema(self, rules: Rules, folder: str) -> Blob | None:
+        return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None

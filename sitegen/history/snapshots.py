@@ -1,0 +1,113 @@
+"""One snapshot: how it is made, what caused it, and where it stands among those of the same commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from posixpath import splitext
+from typing import Final
+
+from sitegen.history import problems
+from sitegen.history.state import Inputs, Unit
+from sitegen.history.touch import Touch, View
+from sitegen.model.recorded import read_recorded
+from sitegen.model.timeline import Blob, Cause, Snapshot
+
+_SHORT: Final = 12
+_COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
+
+
+def snapshot(touch: Touch, unit: Unit, cause: tuple[Cause, ...], view: View, inputs: Inputs) -> Snapshot:
+    """An iteration as the commit leaves it; its first snapshot has the plain slug, a later one the commit's id too."""
+    made = Snapshot(
+        iteration=unit.number,
+        label=view.label,
+        slug=f"{unit.slug}-{touch.commit.sha[:_SHORT]}" if unit.points else unit.slug,
+        commit=touch.commit,
+        cause=cause,
+        outputs=view.outputs,
+        ground_truth=inputs.ground_truth,
+        mapping=inputs.mapping,
+        schema=inputs.schema,
+        settings=inputs.settings,
+    )
+    return with_companions(made, view, touch)
+
+
+def with_companions(made: Snapshot, view: View, touch: Touch) -> Snapshot:
+    """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
+    if not _same_file(made.recorded, view.recorded):
+        recorded_at, made_at = _read_record(view.recorded, touch) if view.recorded else (None, None)
+        made = made._replace(recorded=view.recorded, recorded_at=recorded_at, made_at=made_at)
+    return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
+
+
+def cause_since(last: Snapshot | None, inputs: Inputs, *, waited: bool = False) -> tuple[Cause, ...]:
+    """What differs from what the last snapshot was scored with, besides outputs.
+
+    Where nothing was scored before, nothing differs, unless the outputs *waited* for the first ground truth.
+    """
+    if last is None:
+        return ("ground_truth",) if waited else ()
+    return differences(Inputs(last.ground_truth, last.mapping, last.schema, last.settings), inputs)
+
+
+def differences(old: Inputs, new: Inputs) -> tuple[Cause, ...]:
+    """Which inputs are others to a scorer."""
+    parts: tuple[tuple[Cause, bool], ...] = (
+        ("ground_truth", not _same_file(old.ground_truth, new.ground_truth)),
+        ("mapping", not _same_file(old.mapping, new.mapping)),
+        ("schema", not _same_file(old.schema, new.schema)),
+        ("settings", old.settings != new.settings),
+    )
+    return tuple(name for name, differs in parts if differs)
+
+
+def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
+    """Whether two lists of files are the same to a scorer, wherever they lie."""
+    return len(old) == len(new) and all(_same_file(*pair) for pair in zip(old, new, strict=True))
+
+
+def in_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
+    """What one commit started, by recorded time, then number; one without a time stays behind the number before it.
+
+    Both sides are pairs of the iteration's name and its snapshot.
+    """
+    by_number = sorted(started, key=lambda pair: (pair[1].iteration, pair[1].label))
+    keyed = []
+    latest = datetime.min.replace(tzinfo=UTC)
+    for place, pair in enumerate(by_number):
+        time = _moment(pair[1].recorded_at) if pair[1].recorded_at else None
+        latest = time or latest
+        keyed.append((latest, place, pair))
+    return [pair for _, _, pair in sorted(keyed, key=lambda row: row[:2])]
+
+
+def _same_file(old: Blob | None, new: Blob | None) -> bool:
+    """Whether two files are the same to a scorer: contents, and the suffix that says the format."""
+    if old is None or new is None:
+        return old is new
+    return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
+
+
+def _read_record(blob: Blob, touch: Touch) -> tuple[str | None, str | None]:
+    """(time, commit id) that a record states; what makes no sense of them is None."""
+    read = touch.read(blob.oid)
+    recorded = read_recorded(read.content) if read.content is not None else None
+    if recorded is None:
+        reason = read.reason or "no JSON object"
+        touch.report(problems.unreadable_record(touch.commit, touch.entry.id, blob.path, reason))
+        return None, None
+    timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
+    commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
+    return timestamp, commit
+
+
+def _moment(timestamp: str) -> datetime | None:
+    """A point in time from ISO 8601, taken as UTC if it does not say; None if it is none."""
+    try:
+        parsed = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -1,0 +1,44 @@
+"""What one commit means to one eval: all that the eval's fold is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sitegen.config import EvalConfig
+from sitegen.history.blobs import BlobRead
+from sitegen.history.layout import Place
+from sitegen.history.state import Inputs
+from sitegen.model.commits import Change, Commit
+from sitegen.model.problems import Problem
+from sitegen.model.timeline import Blob
+
+
+class Touch(NamedTuple):
+    """A commit that changed an eval's files, or what its scores depend on."""
+
+    commit: Commit
+    changes: tuple[tuple[Place, Change], ...]
+    """Of the eval's own files."""
+    entry: EvalConfig
+    """Of the built manifest."""
+    read: Callable[[str], BlobRead]
+    """Gives a blob's content."""
+    report: Callable[[Problem], None]
+
+
+class InForce(NamedTuple):
+    """What scoring depends on after the commit, besides outputs."""
+
+    inputs: Inputs
+    changed: bool
+    """Whether the commit changed it."""
+
+
+class View(NamedTuple):
+    """An iteration as it stands after the commit."""
+
+    label: str
+    outputs: tuple[Blob, ...]
+    recorded: Blob | None = None
+    runs: tuple[Blob, ...] = ()
