@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 
 from sitegen.errors import NothingToReportError, RepositoryError
@@ -58,16 +57,6 @@ class Repository:
         return self._found.root
 
     @property
-    def git_dir(self) -> Path:
-        """The repository's own folder; of a linked work tree, that work tree's."""
-        return self._found.git_dir
-
-    @property
-    def bare(self) -> bool:
-        """Whether there is no work tree."""
-        return self._found.root is None
-
-    @property
     def name(self) -> str:
         """The name of the folder, without ``.git``."""
         return self._found.root.name if self._found.root else self._found.git_dir.name.removesuffix(".git")
@@ -78,11 +67,6 @@ class Repository:
         if not self._found.shallow:
             return ()
         return tuple(sorted((self._found.common_dir / "shallow").read_text("ascii").split()))
-
-    @cached_property
-    def is_partial(self) -> bool:
-        """Whether the clone left out objects (``--filter``), which sitegen never fetches."""
-        return bool(self._text("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"))
 
     def origin_url(self) -> str | None:
         """The web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""
@@ -97,7 +81,7 @@ class Repository:
             answer = self._text("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
             if answer:
                 return answer
-        where = str(self.root or self.git_dir)
+        where = str(self._found.top)
         if not self._text("rev-list", "--all", "--max-count=1") and not self._text(
             "rev-parse", "--quiet", "--verify", "HEAD"
         ):
@@ -120,13 +104,6 @@ class Repository:
             for line in listing.stdout:
                 last = line
             return not self._failed(listing) and last.split()[1:2] == [old.encode()]
-
-    def first_parent_position(self, old: str, new: str) -> int | None:
-        """How many commits stand before *old* on the first-parent line of *new*; None if *old* is not on that line."""
-        if not self.follows(old, new):
-            return None
-        count = self._text("rev-list", "--first-parent", "--count", old, "--")
-        return int(count) - 1 if count else None
 
     def walk(
         self,

@@ -1,7 +1,6 @@
 """Where a repository can lie, what a revision can be, and what is said if there is none."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,14 +20,14 @@ def test_a_repository_is_found_from_any_folder_below_its_root(repo: GitRepo) -> 
     repo.commit({"deep/er/a": "1"})
     repo.checkout()
     found = Repository.open(repo.path / "deep/er")
-    assert (found.root, found.git_dir, found.name, found.bare) == (repo.path, repo.path / ".git", "repo", False)
+    assert (found.root, found.found.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
 
 
 def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project.git", bare=True)
     sha = repo.commit({"a": "1"})
     found = Repository.open(repo.path)
-    assert (found.root, found.git_dir, found.name, found.bare) == (None, repo.path, "project", True)
+    assert (found.root, found.found.git_dir, found.name) == (None, repo.path, "project")
     assert found.resolve("HEAD") == sha
 
 
@@ -105,17 +104,6 @@ def test_a_repository_without_commits_has_nothing_to_report(repo: GitRepo) -> No
     assert look(repo.path, "HEAD")[1] is None
 
 
-def test_a_partial_clone_is_known_as_one(repo: GitRepo, tmp_path: Path) -> None:
-    repo.commit({"a": "1"})
-    repo.git("config", "uploadpack.allowFilter", "true")
-    subprocess.run(
-        ["git", "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repo.path}", str(tmp_path / "partial")],
-        check=True,
-    )
-    assert Repository.open(tmp_path / "partial").is_partial
-    assert not Repository.open(repo.path).is_partial
-
-
 def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
     base, second = repo.commits([{"a": "1"}, {"a": "2"}])
     side = repo.commit({"b": "1"}, branch="side", parent=base)
@@ -123,7 +111,6 @@ def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
     other = repo.commit({"c": "1"}, branch="other", parent=base)
     found = Repository.open(repo.path)
     olds = [base, second, side, merge, other, "1" * 40]
-    assert [found.first_parent_position(old, merge) for old in olds] == [0, 1, None, 2, None, None]
     assert [found.follows(old, merge) for old in olds] == [True, True, False, True, False, False]
 
 
