@@ -7,6 +7,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Final, NamedTuple, Self
 
@@ -74,13 +75,16 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
             content = stream.read(limit + 1)
     except OSError as error:
         return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
-    return checked(oid, content) if blob_id(content, len(oid)) == oid else BlobRead(oid, None, CHANGED)
+    same = blob_id(BytesIO(content), len(content), len(oid)) == oid
+    return checked(oid, content) if same else BlobRead(oid, None, CHANGED)
 
 
-def blob_id(content: bytes, digits: int) -> str:
-    """The id that git gives to a content, of 40 digits (SHA-1) or 64 (SHA-256)."""
-    name = "sha1" if digits == 40 else "sha256"
-    return hashlib.new(name, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+def blob_id(content: IO[bytes], size: int, digits: int) -> str:
+    """The id that git gives to a content of so many bytes, of 40 digits (SHA-1) or 64 (SHA-256); read in pieces."""
+    state = hashlib.new("sha1" if digits == 40 else "sha256", b"blob %d\0" % size, usedforsecurity=False)
+    while piece := content.read(_PIECE):
+        state.update(piece)
+    return state.hexdigest()
 
 
 def _questions(asked: deque[str], waiting: Iterator[str]) -> Iterator[bytes]:

@@ -81,10 +81,9 @@ def _changes(
     for path in sorted({*before, *_untracked(repository, root, pathspecs)}):
         old = before.get(path)
         file = root / path
-        content = _content(root, path)
-        if content is None and file.is_symlink():
+        new = _blob_id(root, path, len(head))
+        if new is None and file.is_symlink():
             irregular(commit, path, "a symbolic link")
-        new = None if content is None else blob_id(content, len(head))
         if new != old:
             if new is not None:
                 overlay[new] = file
@@ -112,8 +111,8 @@ def _untracked(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -
         process.finish()
 
 
-def _content(root: Path, path: str) -> bytes | None:
-    """The bytes of a regular file, no symbolic link on the way to it; None if there is none."""
+def _blob_id(root: Path, path: str, digits: int) -> str | None:
+    """The id of a regular file's content, of any size, no symbolic link on the way to it; None if there is none."""
     at = root
     try:
         for name in path.split("/"):
@@ -122,6 +121,7 @@ def _content(root: Path, path: str) -> bytes | None:
             at = at / name
         if not stat.S_ISREG(at.lstat().st_mode):
             return None
-        return at.read_bytes()
+        with at.open("rb") as stream:
+            return blob_id(stream, os.fstat(stream.fileno()).st_size, digits)
     except OSError:
         return None

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,23 @@ def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo)
     assert [read.reason for read in repository.read_blobs(oids[:1])] == ["changed in the work tree while it was read"]
     (repo.path / output(2)).unlink()
     assert [read.content for read in repository.read_blobs(oids[:1])] == [None]
+
+
+def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo: GitRepo) -> None:
+    write(repo, output(2), " " * 30_000_001)
+    tracemalloc.start()
+    _, (advanced, overlay) = look(repo)
+    repository = Repository.open(repo.path, max_blob_bytes=30_000_000, overlay=dict(overlay))
+    (blob,) = advanced.update.evals[0].history.snapshots[1].outputs
+    (read,) = repository.read_blobs([blob.oid])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert blob == (output(2), repo.git("hash-object", output(2)))
+    assert peak < 15_000_000
+    repo.git("add", output(2))
+    (committed,) = Repository.open(repo.path, max_blob_bytes=30_000_000).read_blobs([blob.oid])
+    assert (read.content, read.reason) == (None, committed.reason)
+    assert read.reason.startswith("larger than 30 MB")
 
 
 def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
