@@ -19,7 +19,7 @@ _WORDS: Final = 4_000
 
 CONFIGURATION: Final = (
     ("core.attributesFile", os.devnull),
-    ("core.fsmonitor", "false"),
+    ("core.fsmonitor", ""),
     ("core.hooksPath", os.devnull),
     ("core.quotePath", "true"),
     ("diff.suppressBlankEmpty", "false"),
