@@ -1,5 +1,7 @@
 # Everything a fresh machine needs beyond python3.11+, git and make is set up by these targets.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+  $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && command -v $$p && break; done)
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
@@ -37,7 +39,7 @@ browser: .venv/test.stamp
 	@$(BIN)/python -m tests.browser.find
 
 .venv/bin/python:
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sitegen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	@"$(PYTHON)" -c '$(NEW_ENOUGH)' || { echo "sitegen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 
