@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from sitegen.model.metrics import MetricSpec
@@ -97,9 +98,14 @@ def problems(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Pr
     )
 
 
-def merged(found: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Each problem once, with the first commit that had it: a ground truth is wrong once, not once an iteration."""
+def standing(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
+    """The problems of all points, each once with the first commit that had it: a truth is wrong once, not once a run.
+
+    Those that the newest point does not have any more are past; all of them, if the eval is deleted.
+    """
+    newest = {problem._replace(commit=None) for problem in points[-1]} if points and not deleted else set()
     first: dict[Problem, Problem] = {}
-    for problem in found:
-        first.setdefault(problem._replace(commit=None), problem)
+    for problem in chain.from_iterable(points):
+        bare = problem._replace(commit=None)
+        first.setdefault(bare, problem._replace(past=bare not in newest))
     return tuple(first.values())

@@ -38,7 +38,9 @@ def closing_line(site: Site) -> str:
         )
         if text
     )
-    problems = f"{found} on {Path(site.page).with_name('problems.html').name}" if found else "no problems"
+    past = f" ({site.past:,} past)" if site.past else ""
+    where = f" on {Path(site.page).with_name('problems.html').name}" if found or past else ""
+    problems = f"{found or 'no problems'}{past}{where}"
     removed = f", {site.removed} removed" if site.removed else ""
     counts = ", ".join(
         (_counted(site.commits, "commit"), _counted(site.evals, "eval"), _counted(site.iterations, "iteration"))

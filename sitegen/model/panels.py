@@ -45,6 +45,8 @@ class AlignmentPanel(NamedTuple):
     threshold: float
     rows: tuple[AlignmentRow, ...]
     kind: Literal["alignment"] = "alignment"
+    left_out: int = 0
+    """Further rows, where a page bounds them."""
 
 
 class NotePanel(NamedTuple):

@@ -31,3 +31,5 @@ class Problem(NamedTuple):
     line: int | None = None
     commit: str | None = None
     eval_id: str | None = None
+    past: bool = False
+    """It was true of an earlier commit, and is not of the newest point any more: shown, but nobody has to act."""

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
-from sitegen.analysis.series import HEADLINES, headline, merged, pack, problems, scorecard_key, unpack
+from sitegen.analysis.series import HEADLINES, headline, pack, problems, scorecard_key, standing, unpack
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
-from sitegen.pages.report import is_bounded, report_page, wrong_places
+from sitegen.pages.report import instructions_of, is_bounded, report_page, wrong_places
 from sitegen.pages.trend import trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
@@ -116,6 +116,7 @@ class _EvalWork:
         if index:
             said += [self._snapshots[index - 1], self._keys[index - 1]]
         said.append([edit.commit.sha for edit in self._edits[index]])
+        said.append(instructions_of(here, self._task.edits))
         return digest(repr(said))
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
@@ -137,6 +138,7 @@ class _EvalWork:
             wrong_places(previous) if previous else None,
             self._shop.discrepancies_per_type,
             problems(self._info.id, point.snapshot, result.scorecard),
+            instructions_of(point.snapshot, self._task.edits),
         )
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if is_bounded(result, self._shop.discrepancies_per_type):
@@ -160,8 +162,9 @@ class _EvalWork:
             ),
             scorecards=new,
             rows=tuple(self._writer.rows),
-            problems=merged(
-                problem for point in points for problem in problems(self._info.id, point.snapshot, point.scorecard)
+            problems=standing(
+                [problems(self._info.id, point.snapshot, point.scorecard) for point in points],
+                deleted=self._task.history.deleted,
             ),
             attributes=tuple(field.attribute for field in points[-1].scorecard.fields) if points else (),
             written=self._writer.written,

@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, stored
-from sitegen.analysis.series import merged
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
@@ -55,7 +54,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     return Evals(
         summaries=tuple(one.summary for one in kept),
         attributes=tuple((one.summary.info.id, one.attributes) for one in kept),
-        problems=merged(problem for one in kept for problem in one.problems),
+        problems=tuple(problem for one in kept for problem in one.problems),
     )
 
 

@@ -23,6 +23,8 @@ class Site(NamedTuple):
     errors: int
     warnings: int
     notes: int
+    past: int
+    """Problems of earlier commits that the newest points do not have any more."""
     written: int = 0
     kept: int = 0
     removed: int = 0

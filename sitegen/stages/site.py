@@ -33,7 +33,7 @@ def write_site(
 
     ``newest`` is the id of the newest commit that has a page.
     """
-    problems = (*timeline.problems, *evals.problems)
+    problems = (*_of_history(timeline), *evals.problems)
     entries = write_search_log(timeline, memo, ledger)
     writer = ledger.writer(OWNER)
     renderer = timeline.shop.renderer()
@@ -42,7 +42,7 @@ def write_site(
     for file in (*renderer.assets(), *_files(timeline, evals, entries, len(problems))):
         writer.write(OWNER, file.path, file.content)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept)
-    severities = [problem.severity for problem in problems]
+    severities = [problem.severity for problem in problems if not problem.past]
     return Site(
         page=str(timeline.project.out / links.overview()),
         head=timeline.head.sha,
@@ -52,6 +52,16 @@ def write_site(
         errors=severities.count("error"),
         warnings=severities.count("warning"),
         notes=severities.count("note"),
+        past=len(problems) - len(severities),
+    )
+
+
+def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
+    """Problems of the walk. Of a manifest they are past: the one that is built by was read, or there were no site."""
+    manifest = f"{timeline.config.evals_dir}/manifest.yaml"
+    return tuple(
+        problem._replace(past=problem.path == manifest and problem.commit != timeline.head.sha)
+        for problem in timeline.problems
     )
 
 

@@ -12,6 +12,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.stages.eval_task import keys
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
 
 TRUTH = "evals/shop/ground_truth.csv"
@@ -149,6 +150,33 @@ def test_commits_stand_before_numbers(repo: GitRepo) -> None:
     assert [each.iteration for each in shop(repo).snapshots] == [5, 2, 9]
 
 
+def test_iterations_with_gaps_doubles_and_some_times_stand_in_one_order(repo: GitRepo) -> None:
+    names = ["iteration-1", "iteration2", "iteration-4", "iteration-04", "iteration-7", "Iteration-007", "iteration-12"]
+    repo.commit({TRUTH: "t", **{output(name): name for name in names}})
+    timed = {
+        output("iteration-3"): "3",
+        record("iteration-3"): '{"metadata": {"timestamp": "2026-01-03T00:00:00Z"}}',
+        output("iteration-20"): "20",
+        record("iteration-20"): '{"metadata": {"timestamp": "2026-01-02T00:00:00Z"}}',
+        output("iteration-21"): "21",
+    }
+    repo.commit(timed)
+    advanced = fold(repo)
+    assert [(each.label, each.slug) for each in advanced.update.evals[0].history.snapshots] == [
+        ("iteration-1", "0001"),
+        ("iteration2", "0002"),
+        ("iteration-04", "0004"),
+        ("iteration-4", "0004-iteration-4"),
+        ("Iteration-007", "0007"),
+        ("iteration-7", "0007-iteration-7"),
+        ("iteration-12", "0012"),
+        ("iteration-20", "0020"),
+        ("iteration-21", "0021"),
+        ("iteration-3", "0003"),
+    ]
+    assert [each.path for each in advanced.problems] == [f"{RESULTS}/iteration-4", f"{RESULTS}/iteration-7"]
+
+
 def test_an_edited_output_of_an_earlier_iteration_is_scored_again_at_that_commit(repo: GitRepo) -> None:
     repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(1): "better"}, {"src/x": "-"}])
     history = shop(repo)
@@ -205,6 +233,39 @@ def test_a_change_of_mapping_schema_or_settings_is_a_cause_of_its_own(repo: GitR
     ]
 
 
+def test_settings_that_are_changed_back_are_scored_as_before(repo: GitRepo) -> None:
+    entry = "evals: {{shop: {{settings: {}}}}}".format
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": entry("{ignore: [a], order: {x: 1, y: 2}}")},
+            {"evals/manifest.yaml": entry("{ignore: [b]}")},
+            {"evals/manifest.yaml": entry("\n  {order: {y: 2, x: 1}, ignore: [a]}")},
+        ]
+    )
+    history = shop(repo)
+    assert [(position, cause) for position, _, _, cause in points(history)] == [
+        (0, ("outputs",)),
+        (1, ("settings",)),
+        (2, ("settings",)),
+    ]
+    first, other, back = keys(history)
+    assert first == back != other
+
+
+def test_ground_truth_that_turns_from_csv_to_json_is_another_ground_truth(repo: GitRepo) -> None:
+    as_json = "evals/shop/ground_truth.json"
+    repo.commits([{TRUTH: "t", output(1): "1"}, {as_json: "t"}, {TRUTH: None}, {output(2): "2"}])
+    history = shop(repo)
+    assert [(position, cause) for position, _, _, cause in points(history)] == [
+        (0, ("outputs",)),
+        (2, ("ground_truth",)),
+        (3, ("outputs",)),
+    ]
+    # While both are there the first by convention counts. The format is part of a ground truth, so equal bytes differ.
+    assert [each.ground_truth and each.ground_truth.path for each in history.snapshots] == [TRUTH, as_json, as_json]
+    assert not history.deleted
+
+
 def test_several_causes_in_one_commit_make_one_snapshot_of_each_iteration_concerned(repo: GitRepo) -> None:
     repo.commits(
         [
@@ -251,6 +312,37 @@ def test_deleted_iterations_stay_and_are_marked(repo: GitRepo) -> None:
     assert [(each.iteration, each.deleted) for each in history.snapshots] == [(1, False), (2, True), (1, False)]
     repo.commits([{output(2): "2"}])
     assert [(each.iteration, each.deleted) for each in shop(repo).snapshots] == [(1, False), (2, False), (1, False)]
+
+
+def test_an_iteration_that_is_deleted_and_added_again_with_other_content_is_scored_again(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", record(1): '{"timestamp": "2026-01-01T00:00:00Z"}', output(2): "2"},
+            {output(1): None, record(1): None},
+            {output(1): "other"},
+        ]
+    )
+    history = shop(repo)
+    assert points(history) == [
+        (0, "iteration-001", "0001", ("outputs",)),
+        (0, "iteration-002", "0002", ("outputs",)),
+        (2, "iteration-001", "0001-SHA", ("outputs",)),
+    ]
+    assert [(each.deleted, each.recorded_at) for each in history.snapshots] == [
+        (False, "2026-01-01T00:00:00Z"),
+        (False, None),
+        (False, None),
+    ]
+
+
+def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo: GitRepo) -> None:
+    shas = repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(1): Link("../iteration-002/x")}])
+    advanced = fold(repo)
+    assert [(each.iteration, each.deleted) for each in advanced.update.evals[0].history.snapshots] == [
+        (1, True),
+        (2, False),
+    ]
+    assert [(each.path, each.commit, each.eval_id) for each in advanced.problems] == [(output(1), shas[1], "shop")]
 
 
 def test_a_record_without_an_output_is_a_snapshot_without_outputs(repo: GitRepo) -> None:
@@ -403,6 +495,20 @@ def test_a_renamed_folder_goes_on_under_its_new_name(repo: GitRepo) -> None:
     assert fold(repo).update.records[0].snapshots == (("store", "0001"), ("store", "0002"))
 
 
+def test_folders_whose_names_change_in_case_alone_go_on(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1"},
+            {TRUTH: None, output(1): None, "evals/Shop/ground_truth.csv": "t", output(1, "evals/Shop/results"): "1"},
+            {output(1, "evals/Shop/results"): None, output("Iteration-001", "evals/Shop/results"): "1"},
+        ]
+    )
+    (history,) = histories(repo).values()
+    assert (history.id, history.renamed_from) == ("Shop", ("shop",))
+    assert points(history) == [(0, "iteration-001", "0001", ("outputs",))]
+    assert [each.deleted for each in history.snapshots] == [False]
+
+
 def test_what_changes_while_a_folder_is_renamed_is_seen(repo: GitRepo) -> None:
     repo.commits(
         [
@@ -544,6 +650,22 @@ def test_a_broken_manifest_leaves_the_last_good_one_in_force(repo: GitRepo) -> N
     (problem,) = advanced.problems
     assert (problem.severity, problem.path, problem.commit) == ("warning", "evals/manifest.yaml", shas[1])
     assert problem.what.startswith("The manifest is no YAML: ")
+
+
+def test_while_a_manifest_is_broken_nothing_is_scored_again(repo: GitRepo) -> None:
+    good, broken = "evals: {shop: {settings: {ignore: [a]}}}", "evals: {shop: {settings: [}}"
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": good},
+            {"evals/manifest.yaml": broken},
+            {"evals/manifest.yaml": broken + " # still"},
+            {"evals/manifest.yaml": good},
+        ]
+    )
+    advanced = fold(repo)
+    assert points(advanced.update.evals[0].history) == [(0, "iteration-001", "0001", ("outputs",))]
+    assert [record.commit.position for record in advanced.update.records] == [0, 1, 2, 3]
+    assert len(advanced.problems) == 1
 
 
 def test_a_manifest_that_is_deleted_leaves_the_defaults(repo: GitRepo) -> None:

@@ -98,6 +98,27 @@ def test_equal_files_are_paired_by_their_names_first(repo: GitRepo) -> None:
     ]
 
 
+def test_files_that_swap_their_names_are_both_edited(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": "a" + TEXT, "prompts/b.md": "b" + TEXT}])
+    repo.commits([{"prompts/a.md": "b" + TEXT, "prompts/b.md": "a" + TEXT}])
+    first, second = files(repo)
+    assert edits(first) == [(1, "added", "prompts/a.md"), (2, "modified", "prompts/a.md")]
+    assert edits(second) == [(1, "added", "prompts/b.md"), (2, "modified", "prompts/b.md")]
+    assert first.edits[1].new is not None
+    assert second.edits[0].new is not None
+    assert first.edits[1].new.oid == second.edits[0].new.oid
+
+
+def test_a_file_that_takes_the_name_another_leaves_does_not_take_its_history(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": "a" + TEXT, "prompts/b.md": "b" + TEXT}])
+    repo.commits([{"prompts/a.md": None, "prompts/b.md": "a" + TEXT, "prompts/c.md": "b" + TEXT}])
+    assert [(each.path, each.deleted, edits(each)) for each in files(repo)] == [
+        ("prompts/a.md", True, [(1, "added", "prompts/a.md"), (2, "deleted", "prompts/a.md")]),
+        ("prompts/b.md", False, [(1, "added", "prompts/b.md"), (2, "modified", "prompts/b.md")]),
+        ("prompts/c.md", False, [(2, "added", "prompts/c.md")]),
+    ]
+
+
 def test_a_name_that_is_used_again_after_a_rename_is_another_file(repo: GitRepo) -> None:
     repo.commits([{"prompts/a.md": TEXT}, {"prompts/a.md": None, "prompts/b.md": TEXT}, {"prompts/a.md": "new"}])
     assert [(each.path, len(each.edits)) for each in files(repo)] == [("prompts/a.md", 1), ("prompts/b.md", 2)]

@@ -185,6 +185,20 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
     assert (fourth.head.sha, fourth.commits) == (shas[3], 4)
 
 
+def test_a_commit_that_touches_nothing_that_is_read_has_no_record(repo: GitRepo) -> None:
+    shas = repo.commits(
+        [
+            {TRUTH: "t", output(1): "1"},
+            {"src/x": "-", "evals/shop/notes.md": "-", "evals/shop/results/odd/extracted.json": "-"},
+            {},
+            {"CLAUDE.md": "-"},
+        ]
+    )
+    records = go(repo, MemoryParts(), shas[3]).update.records
+    assert [record.commit.sha for record in records] == [shas[0], shas[3]]
+    assert [record.commit.position for record in records] == [0, 3]
+
+
 def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None:
     sha = repo.commit({TRUTH: "t", output(1): "1", "CLAUDE.md": Link("x")})
     parts = MemoryParts()
@@ -247,6 +261,29 @@ def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -
     advanced = go(repo, site.parts, shas[1])
     assert advanced.update.complete
     assert [record.snapshots for record in site.take(advanced).records] == [(), (("shop", "0001"),)]
+
+
+def test_an_eval_of_both_layouts_is_told_alike_in_steps_and_at_once(repo: GitRepo) -> None:
+    overwritten = "evals/shop/extracted.json"
+    shas = repo.commits(
+        [
+            {TRUTH: "t", overwritten: "1"},
+            {overwritten: "2"},
+            {output(1): "2", overwritten: None},
+            {TRUTH: "u"},
+            {output(2): "3", overwritten: "4"},
+        ]
+    )
+    steps = Site()
+    for sha in shas:
+        at_once = Site()
+        assert steps.take(go(repo, steps.parts, sha)) == at_once.take(go(repo, at_once.parts, sha))
+    (history,) = steps.evals.values()
+    assert [(each.commit.position, each.slug[:4], each.cause) for each in history.snapshots] == [
+        (2, "0001", ("outputs",)),
+        (3, "0001", ("ground_truth",)),
+        (4, "0002", ("outputs",)),
+    ]
 
 
 def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:

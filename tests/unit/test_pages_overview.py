@@ -79,7 +79,7 @@ def test_problems_are_grouped_by_eval_errors_first():
         ("The project", ["warning"]),
         ("Waybills", ["error", "warning", "note"]),
     ]
-    assert view.totals == (("error", 1), ("warning", 2), ("note", 1))
+    assert view.totals == (("error", 1, 0), ("warning", 2, 0), ("note", 1, 0))
 
 
 def test_problems_of_an_eval_that_is_gone_go_by_its_id():

@@ -5,9 +5,19 @@ from decimal import Decimal
 import pytest
 
 from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.site import Page
 from sitegen.model.values import Unusable
-from sitegen.pages.report import DOCUMENTS, is_bounded, report_page, section, wrong_places
+from sitegen.pages.report import (
+    ALIGNED,
+    DOCUMENTS,
+    LISTS,
+    instructions_of,
+    is_bounded,
+    report_page,
+    section,
+    wrong_places,
+)
 from sitegen.pages.values import Shown, as_text, shown_pair
 from sitegen.text.words import Span
 from tests import pages_sample as sample
@@ -122,9 +132,44 @@ def test_the_report_says_which_instructions_made_the_output():
         page = report_page(series.info, series.specs, point, None, result, None, 50)
         return str(sample.view_of(page).made_with)
 
-    assert made_with(made_at="a" * 40) == "as of the commit that the output records"
-    assert made_with(recorded_at="2025-01-02") == "as of the time that the output records: the last commit not after it"
-    assert made_with() == "as of this commit, for the output records neither commit nor time"
+    assert made_with(made_at="a" * 40) == "the commit that the output records"
+    assert made_with(recorded_at="2025-01-02") == "the last edit not after the time that the output records"
+    assert made_with() == "the last edit up to this commit, for the output records neither commit nor time"
+
+
+@pytest.mark.parametrize(
+    ("recorded_at", "position"),
+    [
+        (None, 20),
+        ("2025-01-12T00:00:00", 10),
+        ("2025-01-21T10:00:00+00:00", 20),
+        ("2024-12-31T00:00:00Z", None),
+        ("yesterday", None),
+    ],
+)
+def test_the_instructions_are_those_of_the_newest_edit_that_the_output_can_have_seen(recorded_at, position):
+    edits = [sample.edit(at) for at in (10, 20, 30)]
+    at = sample.series(1).points[0].snapshot._replace(commit=sample.commit(25), recorded_at=recorded_at)
+    found = instructions_of(at, edits)
+    assert (found and found.position) == position
+
+
+def test_the_commit_that_an_output_records_is_not_guessed():
+    at = sample.series(1).points[0].snapshot._replace(commit=sample.commit(25), made_at="a" * 40)
+    assert instructions_of(at, [sample.edit(10)]) is None
+
+
+def test_a_pairing_is_shown_once_and_bounded():
+    rows = tuple(AlignmentRow(index, index, 1.0, f"item {index}") for index in range(ALIGNED + 5))
+    panel = AlignmentPanel("cargo", "greedy", 0.8, rows)
+    note = NotePanel("note", "a remark")
+    result = sample.result([ONE])._replace(panels=(panel, note, *[panel] * LISTS))
+    series = sample.series(2)
+    view = sample.view_of(report_page(series.info, series.specs, series.points[1], None, result, None, 50))
+    assert view.panels == (note,)
+    assert view.alignments[0] == panel._replace(rows=rows[:ALIGNED], left_out=5)
+    assert (len(view.alignments), view.more_alignments) == (LISTS, 1)
+    assert is_bounded(result, 50)
 
 
 def test_a_report_does_not_depend_on_later_points():
