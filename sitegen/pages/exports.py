@@ -10,15 +10,16 @@ import io
 from typing import Any, Final
 
 from sitegen import __version__
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.model.values import Unusable, Value
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
+from sitegen.scoring.results_file import Metadata, results_document, to_json_bytes
 from sitegen.stats import counts as sums
 
 _RATIOS: Final = ("precision", "recall", "f1")
@@ -60,35 +61,15 @@ def series_files(series: Series) -> tuple[RawFile, RawFile]:
 
 def results_json(result: Result, eval_id: str, snapshot: Snapshot) -> bytes:
     """The whole result of one snapshot, ``sitegen/eval-results/1``: every discrepancy and every pairing."""
-    card = result.scorecard
-    documents = [{"id": one.id, "status": one.status, "f1": sums.f1(one.counts)} for one in card.documents]
-    macro, _ = sums.mean(sums.f1(one.counts) for one in card.documents)
-    by_attribute, _ = sums.mean(sums.f1(one.counts) for one in card.fields)
-    return _json(
-        {
-            "schema": "sitegen/eval-results/1",
-            "eval_id": eval_id,
-            "status": card.status,
-            "metrics": _metrics(card),
-            "errors_by_type": _errors(card.counts),
-            "by_field": {attribute: _by_field(counts) for attribute, counts in card.fields},
-            "documents": documents,
-            "macro_f1": macro,
-            "pooled_f1": sums.f1(card.counts),
-            "macro_f1_attributes": by_attribute,
-            "discrepancies": [_discrepancy(one) for one in result.judgements if one.outcome in ERROR_TYPES],
-            "alignment": {_alignment_key(one.document, one.path): one.pairs for one in result.alignments},
-            "problems": [finding._asdict() for finding in card.findings],
-            "metadata": {
-                "iteration": snapshot.iteration,
-                "timestamp": snapshot.recorded_at,
-                "git_commit": snapshot.commit.sha,
-                "dirty": snapshot.commit.sha == snapshot.commit.short,
-                "instruction_hashes": {},
-                "sitegen": __version__,
-            },
-        }
+    dirty = snapshot.commit.sha == WORKTREE
+    metadata = Metadata(
+        iteration=snapshot.iteration,
+        timestamp=snapshot.recorded_at,
+        git_commit=None if dirty else snapshot.commit.sha,
+        dirty=dirty,
+        sitegen=__version__,
     )
+    return to_json_bytes(results_document(result, eval_id=eval_id, metadata=metadata), indent=None)
 
 
 def _point(series: Series, index: int) -> dict[str, Any]:
@@ -185,63 +166,8 @@ def _cell(value: str | float | None) -> str:
     return repr(value)
 
 
-def _metrics(card: Scorecard) -> dict[str, Any]:
-    counts = card.counts
-    return {
-        **{metric.name: metric.value for metric in card.metrics},
-        "precision": sums.precision(counts),
-        "recall": sums.recall(counts),
-        "f1": sums.f1(counts),
-        "true_positives": counts.tp,
-        "false_positives": counts.fp,
-        "false_negatives": counts.fn,
-        "true_negatives": counts.tn,
-        "field_accuracy": sums.field_accuracy(counts),
-        "total_fields_gt": card.expected_values,
-        "total_fields_extracted": card.actual_values,
-    }
-
-
 def _errors(counts: Counts) -> dict[str, int]:
     return dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True))
-
-
-def _by_field(counts: Counts) -> dict[str, Any]:
-    return {
-        "tp": counts.tp,
-        "fp": counts.fp,
-        "fn": counts.fn,
-        "tn": counts.tn,
-        "precision": sums.precision(counts),
-        "recall": sums.recall(counts),
-        "f1": sums.f1(counts),
-    }
-
-
-def _discrepancy(one: Judgement) -> dict[str, Any]:
-    return {
-        "document": one.document,
-        "field_path": one.path,
-        "expected": _value(one.expected),
-        "actual": _value(one.actual),
-        "error_type": one.outcome,
-        "note": one.note,
-    }
-
-
-def _alignment_key(document: str, path: str) -> str:
-    return f"{document}: {path}" if document else path
-
-
-def _value(value: Value) -> Any:
-    """A value for JSON: what cannot be written as a number is its literal, as text."""
-    if isinstance(value, Unusable):
-        return value.literal
-    if isinstance(value, list):
-        return [_value(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _value(item) for key, item in value.items()}
-    return value
 
 
 def _json(body: Any) -> bytes:

@@ -5,17 +5,19 @@ A report is a function of its snapshot and the one before it, so that a new comm
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, Panel
+from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Status
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Status
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, Snapshot
@@ -29,6 +31,9 @@ TOP_LEVEL: Final = "(top level)"
 
 ALIGNED: Final = 100
 """Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""
+
+LISTS: Final = 100
+"""Pairings that a report shows; of several documents each list has one."""
 
 DOCUMENTS: Final = 200
 """Documents that a report lists; of more, those with the most errors."""
@@ -98,6 +103,8 @@ class ReportView:
     made_with: str
     """Which instructions made the output, and how that is known."""
     made_at: str | None
+    instructions: Commit | None
+    """The newest commit whose instructions made the output, if it is known."""
     recorded_at: str | None
     edits: tuple[Edit, ...]
     files: tuple[tuple[str, Blob | None], ...]
@@ -120,7 +127,9 @@ class ReportView:
     """The whole result beside the report, as seen from it."""
     problems: tuple[Problem, ...]
     panels: tuple[Panel, ...]
+    """What the scorer adds, but for the alignments."""
     alignments: tuple[AlignmentPanel, ...]
+    more_alignments: int
     nav: str = "overview"
 
 
@@ -133,8 +142,11 @@ def report_page(
     previous_wrong: frozenset[tuple[str, str]] | None,
     limit: int,
     problems: tuple[Problem, ...] = (),
+    instructions: Commit | None = None,
 ) -> Page:
     """The page of one snapshot.
+
+    ``instructions`` is what ``instructions_of`` says.
 
     ``previous_wrong`` is what ``wrong_places`` says of the previous point's result, None if there is no such point:
     then nothing is marked as new. ``limit`` is how many discrepancies of each type are drawn.
@@ -144,6 +156,7 @@ def report_page(
     sections = _sections(card.fields)
     before = previous.scorecard if previous else None
     now, then = errors_by_type(card.counts), errors_by_type(before.counts) if before else None
+    alignments = _alignments(result)
     fresh = sum(1 for one in wrong if _is_new(one, previous_wrong))
     view = ReportView(
         info=info,
@@ -154,6 +167,7 @@ def report_page(
         deleted=at.deleted,
         made_with=_made_with(at),
         made_at=at.made_at,
+        instructions=instructions,
         recorded_at=at.recorded_at,
         edits=point.edits,
         files=_files(at),
@@ -178,10 +192,30 @@ def report_page(
         left_out=_left_out(wrong, limit),
         data=links.report_data(info.id, at.slug).rpartition("/")[2],
         problems=problems,
-        panels=result.panels,
-        alignments=tuple(_alignment(one) for one in result.alignments if one.pairs or _unmatched(one)),
+        panels=tuple(one for one in result.panels if one.kind != "alignment"),
+        alignments=tuple(map(_bounded, alignments[:LISTS])),
+        more_alignments=max(0, len(alignments) - LISTS),
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)
+
+
+def instructions_of(at: Snapshot, edits: Sequence[Edit]) -> Commit | None:
+    """The newest of the edits, which are in the order of commits, that the output can have been made with.
+
+    Not after the time that the output records, else not after its commit. None if there is none, if a recorded time
+    cannot be read, and if the output records a commit: that one is the answer.
+    """
+    if at.made_at:
+        return None
+    recorded = _time(at.recorded_at) if at.recorded_at else None
+    if at.recorded_at and recorded is None:
+        return None
+    for index in range(bisect_right(edits, at.commit.position, key=_position), 0, -1):
+        commit = edits[index - 1].commit
+        made = _time(commit.committed_at) if recorded else None
+        if recorded is None or (made is not None and made <= recorded):
+            return commit
+    return None
 
 
 def wrong_places(result: Result) -> frozenset[tuple[str, str]]:
@@ -195,7 +229,8 @@ def is_bounded(result: Result, limit: int) -> bool:
     return (
         bool(_left_out(wrong, limit))
         or len(result.scorecard.documents) > DOCUMENTS
-        or any(len(one.pairs) + _unmatched(one) > ALIGNED for one in result.alignments)
+        or len(_alignments(result)) > LISTS
+        or any(len(one.rows) > ALIGNED for one in _alignments(result))
     )
 
 
@@ -281,10 +316,23 @@ def _metric_change(spec: MetricSpec, value: float | None, before: float | None, 
 def _made_with(at: Snapshot) -> str:
     """Rule of the data contract: what the output records, else its time, else the commit that brought it."""
     if at.made_at:
-        return "as of the commit that the output records"
+        return "the commit that the output records"
     if at.recorded_at:
-        return "as of the time that the output records: the last commit not after it"
-    return "as of this commit, for the output records neither commit nor time"
+        return "the last edit not after the time that the output records"
+    return "the last edit up to this commit, for the output records neither commit nor time"
+
+
+def _position(edit: Edit) -> int:
+    return edit.commit.position
+
+
+def _time(iso: str) -> datetime | None:
+    """A time without a zone is taken as UTC."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _previous(info: EvalInfo, previous: Point | None) -> Previous | None:
@@ -300,13 +348,9 @@ def _files(at: Snapshot) -> tuple[tuple[str, Blob | None], ...]:
     return (outputs or (("Output", None),)) + tuple(file for file in rest if file[1] is not None)
 
 
-def _unmatched(alignment: ListAlignment) -> int:
-    return len(alignment.unmatched_expected) + len(alignment.unmatched_actual)
+def _alignments(result: Result) -> list[AlignmentPanel]:
+    return [one for one in result.panels if one.kind == "alignment" and one.rows]
 
 
-def _alignment(one: ListAlignment) -> AlignmentPanel:
-    rows = [AlignmentRow(expected, actual, similarity, "") for expected, actual, similarity in one.pairs]
-    rows += [AlignmentRow(index, None, None, "") for index in one.unmatched_expected]
-    rows += [AlignmentRow(None, index, None, "") for index in one.unmatched_actual]
-    title = f"{one.document}: {one.path}" if one.document else one.path
-    return AlignmentPanel(title, one.algorithm, one.threshold, tuple(rows[:ALIGNED]))
+def _bounded(one: AlignmentPanel) -> AlignmentPanel:
+    return one._replace(rows=one.rows[:ALIGNED], left_out=max(0, len(one.rows) - ALIGNED))

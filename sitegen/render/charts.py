@@ -243,13 +243,15 @@ def _island(point: TrendPoint) -> list[object]:
 def _range(
     columns: Sequence[Sequence[float | None]], targets: Sequence[float], low: float, high: float
 ) -> tuple[float, float]:
-    """What the chart shows of the metric's range: down to a round number below everything drawn, up to its end."""
+    """What the chart shows of the metric's range: between round numbers below and above everything drawn."""
     known = [value for column in columns for value in column if value is not None] + list(targets)
     if not known:
         return low, high
     step = (high - low) / 20
     bottom = low + step * floor((min(known) - low) / step + 1e-9)
-    return max(min(low, min(known)), min(bottom, high - 4 * step)), max(high, *known)
+    top = low + step * ceil((max(known) - low) / step - 1e-9)
+    bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
+    return min(bottom, *known), max(top, *known)
 
 
 def _targets(view: TrendView, bottom: float, top: float) -> tuple[Target, ...]:
@@ -264,18 +266,24 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[Target, ...]:
 
 
 def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
-    """Iteration and day below the chart, evenly spread, first and last included."""
+    """Iterations below the chart, evenly spread, first and last included; the day stands where it changes."""
     count = len(points)
     chosen = sorted({round((count - 1) * k / max(1, wanted - 1)) for k in range(wanted)})
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
     return tuple(
         Tick(
             _percent(index + 0.5, count),
-            f"{points[index].number} · {day(points[index].committed_at)[:-5]}",
+            _name(points[index], points[before] if before is not None else None),
             ends.get(index, "middle"),
         )
-        for index in chosen
+        for before, index in zip([None, *chosen], chosen, strict=False)
     )
+
+
+def _name(point: TrendPoint, before: TrendPoint | None) -> str:
+    date = day(point.committed_at)
+    same = before is not None and day(before.committed_at) == date
+    return f"{point.number}" if same else f"{point.number} · {date[:-5]}"
 
 
 def _percent(part: float, whole: float) -> str:

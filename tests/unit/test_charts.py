@@ -104,8 +104,8 @@ def test_the_chart_of_five_hundred_points_keeps_every_value():
     assert chart.linked == ()
 
 
-def test_the_range_ends_below_the_lowest_value_and_shows_the_targets():
+def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():
     view = sample.view_of(trend_page(sample.series(10)))
     chart = charts.trend(view)
-    assert chart.island["y"] == pytest.approx([0.4, 1.0])
-    assert (chart.top, chart.height) == (0.0, 600.0)
+    assert chart.island["y"] == pytest.approx([0.4, 0.9])
+    assert (chart.top, chart.height) == (100.0, 500.0)

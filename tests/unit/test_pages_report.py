@@ -141,8 +141,8 @@ def test_the_report_says_which_instructions_made_the_output():
     ("recorded_at", "position"),
     [
         (None, 20),
-        ("2025-01-12T00:00:00", 10),
-        ("2025-01-21T10:00:00+00:00", 20),
+        ("2025-01-25T00:00:00", 10),
+        ("2025-03-13T10:00:00+00:00", 20),
         ("2024-12-31T00:00:00Z", None),
         ("yesterday", None),
     ],

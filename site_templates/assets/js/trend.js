@@ -140,15 +140,16 @@ class TrendChart {
     const wanted = Math.max(1, Math.floor(this.canvas.clientWidth / 130)), chosen = new Set();
     for (let k = 0; k <= wanted; k += 1) chosen.add(Math.round(first + (last - first) * k / wanted));
     const ends = last - first > 2;
-    $(".xa", this.chart).replaceChildren(...[...chosen].map((index, k) => svgElement("text", {
+    $(".xa", this.chart).replaceChildren(...[...chosen].map((index, k, all) => svgElement("text", {
       x: `${100 * this.across(index)}%`, y: 16,
       "text-anchor": !ends ? "middle" : k === 0 ? "start" : k === chosen.size - 1 ? "end" : "middle",
-    }, this.name(index))));
+    }, this.name(index, all[k - 1]))));
   }
 
-  name(index) {
+  /** The number of an iteration, and its day unless the label before it has the same. */
+  name(index, before) {
     const point = this.points[index], number = /(\d+)\D*$/.exec(point.label)?.[1].replace(/^0+(?=\d)/, "") ?? point.label;
-    return `${number} · ${this.day(point.date, false)}`;
+    return this.points[before]?.date === point.date ? number : `${number} · ${this.day(point.date, false)}`;
   }
 
   day(iso, withYear) {
