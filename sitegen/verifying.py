@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document, to_json_bytes
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.text.plain import encodable
 
 RECORDED: Final = "eval-results.json"
 
@@ -123,7 +125,7 @@ class Bench(NamedTuple):
         """What ``--json`` prints and ``--save`` writes."""
         return results_document(
             verified.result,
-            eval_id=verified.entry.id,
+            eval_id=encodable(verified.entry.id),
             metadata=Metadata(
                 iteration=verified.iteration,
                 timestamp=timestamp,
@@ -190,9 +192,9 @@ class Bench(NamedTuple):
             capture_output=True,
             check=False,
         )
-        for name in sorted(set(answer.stdout.decode("utf-8", "replace").split("\0"))):
+        for name in sorted(set(os.fsdecode(answer.stdout).split("\0"))):
             if name and self.layout.is_instruction(name) and (self.root / name).is_file():
-                yield name, hashlib.sha256((self.root / name).read_bytes()).hexdigest()
+                yield encodable(name), hashlib.sha256((self.root / name).read_bytes()).hexdigest()
 
 
 def newest_output(folder: Path, entry: EvalConfig) -> Path | None:

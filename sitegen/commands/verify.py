@@ -15,10 +15,14 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.results_file import to_json_bytes
 from sitegen.stats.counts import f1, mean, total
+from sitegen.text.plain import line
 from sitegen.verifying import Bench, Verified
 
 SHOWN: Final = 12
 """Discrepancies that the terminal lists."""
+
+LONGEST_NAME: Final = 40
+"""Characters of an eval's id in a table."""
 
 
 def verify_one(repo: Path, eval_id: str, output: Path | None, *, save: bool, open_report: bool, as_json: bool) -> None:
@@ -32,8 +36,8 @@ def verify_one(repo: Path, eval_id: str, output: Path | None, *, save: bool, ope
     if as_json:
         sys.stdout.buffer.write(to_json_bytes(document))
     else:
-        for line in _report(bench, verified):
-            print(line)
+        for row in _report(bench, verified):
+            print(row)
     if output is None and (other := bench.passed_over(verified)):
         what = f"{_shown(bench, other)} is no iteration yet, and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
@@ -62,12 +66,13 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
     if as_json:
         _print_all(bench, verified, macro, pooled)
     else:
-        width = max(len(name) for name in ("pooled", *(one.entry.id for one in verified)))
+        names = [line(one.entry.id, LONGEST_NAME) for one in verified]
+        width = max(len(name) for name in ("pooled", *names))
         print(f"{'eval':{width}}  {'F1':>6} {'P':>6} {'R':>6} {'errors':>7}  newest output")
-        for one in verified:
+        for name, one in zip(names, verified, strict=True):
             card = one.result.scorecard
             errors = sum(_errors(card))
-            print(f"{one.entry.id:{width}}  {_three(card)} {errors:7,}  {_shown(bench, one.output)}{_remark(card)}")
+            print(f"{name:{width}}  {_three(card)} {errors:7,}  {_shown(bench, one.output)}{_remark(card)}")
         print(f"{'macro':{width}}  {_number(macro)}{f'   ({left_out} undefined left out)' if left_out else ''}")
         print(f"{'pooled':{width}}  {_number(pooled)}")
     for failure in missing:
@@ -88,7 +93,7 @@ def _report(bench: Bench, verified: Verified) -> list[str]:
     counts = card.counts
     wrong = [one for one in verified.result.judgements if one.outcome in ERROR_TYPES]
     lines = [
-        f"{verified.entry.id}  {_shown(bench, verified.output)}{_remark(card)}",
+        f"{line(verified.entry.id)}  {_shown(bench, verified.output)}{_remark(card)}",
         f"  F1 {_number(card.metric('f1'))}   precision {_number(card.metric('precision'))}"
         f"   recall {_number(card.metric('recall'))}",
         f"  TP {counts.tp}  FP {counts.fp}  FN {counts.fn}  TN {counts.tn}",
@@ -108,7 +113,6 @@ def _report(bench: Bench, verified: Verified) -> list[str]:
 
 def _discrepancy(one: Judgement) -> str:
     from sitegen.pages.values import as_text
-    from sitegen.text.plain import line
 
     where = f"{one.document}: {one.path}" if one.document else one.path
     expected = "nothing" if one.expected is None else line(as_text(one.expected), 60)
@@ -117,7 +121,7 @@ def _discrepancy(one: Judgement) -> str:
 
 
 def _shown(bench: Bench, path: Path) -> str:
-    return str(path.relative_to(bench.root)) if path.is_relative_to(bench.root) else str(path)
+    return line(str(path.relative_to(bench.root) if path.is_relative_to(bench.root) else path))
 
 
 def _errors(card: Scorecard) -> tuple[int, ...]:

@@ -169,7 +169,8 @@ class Layout:
     @property
     def pathspecs(self) -> tuple[str, ...]:
         """Literal folders and files that hold everything that is read; empty: the whole repository."""
-        roots = {self._evals_dir, *self._owners, *self._shared, *(literal_prefix(glob) for glob in self._globs)}
+        named = {self._evals_dir, *self._owners, *self._shared, *(literal_prefix(glob) for glob in self._globs)}
+        roots = {root for root in named if not f"{root}/".startswith("../")}  # git refuses what lies outside
         if "" in roots:
             return ()
         return tuple(sorted(root for root in roots if not any(root.startswith(f"{other}/") for other in roots)))

@@ -34,6 +34,11 @@ def line(text: str, longest: int = LONGEST_LINE) -> str:
     return visible(cut(text, longest).replace("\n", " "))
 
 
+def encodable(text: str) -> str:
+    """The text as it can be written in UTF-8: bytes of a name that are no text are spelled out."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

@@ -1,0 +1,351 @@
+"""Whatever a project holds, the build ends well and says what is wrong and where; nothing gets out of its place."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.gitrepo import Content, GitRepo
+from tests.sites import build_site, content, run
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
+MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
+FINE = '{"docs": [{"id": "a", "name": "Ann", "total": 1}, {"id": "b", "name": "Bob", "total": 2}]}'
+BASE: dict[str, Content] = {
+    "CLAUDE.md": "Read well.\n",
+    "evals/names/field_mapping.yaml": MAPPING,
+    "evals/names/ground_truth.csv": TRUTH,
+    "evals/names/extracted.json": FINE,
+}
+
+
+class Built(NamedTuple):
+    """A project and its site."""
+
+    repo: GitRepo
+    out: Path
+
+    def problems(self) -> str:
+        """The text of the problems page."""
+        text = re.sub(r"<[^>]+>", "", (self.out / "problems.html").read_text(encoding="utf-8"))
+        return " ".join(unescape(text).split())
+
+    def point(self, eval_id: str = "names") -> dict:  # type: ignore[type-arg]
+        """The newest point of an eval."""
+        point: dict = json.loads((self.out / f"data/evals/{eval_id}.json").read_bytes())["points"][-1]  # type: ignore[type-arg]
+        return point
+
+
+class Tags(HTMLParser):
+    """Collects what a browser could run or load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if (tag == "script" and not values.get("src") and values.get("type") != "application/json") or tag in {
+            "iframe",
+            "object",
+            "embed",
+            "base",
+            "style",
+        }:
+            self.found.append(f"<{tag}>")
+        self.found += [f"<{tag} {name}>" for name in values if name.startswith("on") or name in {"style", "srcdoc"}]
+        for name in ("href", "src", "action", "formaction", "xlink:href"):
+            link = (values.get(name) or "").strip().lower()
+            if re.match(r"[a-z][a-z0-9+.-]*:", link) and not link.startswith(("https:", "http:", "mailto:")):
+                self.found.append(f"<{tag} {name}={link[:40]}>")
+        if tag == "img" and not (values.get("src") or "").startswith(("../", "assets/")):
+            self.found.append(f"<img {values.get('src')}>")
+
+
+def dangers(out: Path) -> list[str]:
+    """(page, tag) of whatever a page should not hold."""
+    found = []
+    for page in sorted(out.rglob("*.html")):
+        tags = Tags()
+        tags.feed(page.read_text(encoding="utf-8"))
+        found += [f"{page.relative_to(out)}: {tag}" for tag in tags.found]
+    return found
+
+
+@pytest.fixture
+def build(tmp_path: Path):
+    """Builds a project of these commits; the ordinary project is the first of them."""
+
+    def build_(*commits: Mapping[str, Content], base: bool = True, **options: object) -> Built:
+        repo = GitRepo(tmp_path / "project")
+        for files in ([BASE] if base else []) + list(commits):
+            repo.commit(files, **options)  # type: ignore[arg-type]
+        before = sorted(path.name for path in tmp_path.iterdir())
+        out = tmp_path / "site"
+        build_site(repo.path, out, jobs=1)
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "site", "site-memo"])
+        assert dangers(out) == []
+        return Built(repo, out)
+
+    return build_
+
+
+def nested(levels: int) -> str:
+    return '{"docs": ' + "[" * levels + "]" * levels + "}"
+
+
+OUTPUTS: dict[str, tuple[Content, str, str]] = {
+    "markup": (json.dumps({"docs": [{"id": "a", "name": EVIL, EVIL: EVIL}, {"id": EVIL}]}), "scored", ""),
+    "NaN": ('{"docs": [{"id": "a", "name": "Ann", "total": NaN}, {"id": "b", "total": -Infinity}]}', "scored", ""),
+    "long numbers": ('{"docs": [{"id": "a", "total": ' + "9" * 5000 + "}]}", "scored", ""),
+    "huge exponents": ('{"docs": [{"id": "a", "total": 1e999999999}]}', "scored", ""),
+    "deep nesting": (nested(200), "unreadable", "extracted.json"),
+    "bottomless nesting": (nested(100_000), "unreadable", "extracted.json"),
+    "duplicate keys": ('{"docs": [], "docs": [{"id": "a", "name": "x", "name": "Ann"}]}', "scored", "extracted.json"),
+    "long strings": (json.dumps({"docs": [{"id": "a", "name": "<b>" * 700_000}]}), "scored", ""),
+    "a byte order mark": (b"\xef\xbb\xbf" + FINE.encode(), "scored", ""),
+    "halves of characters": (b'{"docs": [{"id": "a", "name": "\\ud800\\udc00\\ud800"}]}', "scored", ""),
+    "a list at the root": (json.dumps([{"id": "a", "name": "Ann", "total": 1}]), "scored", ""),
+    "text at the root": ('"Sorry, I cannot do that"', "unreadable", "extracted.json"),
+    "nothing": ("", "unreadable", "extracted.json"),
+    "blanks": (" \n\t\n", "unreadable", "extracted.json"),
+    "null bytes": (b"\0" * 100, "unreadable", "extracted.json"),
+    "a pointer": (
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n",
+        "unreadable",
+        "extracted.json",
+    ),
+    "a broken end": (FINE[:40], "unreadable", "extracted.json"),
+    "other encodings": (FINE.encode("utf-16"), "unreadable", "extracted.json"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_odd_output_is_scored_or_said_and_its_report_is_there(build, name):
+    odd, status, said = OUTPUTS[name]
+    built = build({"evals/names/extracted.json": odd}, {"evals/names/extracted.json": FINE})
+    points = json.loads((built.out / "data/evals/names.json").read_bytes())["points"]
+    assert [point["status"] for point in points] == ["scored", status, "scored"]
+    assert all((built.out / point["report"]).exists() for point in points)
+    if said:
+        assert f"evals/names/{said}" in built.problems()
+        assert built.repo.git("rev-parse", "HEAD~1")[:7] in built.problems()
+    if status == "unreadable":
+        assert points[1]["then"]["recall"] == 0.0
+        assert points[1]["then"]["errors"]["omission"] == 4
+
+
+TRUTHS: dict[str, Content] = {
+    "duplicate columns": "id,name,name\na,Ann,Bob\n",
+    "no header": "a,Ann,1\nb,Bob,2\n",
+    "binary bytes": bytes(range(256)) * 4,
+    "nothing": "",
+    "a header alone": "id,name,total\n",
+    "markup": f"id,name,{EVIL}\n{EVIL},Ann,{EVIL}\n",
+    "rows of many lengths": "id,name,total\na\nb,Bob,2,3,4\n",
+    "one very long cell": "id,name,total\na," + "x" * 300_000 + ",1\n",
+    "the same id twice": "id,name,total\na,Ann,1\na,Bob,2\n",
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_an_odd_ground_truth_stops_nothing_and_is_said(build, name):
+    built = build({"evals/names/ground_truth.csv": TRUTHS[name]})
+    assert (built.out / built.point()["report"]).exists()
+    if name not in ("markup", "one very long cell"):
+        assert "evals/names/ground_truth.csv" in built.problems()
+        assert built.repo.git("rev-parse", "HEAD")[:7] in built.problems()
+
+
+MANIFESTS: dict[str, Content] = {
+    "a bomb": "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11)),
+    "a list": "- names\n",
+    "no text": b"\xff\xfe\x00names",
+    "a tag that runs code": "evals: !!python/object/apply:os.system ['touch /tmp/owned']\n",
+    "a loop": "evals: &a {names: *a}\n",
+    "entries of wrong kinds": "evals: {names: [1, 2]}\n",
+}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_a_broken_manifest_of_an_old_commit_is_said_and_passed_over(build, name):
+    built = build({"evals/manifest.yaml": MANIFESTS[name]}, {"evals/manifest.yaml": None})
+    assert built.point()["then"]["f1"] == 1.0
+    assert "evals/manifest.yaml" in built.problems()
+    assert built.repo.git("rev-parse", "HEAD~1")[:7] in built.problems()
+
+
+def test_unknown_keys_of_a_mapping_are_said_with_line_and_nearest_key(build):
+    built = build({"evals/names/field_mapping.yaml": MAPPING + "field_type: {numeric: [total]}\n"})
+    assert re.search(r"field_type.*evals/names/field_mapping\.yaml:3", built.problems())
+    assert "field_types" in built.problems()
+
+
+IDS = (
+    "two words",
+    'quo"te',
+    "apo'strophe",
+    "caf\u00e9",
+    "cafe\u0301",
+    "Case",
+    "case",
+    "CASE",
+    "con",
+    "index",
+    "compare",
+    "...",
+    "..a",
+    "a;b&c",
+    "<b>bold<b>",
+    "%2e%2e",
+    "back\\slash",
+    "new\nline",
+    "tab\there",
+    "-rf",
+    "n" * 250,
+    "\u202egnp",
+    "*?[x]",
+    "🍎",
+    os.fsdecode(b"bytes-\xff\xfe"),
+)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Evals and instruction files of every odd name at once."""
+    folder = tmp_path_factory.mktemp("many")
+    repo = GitRepo(folder / "project")
+    files: dict[str, Content] = {}
+    for name in IDS:
+        files[f"evals/{name}/ground_truth.json"] = '{"a": 1}'
+        files[f"evals/{name}/extracted.json"] = '{"a": 1}'
+        files[f"prompts/{name}/read.md"] = f"# {EVIL}\n"
+        files[f"prompts/{name}.md"] = "# Read\n"
+    repo.commit(files)
+    repo.commit({path: str(body).replace("# ", "# Re") for path, body in files.items() if path.endswith(".md")})
+    out = folder / "site"
+    build_site(repo.path, out, jobs=1)
+    return Built(repo, out)
+
+
+def test_evals_of_odd_names_never_share_an_address(many):
+    index = json.loads((many.out / "data" / "index.json").read_bytes())
+    assert len(index["evals"]) == len(IDS)
+    pages = [path for path in content(many.out) if re.fullmatch(r"evals/[^/]+/index\.html", path)]
+    assert len(pages) == len(IDS)
+    assert len({path.lower() for path in content(many.out)}) == len(content(many.out))
+
+
+def test_instruction_files_of_odd_names_never_share_an_address(many):
+    pages = [path for path in content(many.out) if re.fullmatch(r"instructions/[^/]+/index\.html", path)]
+    assert len(pages) == 2 * len(IDS)
+
+
+def test_addresses_are_file_names_on_every_system(many):
+    parts = {part for path in content(many.out) for part in path.split("/")}
+    assert [part for part in parts if not re.fullmatch(r"\.?[A-Za-z0-9][A-Za-z0-9._-]{0,120}", part)] == []
+    reserved = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+    assert [part for part in parts if reserved.fullmatch(part)] == []
+
+
+def test_pages_of_odd_names_hold_nothing_that_runs(many):
+    assert dangers(many.out) == []
+
+
+def test_every_link_of_odd_names_leads_to_a_file(many):
+    broken = []
+    for page in sorted(many.out.rglob("*.html")):
+        for link in re.findall(r'(?:href|src)="([^"#]*)', page.read_text(encoding="utf-8")):
+            if link and not link.startswith(("http:", "https:", "mailto:")) and page.name != "404.html":
+                target = (page.parent / unescape(link)).resolve()
+                if not target.is_file():
+                    broken.append(f"{page.relative_to(many.out)}: {link}")
+    assert broken == []
+
+
+def test_odd_names_work_on_the_command_line(many):
+    many.repo.checkout()
+    for eval_id in IDS:
+        done = run("verify-one", "--repo", many.repo.path, "--json", "--", eval_id)
+        assert (done.returncode, json.loads(done.stdout)["metrics"]["f1"]) == (0, 1.0)
+    done = run("verify-all", "--repo", many.repo.path)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == len(IDS) + 3
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"\n\n",
+        EVIL.encode() + b"\n\n" + EVIL.encode(),
+        b"\x1b[2J\x07\x00 control \r characters \x7f",
+        b"subject\n\n" + b"body " * 200_000,
+        b"s" * 1_000_000,
+        b"\xff\xfe\xfd not any encoding",
+        "\u202ereversed \u2066isolated".encode(),
+    ],
+    ids=["empty", "blank", "markup", "control", "long body", "long subject", "bytes", "bidi"],
+)
+def test_odd_commit_messages_are_shown_bounded_and_harmless(build, message):
+    message = message.replace(b"\0", b"")  # git cuts a message there
+    built = build(
+        {"CLAUDE.md": "Read better.\n"}, {"evals/names/extracted.json": "{}"}, message=message, author=b"\xff&\x1b"
+    )
+    for page in (built.out / "commits").iterdir():
+        text = page.read_text(encoding="utf-8")
+        assert len(text) < 200_000
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+
+
+INSTRUCTIONS = f"""# {EVIL}
+
+[click](javascript:alert(1)) [data](data:text/html;base64,PHNjcmlwdD4=) [vb](vbscript:x) <javascript:alert(1)>
+[ref] ![image](https://example.org/track.gif) ![x](javascript:alert(1)) [file](file:///etc/passwd)
+
+{EVIL}
+
+<div onclick="alert(1)"><style>*{{display:none}}</style><base href="https://example.org/">
+
+```html
+</code></pre>{EVIL}
+```
+
+| {EVIL} | b |
+|---|---|
+| [c](java&#115;cript:alert(1)) | [d](\x01javascript:alert(1)) |
+
+[ref]: javascript:alert(1) "{EVIL}"
+
+{{{{ 7 * 7 }}}} {{% raw %}}
+"""
+
+
+def test_instructions_with_links_and_markup_are_text(build):
+    built = build({"CLAUDE.md": INSTRUCTIONS}, {"CLAUDE.md": INSTRUCTIONS.replace("click", "tap")})
+    pages = "".join(page.read_text(encoding="utf-8") for page in (built.out / "instructions").rglob("*.html"))
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in pages
+    assert "{{ 7 * 7 }}" in pages
+    assert "track.gif" in pages
+
+
+def test_paths_that_climb_are_never_followed(build, tmp_path):
+    (tmp_path / "secret.csv").write_text("id,name,total\nsecret,secret,1\n")
+    built = build(
+        {"evals/manifest.yaml": "evals: {names: {ground_truth: ../../../secret.csv, mapping: ../../secret.csv}}\n"}
+    )
+    assert [path for path, body in content(built.out).items() if b"secret,secret" in body] == []
+    assert "names" in json.loads((built.out / "data" / "index.json").read_bytes())["evals"]
+
+
+def test_an_id_that_climbs_is_an_address_like_any_other(build, tmp_path):
+    built = build({"evals/manifest.yaml": "evals: {'../../up': {dir: evals/names, name: '../..'}}\n"})
+    assert json.loads((built.out / "data" / "index.json").read_bytes())["evals"] == ["../../up"]
+    assert [path.name for path in (built.out / "evals").iterdir()] != []
