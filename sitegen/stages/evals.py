@@ -7,11 +7,12 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, stored
+from sitegen.history.state import decode, encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
 from sitegen.stages.engine import run
-from sitegen.stages.eval_task import EvalDone, EvalTask, keys, owner, write_eval
+from sitegen.stages.eval_task import EvalTask, keys, owner, write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline, driving_edits
 
@@ -43,14 +44,14 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     tasks = [_task(timeline, memo, ledger, update.history) for update in updates]
     for done in run(pool, write_eval, tasks, lambda index: step(len(tasks[index].history.snapshots))):
         memo.keep_scorecards(done.scorecards)
-        memo.put(SUMMARY, done.summary.info.id, _pack(done))
+        memo.put(SUMMARY, done.summary.info.id, encode(_Kept(done.summary, done.attributes, done.problems)))
         ledger.record(owner(done.summary.info.id), done.rows, done.written, done.kept)
     if timeline.update.complete:
         alive = {stored(update.history.id) for update in updates}
         for eval_id in memo.keys(SUMMARY):
             if eval_id not in alive:
                 memo.delete(SUMMARY, eval_id)
-    kept = [_unpack(body) for _, body in memo.all(SUMMARY)]
+    kept = [decode(body, _Kept) for _, body in memo.all(SUMMARY)]
     return Evals(
         summaries=tuple(one.summary for one in kept),
         attributes=tuple((one.summary.info.id, one.attributes) for one in kept),
@@ -69,15 +70,3 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) 
         scorecards=tuple(known.get(key) for key in wanted),
         pages=ledger.known(owner(history.id)),
     )
-
-
-def _pack(done: EvalDone) -> bytes:
-    import msgspec
-
-    return msgspec.json.encode(_Kept(done.summary, done.attributes, done.problems))
-
-
-def _unpack(body: bytes) -> _Kept:
-    import msgspec
-
-    return msgspec.json.decode(body, type=_Kept)
