@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from sitegen.history.renames import file_renames
 from sitegen.model.commits import Change, Commit
-from sitegen.model.timeline import Blob, Edit, InstructionHistory
+from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 
 
 class Instructions:
@@ -23,17 +23,15 @@ class Instructions:
         """Fold one commit's changes of instruction files; the paths of its edits."""
         renames = file_renames(changes, self._read)
         left = {change.path for change in renames.values()}
-        edits = [self._edit(commit, change, renames.get(change.path)) for change in changes if change.path not in left]
-        # A file that takes the name that another leaves in the same commit must not take its history.
-        before = {path: self._history(path) for path in {*left, *(edit.path for edit in edits)}}
-        self.touched |= dict.fromkeys(left)
+        edits = [_edit(commit, change, renames.get(change.path)) for change in changes if change.path not in left]
         for edit in edits:
-            source = renames.get(edit.path)
-            earlier = [before[path] for path in dict.fromkeys((source.path if source else edit.path, edit.path))]
-            known = [each for history in earlier if history is not None for each in history.edits]
+            names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
+            earlier = [history for name in names if (history := self._history(name)) is not None]
+            known = [each for history in earlier for each in history.edits]
             if len(earlier) > 1:
                 known.sort(key=lambda each: each.commit.position)
             self.touched[edit.path] = InstructionHistory(edit.path, (*known, edit), edit.status == "deleted")
+        self.touched |= dict.fromkeys(left)
         return tuple(sorted(edit.path for edit in edits))
 
     def _history(self, path: str) -> InstructionHistory | None:
@@ -41,11 +39,12 @@ class Instructions:
             self.touched[path] = self._load(path)
         return self.touched[path]
 
-    @staticmethod
-    def _edit(commit: Commit, change: Change, source: Change | None) -> Edit:
-        old = Blob(change.path, change.old) if change.old else None
-        new = Blob(change.path, change.new) if change.new else None
-        if source is not None and source.old is not None:
-            return Edit(commit, change.path, "renamed", Blob(source.path, source.old), new)
-        status = "deleted" if new is None else "added" if old is None else "modified"
-        return Edit(commit, change.path, status, old, new)  # type: ignore[arg-type]
+
+def _edit(commit: Commit, change: Change, source: Change | None) -> Edit:
+    """The edit that a change is; *source* is the deletion behind it if it is a rename."""
+    old = Blob(change.path, change.old) if change.old else None
+    new = Blob(change.path, change.new) if change.new else None
+    if source is not None and source.old is not None:
+        return Edit(commit, change.path, "renamed", Blob(source.path, source.old), new)
+    status: EditStatus = "deleted" if new is None else "added" if old is None else "modified"
+    return Edit(commit, change.path, status, old, new)

@@ -109,13 +109,16 @@ def test_files_that_swap_their_names_are_both_edited(repo: GitRepo) -> None:
     assert first.edits[1].new.oid == second.edits[0].new.oid
 
 
-def test_a_file_that_takes_the_name_another_leaves_does_not_take_its_history(repo: GitRepo) -> None:
-    repo.commits([{"prompts/a.md": "a" + TEXT, "prompts/b.md": "b" + TEXT}])
-    repo.commits([{"prompts/a.md": None, "prompts/b.md": "a" + TEXT, "prompts/c.md": "b" + TEXT}])
-    assert [(each.path, each.deleted, edits(each)) for each in files(repo)] == [
-        ("prompts/a.md", True, [(1, "added", "prompts/a.md"), (2, "deleted", "prompts/a.md")]),
-        ("prompts/b.md", False, [(1, "added", "prompts/b.md"), (2, "modified", "prompts/b.md")]),
-        ("prompts/c.md", False, [(2, "added", "prompts/c.md")]),
+def test_a_file_that_takes_a_name_of_the_past_has_both_histories(repo: GitRepo) -> None:
+    repo.commits([{"prompts/a.md": "a"}, {"prompts/b.md": TEXT}, {"prompts/a.md": None}])
+    repo.commits([{"prompts/b.md": None, "prompts/a.md": TEXT}])
+    (history,) = files(repo)
+    assert (history.path, history.deleted) == ("prompts/a.md", False)
+    assert edits(history) == [
+        (1, "added", "prompts/a.md"),
+        (2, "added", "prompts/b.md"),
+        (3, "deleted", "prompts/a.md"),
+        (4, "renamed", "prompts/a.md"),
     ]
 
 
