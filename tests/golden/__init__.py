@@ -1,0 +1,1 @@
+"""A small site, whole: every page of a project in which everything happens once."""

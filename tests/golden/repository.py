@@ -1,0 +1,159 @@
+"""Ten commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.gitrepo import GitRepo
+
+READER = ".claude/instructions/orders/read.md"
+STYLE = "prompts/labels.md"
+
+FIRST = """# Reading orders
+
+Read the order from top to bottom.
+
+## Fields
+
+- `number`: what stands behind "Order no."
+- `total`: the sum below the line, without the currency.
+
+## Items
+
+One item for each row of the table. Copy the description as it stands.
+"""
+SECOND = FIRST.replace(
+    "without the currency.", "without the currency, as a number.\n- `rush`: true if the word is there."
+)
+THIRD = SECOND.replace("Copy the description as it stands.", "Shorten the description to its first word.")
+NASTY = f"""{SECOND}
+## <script>alert("instructions")</script>
+
+[Do not](javascript:alert(1)) follow **this** &amp; `{{{{ 7 * 7 }}}}`.
+"""
+LABELS = "# Labels\n\nName the plant and how much water it needs.\n"
+
+MANIFEST = """version: "2.0"
+evals:
+  orders:
+    name: Orders
+    description: Three orders with their items
+    instructions: [".claude/instructions/orders/**"]
+    mapping: schemas/field_mapping.yaml
+    thresholds: {f1: 0.9}
+    source: invented
+  stickers:
+    name: Plant labels
+    aliases: [labels]
+    instructions: ["prompts/*.md"]
+"""
+MAPPING = """csv_to_json:
+  number: number
+  total: total
+  rush: rush
+  item 1: items[0].description
+  price 1: items[0].price
+  item 2: items[1].description
+  price 2: items[1].price
+documents: {path: orders, key: id}
+field_types: {numeric: [total, "items[*].price"], boolean: [rush]}
+lists:
+  items: {match_fields: [description]}
+"""
+TOLERANT = MAPPING + "tolerances: {default: {percent: 1}}\n"
+
+TRUTH = """id,number,total,rush,item 1,price 1,item 2,price 2
+o1,A-17,1200.50,yes,Oak table,1000.00,Delivery,200.50
+o2,A-18,80,no,Desk lamp,80,,
+o3,,15,no,Door <handle>,7.50,Screw,7.5
+"""
+LABEL_TRUTH = '{"id": "l1", "plant": "Fern", "water": "much"}\n{"id": "l2", "plant": "Cactus", "water": "little"}\n'
+
+
+def order(name: str, number: str | None, total: Any, rush: Any, *items: tuple[str, Any]) -> dict[str, Any]:
+    """One order as a model writes it."""
+    listed = [{"description": description, "price": price} for description, price in items]
+    return {"id": name, "number": number, "total": total, "rush": rush, "items": listed}
+
+
+def orders(*documents: dict[str, Any]) -> str:
+    """An output of the eval ``orders``."""
+    return json.dumps({"orders": documents}, indent=1) + "\n"
+
+
+def labels(*rows: tuple[str, str]) -> str:
+    """An output of the eval of labels."""
+    listed = [{"id": f"l{number}", "plant": plant, "water": water} for number, (plant, water) in enumerate(rows, 1)]
+    return json.dumps(listed) + "\n"
+
+
+TABLE, LAMP = ("Oak table", 1000.0), ("Desk lamp", 80)
+SECOND_ORDER = order("o2", "A-18", 80, False, LAMP)
+THIRD_ORDER = order("o3", None, 15, False, ("Screw", 7.5), ("Door <handle>", 7.5))
+
+RUNS = {
+    1: orders(order("o1", "A17", "1.200,50 EUR", None, TABLE), SECOND_ORDER),
+    2: orders(order("o1", "A-17", 1200.5, True, TABLE, ("Delivery", 205)), SECOND_ORDER, THIRD_ORDER),
+    3: orders(
+        order("o1", "A-17", 1200.5, True, ("Oak", 1000.0), ("Delivery", 205)),
+        order("o2", "A-18", 80, False, ("Desk", 80)),
+        order("o3", "none", 15, False, ("Door", 7.5), ("Nail", 7.5)),
+    ),
+    4: orders(order("o1", "A-17", 1200.5, True, TABLE, ("Delivery", 202)), SECOND_ORDER, THIRD_ORDER),
+    5: '{"orders": [{"id": "o1", "number": "A-1',
+    6: orders(
+        order("o1", "</script><script>alert(1)</script>", 1200.5, True, TABLE, ("Delivery", "\u202e5.002")),
+        order("o2", "A-18", 80, "<b>no</b>", LAMP, ("Caf\u00e9 \u2014 \u8336", 3)),
+        THIRD_ORDER | {"note <i>": "extra"},
+    ),
+}
+
+
+def run(number: int) -> dict[str, str]:
+    """The file of one iteration."""
+    return {f"evals/orders/results/iteration-{number:03d}/extracted.json": RUNS[number]}
+
+
+def write(folder: Path) -> GitRepo:
+    """Write the repository into a new folder."""
+    repo = GitRepo(folder)
+    repo.commit(
+        {
+            READER: FIRST,
+            STYLE: LABELS,
+            "evals/manifest.yaml": MANIFEST,
+            "schemas/field_mapping.yaml": MAPPING,
+            "evals/orders/ground_truth.csv": TRUTH.replace("A-18", "A-81"),
+            "evals/labels/ground_truth.jsonl": LABEL_TRUTH,
+        },
+        message="Say what to read",
+    )
+    repo.commit(
+        {**run(1), "evals/labels/extracted.json": labels(("Fern", "little"))}, message="Read for the first time"
+    )
+    repo.commit({READER: SECOND, **run(2)}, message="Read numbers as numbers, and whether it is urgent")
+    worse = repo.commit({READER: THIRD, **run(3)}, message="Shorten descriptions", author="Ben")
+    repo.commit({READER: SECOND}, message=f'Revert "Shorten descriptions"\n\nThis reverts commit {worse}.\n')
+    repo.commit({"evals/orders/ground_truth.csv": TRUTH, **run(4)}, message="Correct a number in the ground truth")
+    repo.commit({"schemas/field_mapping.yaml": TOLERANT}, message="Accept one per cent")
+    repo.commit(
+        {
+            STYLE: LABELS + "\nSay `much` or `little`.\n",
+            "evals/labels/ground_truth.jsonl": None,
+            "evals/labels/extracted.json": None,
+            "evals/stickers/ground_truth.jsonl": LABEL_TRUTH,
+            "evals/stickers/extracted.json": labels(("Fern", "much"), ("Cactus", "little")),
+        },
+        message="Call labels what they are",
+        author="Ben",
+    )
+    repo.commit(run(5), message="Read orders in a hurry")
+    repo.commit(
+        {READER: NASTY, **run(6)},
+        message="Read <script>alert('orders')</script> & \x1b[31mothers\u202e\n\nA body\twith a tab and https://example.org/<b>.\n",
+        author="&lt;b&gt;Eve \"'/",
+        zone="+1400",
+    )
+    return repo

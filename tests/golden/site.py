@@ -1,0 +1,17 @@
+"""The site of the golden repository, as it is and as it should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.golden.repository import write
+from tests.sites import build_site, content
+
+EXPECTED = Path(__file__).parent / "expected"
+
+
+def build(folder: Path) -> dict[str, bytes]:
+    """Build it below an empty folder: every file but styles, scripts and pictures, by path."""
+    repo = write(folder / "golden")
+    build_site(repo.path, folder / "site", jobs=1)
+    return {path: body for path, body in content(folder / "site").items() if not path.startswith("assets/")}

@@ -1,0 +1,60 @@
+"""Every byte of a small site is expected. ``make golden`` rewrites what is, and the diff is yours to read."""
+
+import difflib
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.golden.site import EXPECTED, build
+from tests.sites import content
+
+SHOWN = 40
+ADVICE = "If this is what you want: make golden, and read the diff."
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return build(tmp_path_factory.mktemp("golden"))
+
+
+@pytest.mark.xdist_group("golden")
+def test_the_site_has_the_files_that_are_expected(built):
+    there, wanted = sorted(built), sorted(content(EXPECTED))
+    assert there == wanted, ADVICE
+
+
+@pytest.mark.xdist_group("golden")
+@pytest.mark.parametrize("name", sorted(content(EXPECTED)))
+def test_a_file_of_the_site_is_the_expected_one_to_the_last_byte(built, name):
+    wanted, there = (EXPECTED / name).read_bytes(), built.get(name, b"")
+    if there != wanted:
+        pytest.fail(f"{name} changed. {ADVICE}\n{difference(wanted, there)}", pytrace=False)
+
+
+@pytest.mark.xdist_group("golden")
+def test_the_expected_site_is_small_and_tells_of_everything(built):
+    assert sum(map(len, built.values())) < 700_000
+    words = b" ".join(built.values()).decode()
+    told = ("Formerly", "ground truth", "mapping", "Reverts", "unreadable", "&lt;script&gt;alert(", "iteration-006")
+    assert [each for each in told if each not in words and each.lower() not in words.lower()] == []
+
+
+def test_a_failure_shows_the_lines_that_differ():
+    shown = difference(b"<p>one</p><p>two</p>", b"<p>one</p><p>three</p>")
+    assert shown.splitlines()[-2:] == ["-<p>two</p>", "+<p>three</p>"]
+
+
+def difference(wanted: bytes, there: bytes) -> str:
+    """The first lines of a unified diff; long lines of HTML are broken between tags."""
+    one, other = (re.sub(r">(?=<)", ">\n", side.decode("utf-8", "replace")).splitlines() for side in (wanted, there))
+    lines = list(difflib.unified_diff(one, other, "expected", "built", lineterm="", n=1))
+    more = [f"... and {len(lines) - SHOWN} more lines"] if len(lines) > SHOWN else []
+    return "\n".join([line[:200] for line in lines[:SHOWN]] + more)
+
+
+def test_the_repository_has_the_same_commits_every_time(tmp_path: Path):
+    from tests.golden.repository import write
+
+    heads = {write(tmp_path / name).git("rev-parse", "HEAD") for name in ("one", "two")}
+    assert len(heads) == 1
