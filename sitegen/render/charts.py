@@ -250,6 +250,8 @@ def _range(
     step = (high - low) / 20
     bottom = low + step * floor((min(known) - low) / step + 1e-9)
     top = low + step * ceil((max(known) - low) / step - 1e-9)
+    if top > high - 5 * step:  # so near the best value that it should be seen
+        top = high
     bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
     return min(bottom, *known), max(top, *known)
 

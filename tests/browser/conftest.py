@@ -1,15 +1,15 @@
 """One real browser for all tests here, and a site made from the invented sample."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 from tests.browser import sample_site
+from tests.browser.find import find_chromium
 
 VIOLATIONS = """
 window.__violations = [];
@@ -17,18 +17,13 @@ addEventListener("securitypolicyviolation", e => window.__violations.push(e.viol
 """
 
 
-def find_chromium(playwright: Playwright) -> str:
-    own = Path(playwright.chromium.executable_path)
-    found = shutil.which("chromium") or shutil.which("google-chrome") or (str(own) if own.exists() else None)
-    if found is None:
-        pytest.fail("No Chromium found. `make browser` installs one.", pytrace=False)
-    return found
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
+    path = find_chromium()
+    if path is None:
+        pytest.fail("No Chromium found. `make browser` installs one.", pytrace=False)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
 

@@ -1,9 +1,11 @@
 """Charts as paths in data coordinates."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from sitegen.model.metrics import Metric
 from sitegen.pages.trend import trend_page
 from sitegen.render import charts
 from tests import pages_sample as sample
@@ -107,5 +109,27 @@ def test_the_chart_of_five_hundred_points_keeps_every_value():
 def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():
     view = sample.view_of(trend_page(sample.series(10)))
     chart = charts.trend(view)
-    assert chart.island["y"] == pytest.approx([0.4, 0.9])
-    assert (chart.top, chart.height) == (100.0, 500.0)
+    assert chart.island["y"] == pytest.approx([0.4, 1.0])
+    assert (chart.top, chart.height) == (0.0, 600.0)
+
+
+def test_low_values_do_not_leave_half_of_the_chart_empty():
+    points = sample.series(3).points
+    low = [
+        point._replace(scorecard=point.scorecard._replace(metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
+        for nth, point in enumerate(points)
+    ]
+    series = sample.series(3)._replace(points=tuple(low), info=sample.WAYBILLS._replace(thresholds=()))
+    chart = charts.trend(sample.view_of(trend_page(series)))
+    assert chart.island["y"] == pytest.approx([0.1, 0.35])
+
+
+def test_a_day_stands_where_it_changes():
+    view = sample.view_of(trend_page(sample.series(4)))
+    points = tuple(point._replace(committed_at=f"2026-02-0{1 + nth // 2}") for nth, point in enumerate(view.points))
+    assert [tick.text for tick in charts.trend(replace(view, points=points)).days] == [
+        "1 · 1 Feb",
+        "2",
+        "3 · 2 Feb",
+        "4",
+    ]

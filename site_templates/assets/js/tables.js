@@ -16,7 +16,7 @@ class FilteredTable {
     this.status = $("[data-count]", box);
     this.more = $("[data-more]", box);
     this.key = this.words?.dataset.key || "q";
-    this.texts = null;
+    this.texts = new Map();
     this.restore();
     this.listen();
     this.show();
@@ -34,8 +34,7 @@ class FilteredTable {
       });
     }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
-    addEventListener("beforeprint", () => { this.printing = this.limit; this.limit = Infinity; this.show(); });
-    addEventListener("afterprint", () => { this.limit = this.printing ?? this.first; this.show(); });
+    this.box.addEventListener("sorted", () => { this.rows = $$("tbody tr", this.box); this.show(); });
     addEventListener("hashchange", () => { this.restore(); this.show(); });
   }
 
@@ -66,9 +65,9 @@ class FilteredTable {
     setHash(kept.toString());
   }
 
-  text(index) {
-    this.texts ??= this.rows.map(row => row.textContent.toLowerCase());
-    return this.texts[index];
+  text(row) {
+    if (!this.texts.has(row)) this.texts.set(row, row.textContent.toLowerCase());
+    return this.texts.get(row);
   }
 
   show() {
@@ -77,13 +76,14 @@ class FilteredTable {
     const section = this.section?.value ?? "";
     const onlyNew = this.fresh && isPressed(this.fresh);
     let hits = 0;
-    this.rows.forEach((row, index) => {
+    this.rows.forEach(row => {
       const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
-        && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(index).includes(word));
+        && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
       if (hit) hits += 1;
       row.classList.toggle("on", shown);
-      row.classList.toggle("off", !shown);
+      row.classList.toggle("off", !hit);
+      row.classList.toggle("cut", hit && !shown);
     });
     const total = this.rows.length, shown = Math.min(hits, this.limit);
     if (this.status) {

@@ -1,0 +1,78 @@
+/* Tables whose headers sort: `data-sort` names the table in the address. A third press restores the order of the page.
+   What is undefined stands last either way. */
+const ORDER = new Intl.Collator("en", { numeric: true });
+const MONTH_OF = Object.fromEntries("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ").map((name, index) => [name, index + 1]));
+const NUMBER = /^([▲▼])?\s*(?:up|down)?\s*(?:<\s*)?([+−-]?)([\d,]+(?:\.\d+)?)\s*%?/;
+
+class SortedTable {
+  constructor(table) {
+    this.table = table;
+    this.key = `by-${table.dataset.sort}`;
+    this.rows = $$("tbody tr", table).map(row => [row, row.parentNode]);
+    this.heads = $$("thead th", table);
+    this.heads.forEach((head, column) => {
+      const button = element("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => this.press(column));
+    });
+    this.restore();
+    addEventListener("hashchange", () => this.restore());
+  }
+
+  /** The text of a cell as something to compare; null if it is undefined. */
+  value(cell, numeric) {
+    const time = $("time", cell), text = cell.textContent.trim();
+    if (time) return time.dateTime;
+    if (!text || text === "—") return null;
+    const day = /^(\d+) ([A-Z][a-z]{2}) (\d{4})$/.exec(text);
+    if (day && MONTH_OF[day[2]]) return +day[3] * 10000 + MONTH_OF[day[2]] * 100 + +day[1];
+    if (text === "no change") return 0;
+    const number = NUMBER.exec(text);
+    if (!number || (!numeric && number[0] !== text)) return text;
+    const sign = number[1] === "▼" || number[2] === "−" || number[2] === "-" ? -1 : 1;
+    return sign * +number[3].replaceAll(",", "");
+  }
+
+  values(column) {
+    const numeric = this.heads[column].classList.contains("num");
+    return this.rows.map(([row]) => (row.cells[column] ? this.value(row.cells[column], numeric) : null));
+  }
+
+  press(column) {
+    const first = this.values(column).some(value => typeof value === "number") ? "down" : "up";
+    const second = first === "up" ? "down" : "up";
+    const way = this.column !== column ? first : this.way === first ? second : "";
+    const kept = /^#d\d+$/.test(location.hash) ? new URLSearchParams() : hash();
+    if (way) kept.set(this.key, `${column + 1}-${way}`); else kept.delete(this.key);
+    setHash(kept.toString());
+    this.sort(way ? column : -1, way);
+  }
+
+  restore() {
+    const [column, way] = (hash().get(this.key) ?? "").split("-");
+    if (this.heads[column - 1] && (way === "up" || way === "down")) this.sort(column - 1, way);
+    else if (this.way) this.sort(-1, "");
+  }
+
+  sort(column, way) {
+    [this.column, this.way] = [column, way];
+    this.heads.forEach((head, index) => {
+      if (index === column) head.setAttribute("aria-sort", way === "up" ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+    if (way) {
+      const values = this.values(column), sign = way === "up" ? 1 : -1;
+      const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : ORDER.compare(a, b));
+      const order = [...values.keys()].sort((a, b) => (values[a] === null) - (values[b] === null)
+        || (values[a] === null ? 0 : sign * compare(values[a], values[b])) || a - b);
+      this.rows[0]?.[1].append(...order.map(index => this.rows[index][0]));
+    } else {
+      for (const [row, body] of this.rows) body.append(row);
+    }
+    this.table.closest("[data-table]")?.dispatchEvent(new Event("sorted"));
+  }
+}
+
+for (const table of $$("table[data-sort]")) new SortedTable(table);

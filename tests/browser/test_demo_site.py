@@ -1,0 +1,249 @@
+"""The site of the demonstration repository, as a build writes it, in the hands of a reader."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import axe_core_python
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import VIOLATIONS
+
+AXE = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+TREND = "evals/utility-bills/index.html"
+REPORT = "evals/utility-bills/0009.html"
+FILE = "instructions/claude--instructions--rental--contract-terms.md"
+COMPLAINTS = "() => (window.__violations ?? [])"
+
+
+@pytest.fixture(scope="module")
+def kinds(demo_site: Path) -> dict[str, str]:
+    """One page of each kind."""
+
+    def first(pattern: str) -> str:
+        return min(path.relative_to(demo_site).as_posix() for path in demo_site.glob(pattern))
+
+    return {
+        "overview": "index.html",
+        "trend": TREND,
+        "report": REPORT,
+        "unreadable": "evals/freight-papers/0009.html",
+        "instructions": "instructions/index.html",
+        "instruction": f"{FILE}/index.html",
+        "edit": first(f"{FILE}/[0-9a-f]*.html"),
+        "commit": first("commits/*.html"),
+        "methods": "methods.html",
+        "problems": "problems.html",
+        "missing": "404.html",
+    }
+
+
+KINDS = [
+    "overview",
+    "trend",
+    "report",
+    "unreadable",
+    "instructions",
+    "instruction",
+    "edit",
+    "commit",
+    "methods",
+    "problems",
+    "missing",
+]
+
+
+@pytest.fixture
+def open_page(demo_site: Path, open_context: Callable[..., BrowserContext]) -> Callable[..., Page]:
+    def open_(address: str, **options: object) -> Page:
+        page = open_context(**options).new_page()
+        path, _, fragment = address.partition("#")
+        page.goto((demo_site / path).as_uri() + (f"#{fragment}" if fragment else ""))
+        return page
+
+    return open_
+
+
+@pytest.fixture
+def server(demo_site: Path, tmp_path: Path) -> Iterator[str]:
+    """The site below /repo/ of a server on this machine."""
+    (tmp_path / "repo").symlink_to(demo_site, target_is_directory=True)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as running:
+        thread = Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}/repo/"
+        running.shutdown()
+        thread.join()
+
+
+def test_no_page_violates_its_policy_or_writes_an_error_to_the_console(demo_site, open_context):
+    page = open_context().new_page()
+    found: list[tuple[str, str]] = []
+    page.add_init_script(VIOLATIONS)
+    page.on("console", lambda said: found.append((page.url, said.text)) if said.type == "error" else None)
+    page.on("pageerror", lambda error: found.append((page.url, str(error))))
+    for path in sorted(demo_site.rglob("*.html")):
+        page.goto(path.as_uri())
+        found += [(page.url, one) for one in page.evaluate(COMPLAINTS)]
+    assert found == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_on_any_kind_of_page(kinds, demo_site, open_context, scheme, width):
+    page = open_context(
+        bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 844}, reduced_motion="reduce"
+    ).new_page()
+    found = []
+    for path in kinds.values():
+        page.goto((demo_site / path).as_uri())
+        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        page.evaluate(AXE)
+        violations = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
+        found += [(path, one["id"], one["nodes"][0]["html"][:200]) for one in violations]
+    assert found == []
+
+
+def test_no_kind_of_page_scrolls_sideways_on_a_small_screen(kinds, demo_site, open_context):
+    page = open_context(viewport={"width": 390, "height": 844}).new_page()
+    widths = {}
+    for path in kinds.values():
+        page.goto((demo_site / path).as_uri())
+        widths[path] = page.evaluate("() => document.documentElement.scrollWidth")
+    assert widths == dict.fromkeys(kinds.values(), 390)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_is_visible_without_scripts(kinds, open_page, kind):
+    page = open_page(kinds[kind], java_script_enabled=False)
+    parts = page.locator("main tr:not(details tr), main h1, main h2, main dt, main figure .cv svg")
+    assert all(part.is_visible() for part in parts.all()[:400])
+    assert page.locator(".js-only:visible").count() == 0
+
+
+def test_works_below_a_path_of_a_server(server, open_context):
+    page = open_context().new_page()
+    lost: list[str] = []
+    page.on("response", lambda answer: lost.append(answer.url) if answer.status >= 400 else None)
+    page.goto(server)
+    page.get_by_role("link", name="Utility bills").first.click()
+    page.get_by_role("link", name="Latest report").click()
+    page.wait_for_url(f"{server}evals/utility-bills/0009.html")
+    page.get_by_role("link", name="Instructions", exact=True).click()
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search", exact=True).fill("utility bills")
+    expect(page.locator(".pal li b").first).to_have_text("Utility bills")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{server}evals/utility-bills/index.html")
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("utility bills", r"evals/utility-bills/index\.html$"),
+        ("meter.reading", r"evals/utility-bills/0009\.html#field=meter\.reading$"),
+        ("ask for pitches in degrees", r"commits/[0-9a-f]{12}\.html$"),
+        ("contract-terms", r"instructions/claude--instructions--rental--contract-terms\.md/index\.html$"),
+    ],
+)
+def test_search_from_disk_finds_evals_fields_edits_and_files(open_page, words, address):
+    page = open_page("methods.html")
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search", exact=True).fill(words)
+    expect(page.locator(".pal li a").first).to_have_attribute("href", re.compile(address))
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(address))
+
+
+def test_the_chart_is_walked_and_zoomed_by_keys(open_page):
+    page = open_page(TREND)
+    chart = page.locator("[data-chart]")
+    chart.focus()
+    page.keyboard.press("End")
+    expect(chart.locator("[aria-live]")).to_contain_text("Point 11 of 11, iteration-009")
+    page.keyboard.press("ArrowLeft")
+    expect(chart.locator(".tip")).to_contain_text("iteration-008")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"utility-bills/0008\.html$"))
+
+
+def test_the_views_of_a_diff_are_chosen_by_keys(kinds, open_page):
+    page = open_page(kinds["edit"])
+    page.locator("input[name=v]:checked").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    seen = []
+    for _ in range(3):
+        seen.append(page.locator("input[name=v]:checked").get_attribute("id"))
+        page.keyboard.press("ArrowRight")
+    assert sorted(filter(None, seen)) == ["v-ren", "v-split", "v-uni"]
+
+
+def test_tab_goes_first_to_the_content_then_through_the_header(open_page):
+    page = open_page("index.html")
+    names = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        names.append(page.evaluate("() => document.activeElement.textContent.trim()"))
+    assert names[0] == "Skip to content"
+    assert names[2:] == ["Overview", "Instructions"]
+
+
+def test_print_shows_every_row_and_opens_what_is_folded(open_page):
+    page = open_page(TREND)
+    page.emulate_media(media="print")
+    assert page.locator(".iters tbody tr:visible").count() == 11
+    assert page.locator("details table tbody tr:visible").count() == 12
+
+
+def _column(page: Page, table: str, column: int) -> list[str]:
+    return [text.strip() for text in page.locator(f"{table} tbody td:nth-child({column})").all_inner_texts()]
+
+
+def test_headers_sort_by_keys_and_the_address_keeps_the_order(open_page):
+    page = open_page(TREND)
+    before = _column(page, ".iters", 2)
+    head = page.locator(".iters th", has_text="F1")
+    head.locator("button").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"#by-iteration=2-down$"))
+    assert head.get_attribute("aria-sort") == "descending"
+    assert _column(page, ".iters", 2) == sorted(before, reverse=True)
+    page.keyboard.press("Enter")
+    assert _column(page, ".iters", 2) == sorted(before)
+    page.reload()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert _column(page, ".iters", 2) == sorted(before)
+    head.locator("button").press("Enter")
+    page.wait_for_url(re.compile(r"index\.html$"))
+    assert _column(page, ".iters", 2) == before
+
+
+def test_days_changes_and_undefined_values_sort_by_what_they_mean(open_page):
+    page = open_page(f"{TREND}#by-iteration=11-up")
+    assert _column(page, ".iters", 11)[:4] == ["19 Jan 2026", "20 Jan 2026", "7 Feb 2026", "8 Feb 2026"]
+    page = open_page(f"{TREND}#by-iteration=3-up")
+    changes = _column(page, ".iters", 3)
+    assert (changes[:2], changes[-1]) == (["−0.109", "0.000"], "—")
+
+
+def test_a_filter_and_an_order_survive_a_reload_together(open_page):
+    page = open_page(REPORT)
+    page.get_by_label("Search discrepancies").fill("charges")
+    page.get_by_role("button", name="Expected").click()
+    shown = page.locator(".disc tbody tr:visible").all_inner_texts()
+    assert 0 < len(shown) < page.locator(".disc tbody tr").count()
+    page.reload()
+    assert page.locator(".disc tbody tr:visible").all_inner_texts() == shown
+    assert "#q=charges&by-discrepancy=4-" in page.url
