@@ -1,0 +1,156 @@
+"""What the documents say is so: their commands run, their links lead somewhere, their examples are understood."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+import sitegen
+from sitegen.config import EvalConfig
+from sitegen.configuring import read_manifest
+from tests.sites import content, run
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted(
+    path
+    for name in subprocess.run(
+        ["git", "ls-files", "-z", "--", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    if (path := ROOT / name).is_file() and not name.startswith((".claude/", "evals/plant", "evals/delivery"))
+)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+ELSEWHERE = ("pip", "open", "make")
+"""Commands of the README that other tests hold, or that need a desktop or the network."""
+
+ADDRESSES = {
+    "overview": r"index\.html",
+    "trend": r"evals/[^/]+/index\.html",
+    "report": r"evals/[^/]+/\d{4,}\.html",
+    "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
+    "instructions": r"instructions/index\.html",
+    "instruction": r"instructions/[^/]+/index\.html",
+    "edit": r"instructions/[^/]+/[0-9a-f]{12}\.html",
+    "commit": r"commits/[0-9a-f]{12}\.html",
+    "methods": r"methods\.html",
+    "problems": r"problems\.html",
+    "data": r"data/index\.json",
+    "series": r"data/evals/[^/]+\.json",
+    "table": r"data/evals/[^/]+\.csv",
+    "not found": r"404\.html",
+    "search": r"search/[^/]+\.js",
+    "asset": r"assets/.+",
+    "for GitHub Pages": r"\.nojekyll",
+}
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[list[str]]:
+    """The commands of the README's console blocks."""
+    lines = [line for block in blocks(README, "console") for line in block.splitlines() if line.startswith("$ ")]
+    return [shlex.split(line[2:], comments=True) for line in lines]
+
+
+def test_every_command_of_the_readme_is_run_by_a_test():
+    assert {command[0] for command in commands()} == {*ELSEWHERE, "sitegen"}
+    assert len([command for command in commands() if command[0] == "sitegen"]) >= 5
+
+
+def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path):
+    line = re.search(r"`(sitegen demo \S+ && sitegen build \S+)`", README)
+    assert line is not None
+    folder = tmp_path / "demo"
+    for command in line[1].split(" && "):
+        done = run(*[str(folder) if word == "/tmp/demo" else word for word in shlex.split(command)[1:]])
+        assert (done.returncode, bool(done.stdout)) == (0, True)
+    for command in commands():
+        if command[0] == "sitegen":
+            words = ["lab-reports" if word == "receipts" else word for word in command[1:]]
+            done = run(*words, cwd=folder)
+            assert (done.returncode, bool(done.stdout)) == (0, True), command
+        elif command[0] == "open":
+            assert (folder / command[1]).is_file()
+
+
+def test_what_the_readme_installs_is_this_package():
+    project = re.search(r'^name = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert project is not None
+    assert [command for command in commands() if command[0] == "pip"] == [["pip", "install", project[1]]]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(document):
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)\s]+)", text)
+    missing = [
+        link
+        for link in links
+        if not re.match(r"[a-z]+:|#", link) and not (document.parent / link.partition("#")[0]).exists()
+    ]
+    assert missing == []
+
+
+def test_the_manifest_of_the_readme_is_understood():
+    example = next(block for block in blocks(README, "yaml") if block.startswith("evals:"))
+    assert read_manifest(example.encode(), "evals/manifest.yaml", "evals").evals == (
+        EvalConfig(
+            id="receipts",
+            name="Till receipts",
+            ground_truth="ground_truth.csv",
+            mapping="schemas/field_mapping.yaml",
+            thresholds=(("f1", 0.9),),
+        ),
+    )
+
+
+def test_the_workflow_of_the_readme_fetches_the_whole_history():
+    steps = yaml.safe_load(next(block for block in blocks(README, "yaml") if "actions/checkout" in block))
+    assert steps[0]["with"] == {"fetch-depth": 0}
+    assert steps[1]["run"] == "pip install sitegen-evals && sitegen build"
+
+
+def test_make_help_lists_what_the_documents_name():
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = set(re.findall(r"^  make (\w+)", shown, re.MULTILINE))
+    named = set()
+    for name in ("README.md", ".github/CONTRIBUTING.md", "ARCHITECTURE.md", "tests/bench/README.md"):
+        named |= set(re.findall(r"(?:`|\$ )make (\w+)", (ROOT / name).read_text(encoding="utf-8")))
+    assert {"site", "test", "bench", "golden"} <= named
+    assert named - listed == set()
+
+
+def test_the_changelog_has_a_place_for_this_version():
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    first = headings[0]
+    assert first == "Unreleased" or first.split()[0].strip("[]") == sitegen.__version__
+
+
+def test_every_place_on_the_code_map_exists():
+    rows = re.findall(r"^\| (`[^|]+) \|", ARCHITECTURE, re.MULTILINE)
+    places = [place for row in rows for place in re.findall(r"`([^`]+)`", row)]
+    assert len(places) >= 15
+    assert [place for place in places if not ((ROOT / place).exists() or (ROOT / "sitegen" / place).exists())] == []
+
+
+def test_every_word_of_the_glossary_is_used_and_stands_there_once():
+    table = ARCHITECTURE.partition("## Glossary")[2]
+    rows = [row for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) if row not in ("word", "---")]
+    words = [word.strip() for row in rows for word in row.split(",")]
+    assert len(words) == len(set(words)) >= 25
+    files = [*(ROOT / "sitegen").rglob("*.py"), *(ROOT / "site_templates").rglob("*.html")]
+    used = " ".join(path.read_text(encoding="utf-8") for path in files).lower()
+    assert [word for word in words if word not in used] == []
+
+
+def test_the_site_has_every_kind_of_page_and_no_other(demo_site):
+    paths = sorted(content(demo_site))
+    patterns = {name: re.compile(pattern) for name, pattern in ADDRESSES.items()}
+    assert [name for name, each in patterns.items() if not any(map(each.fullmatch, paths))] == []
+    assert [path for path in paths if not any(each.fullmatch(path) for each in patterns.values())] == []
