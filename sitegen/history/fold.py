@@ -37,6 +37,18 @@ class Started(NamedTuple):
     overwritten: tuple[str, ...]
 
 
+class _Sorted(NamedTuple):
+    """A commit's changes by what they mean; one can mean several things."""
+
+    by_eval: dict[str, list[tuple[Place, Change]]]
+    """By eval id, with the strangers."""
+    shared: list[Change]
+    manifest: Change | None
+    instructions: list[Change]
+    changes: list[Change]
+    """All that are read."""
+
+
 class Fold:
     """One advance: the state, the parts of it that new commits touch, and what they did."""
 
@@ -122,10 +134,22 @@ class Fold:
         if self.state.head is not None and _time(commit) < _time(self.state.head):
             self.state.backward_dates += 1
         self.state.head = commit
+        read = self._sorted(revision.changes)
+        by_eval = read.by_eval
+        for eval_id in self._rules.take(commit, read.shared, read.manifest) if read.shared or read.manifest else ():
+            by_eval.setdefault(eval_id, [])
+        self._follow_renames(by_eval)
+        started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
+        edits = self.instructions.fold(commit, read.instructions) if read.instructions else ()
+        if read.changes:
+            others = len(revision.changes) - len(read.changes)
+            self.records.append((CommitRecord(commit, tuple(sorted(read.changes)), others, (), edits), started))
+
+    def _sorted(self, changes: Iterable[Change]) -> _Sorted:
         by_eval: dict[str, list[tuple[Place, Change]]] = {}
-        shared, edited, read = [], [], []
+        shared, instructions, read = [], [], []
         manifest = None
-        for change in revision.changes:
+        for change in changes:
             place = self.layout.place(change.path)
             is_read = place is not None and place.role != "stranger"
             if place is not None:
@@ -137,18 +161,11 @@ class Fold:
                 manifest = change
                 is_read = True
             if self.layout.is_instruction(change.path):
-                edited.append(change)
+                instructions.append(change)
                 is_read = True
             if is_read:
                 read.append(change)
-        for eval_id in self._rules.take(commit, shared, manifest) if shared or manifest else ():
-            by_eval.setdefault(eval_id, [])
-        self._follow_renames(by_eval)
-        started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
-        edits = self.instructions.fold(commit, edited) if edited else ()
-        if read:
-            record = CommitRecord(commit, tuple(sorted(read)), len(revision.changes) - len(read), (), edits)
-            self.records.append((record, started))
+        return _Sorted(by_eval, shared, manifest, instructions, read)
 
     def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[Place, Change], ...]) -> Started:
         each, entry = self._eval(eval_id), self.layout.entry(eval_id)
