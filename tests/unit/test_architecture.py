@@ -33,6 +33,7 @@ HOMES = {
     "unidiff": {"text"},
     "typer": {"commands"},
     "sqlite3": {"analysis"},
+    "subprocess": {"history", "demo", "verifying"},
     "pydantic": {"configuring", "scoring"},
     "distributed": {"stages"},
 }
