@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, Protocol
 
 from sitegen.model.outcomes import Outcome
@@ -243,11 +244,15 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
     """The date by the first format that fits; None if none does. Nothing is guessed."""
     if is_number(value):
         value = str(value)
-    if not isinstance(value, str) or len(value) > 200:
-        return None
+    return _parsed_date(value, formats) if isinstance(value, str) and len(value) <= 200 else None
+
+
+@lru_cache(maxsize=4_096)
+def _parsed_date(text: str, formats: tuple[str, ...]) -> datetime | None:
+    """Reading a date costs more than all else about it, and outputs of one eval repeat the same few."""
     for each in formats:
         try:
-            return datetime.strptime(value.strip(), each)
+            return datetime.strptime(text.strip(), each)
         except (ValueError, OverflowError, re.error):
             continue
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 Step: TypeAlias = str | int
@@ -53,6 +54,7 @@ def _unquote(quoted: str) -> str:
         raise PathError(f"the quoted key {quoted[:80]!r} cannot be read") from error
 
 
+@lru_cache(maxsize=16_384)
 def with_key(path: str, key: str) -> str:
     """The path of a key below *path*."""
     if _PLAIN.fullmatch(key) and not _WHOLE.fullmatch(key) and key == key.strip() and len(key) <= _SHOWN:

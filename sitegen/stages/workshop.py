@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,5 +32,10 @@ class Workshop(NamedTuple):
         return repository.overlaid(dict(self.overlay)) if self.overlay else repository
 
     def renderer(self) -> Renderer:
-        """The templates."""
-        return Renderer(self.template_folders, self.site, self.bytecode)
+        """The templates; compiled once in each process, and by those that begin as its copies not at all."""
+        return _renderer(self.template_folders, self.site, self.bytecode, self.templates)
+
+
+@lru_cache(maxsize=1)
+def _renderer(folders: tuple[Path, ...], site: SiteInfo, bytecode: Path, templates: str) -> Renderer:
+    return Renderer(folders, site, bytecode)

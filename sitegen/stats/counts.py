@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
+
+_OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
 
 
 def tally(judgements: Iterable[Judgement], convention: Convention = "standard") -> Counts:
@@ -14,33 +17,16 @@ def tally(judgements: Iterable[Judgement], convention: Convention = "standard") 
     A format error without an expected value stands for a whole list; the cells that it fails to give are omissions
     of their own, so that it adds no FN (rule 24).
     """
-    tp = tn = omission = hallucination = wrong_value = format_error = whole_lists = 0
-    for judgement in judgements:
-        outcome = judgement.outcome
-        if outcome == "correct":
-            tp += 1
-        elif outcome == "true_negative":
-            tn += 1
-        elif outcome == "omission":
-            omission += 1
-        elif outcome == "hallucination":
-            hallucination += 1
-        elif outcome == "wrong_value":
-            wrong_value += 1
-        else:
-            format_error += 1
-            whole_lists += judgement.expected is None
-    wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
-    return Counts(
-        tp=tp,
-        fp=hallucination + wrong_value + format_error,
-        fn=omission + wrong,
-        tn=tn,
-        omission=omission,
-        hallucination=hallucination,
-        wrong_value=wrong_value,
-        format_error=format_error,
-    )
+    known = list(judgements)
+    outcomes = [judgement.outcome for judgement in known]
+    tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
+    wrong = 0
+    if convention != "omissions_only":
+        wrong = wrong_value + format_error
+        if format_error:
+            wrong -= sum(each.outcome == "format_error" and each.expected is None for each in known)
+    false_positives = hallucination + wrong_value + format_error
+    return Counts(tp, false_positives, omission + wrong, tn, omission, hallucination, wrong_value, format_error)
 
 
 def total(counts: Iterable[Counts]) -> Counts:

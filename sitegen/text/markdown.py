@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -117,8 +117,49 @@ def _without_head(tokens: list[Token]) -> list[Token]:
     return [tokens[0], *tokens[end + 1 :]]
 
 
+class _Inline(NamedTuple):
+    """A text inside of a block, rendered."""
+
+    html: str
+    words: str
+    """Without markup."""
+
+
+def _inline(text: str, references: Any = None) -> _Inline:
+    """``references``: addresses that the text around it defines for links."""
+    parser = _parser()
+    env = {"references": references or {}}
+    children = parser.parseInline(text, env)[0].children or []
+    _tame(children)
+    html = parser.renderer.renderInline(children, parser.options, env)  # type: ignore[attr-defined]
+    return _Inline(html, _words(children))
+
+
+# Passages of neighbouring edits share most of their text, and this is where half of the time would go.
+_known_inline = lru_cache(maxsize=4_096)(_inline)
+
+
+def _written(html: str) -> Token:
+    """A token of the type whose rule writes its content as it stands; the content is our own."""
+    from markdown_it.token import Token
+
+    return Token("html_block", "", 0, content=html)
+
+
+@cache
+def _blocks() -> MarkdownIt:
+    """Parses blocks and leaves the text inside of them as it is."""
+    parser = _new_parser()
+    parser.core.ruler.disable(["inline", "text_join"])
+    return parser
+
+
 @cache
 def _parser() -> MarkdownIt:
+    return _new_parser()
+
+
+def _new_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False, "maxNesting": 20}).enable("table")
@@ -132,7 +173,11 @@ def _parser() -> MarkdownIt:
 
 
 def _tokens(text: str) -> list[Token]:
-    tokens = _parser().parse(text)
+    """Blocks; what stands inside of each line of text is rendered already."""
+    parser = _blocks()
+    env: dict[str, Any] = {}
+    tokens = parser.parse(text, env)
+    references = env.get("references")
     level = 2
     anchors: dict[str, int] = {}
     for index, token in enumerate(tokens):
@@ -142,7 +187,9 @@ def _tokens(text: str) -> list[Token]:
             token.tag = tokens[index + 2].tag = f"h{level}"
             token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
         elif token.type == "inline":
-            _tame(token.children or ())
+            line = _inline(token.content, references) if references else _known_inline(token.content)
+            token.children = [_written(line.html)]
+            token.meta = {"words": line.words}
         elif style := token.attrs.pop("style", None):
             token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
     return tokens
@@ -178,7 +225,7 @@ def _headings(tokens: Sequence[Token]) -> tuple[Heading, ...]:
     return tuple(
         Heading(
             token.meta["level"],
-            _words(tokens[index + 1].children or ()).strip(),
+            tokens[index + 1].meta["words"].strip(),
             token.map[0] + 1 if token.map else 1,
             str(token.attrs["id"]),
         )
@@ -252,8 +299,6 @@ def _in_code(token: Token, line: int) -> bool:
 
 def _struck(before: Token | None, lines: Sequence[str]) -> Token:
     """Removed lines as what may stand before a token: an item of a list, a row of a table, or a paragraph."""
-    from markdown_it.token import Token
-
     text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
     kind = before.type if before is not None else ""
     if not text:
@@ -264,8 +309,7 @@ def _struck(before: Token | None, lines: Sequence[str]) -> Token:
         html = f'<tr class="gone"><td colspan="99">{text}</td></tr>\n'
     else:
         html = f'<p class="gone">{text}</p>\n'
-    # The type whose rule writes its content as it stands; this content is our own.
-    return Token("html_block", "", 0, content=html)
+    return _written(html)
 
 
 def _code(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Mapping[str, Any]) -> str:

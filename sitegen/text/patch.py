@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
@@ -70,6 +71,8 @@ class Patch(NamedTuple):
     """Why there are no hunks although there is a patch; empty if there is no such reason."""
 
 
+# An edit is counted for the list of edits, and then drawn.
+@lru_cache(maxsize=2)
 def read_patch(patch: bytes) -> Patch:
     """The patch of one file, with git's header or without.
 

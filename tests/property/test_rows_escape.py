@@ -12,7 +12,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.report import Discrepancy, Section
 from sitegen.pages.trend import FieldRow, HeatMap, TrendPoint, TrendView
 from sitegen.pages.values import Shown
-from sitegen.render import formats, rows
+from sitegen.render import escaping, formats, rows
 from sitegen.text.words import Span
 from tests import pages_sample as sample
 
@@ -51,7 +51,12 @@ def _clean(text: str) -> str:
 @given(TEXTS)
 def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
     clean = _clean(text)
-    assert rows._escape(clean) == str(escape(clean)) == JINJA.from_string("{{ text }}").render(text=clean)
+    assert (
+        escaping.escape(clean)
+        == escaping.output(clean)
+        == str(escape(clean))
+        == JINJA.from_string("{{ text }}").render(text=clean)
+    )
 
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
