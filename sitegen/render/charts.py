@@ -169,6 +169,19 @@ def heat_map(view: HeatMap) -> tuple[str, ...]:
     return heat(view.shares)
 
 
+def unjudged(view: HeatMap) -> str:
+    """The cells of a heat map that nothing was judged in, which are not the same as those without an error."""
+    cells = []
+    for row, shares in enumerate(view.shares):
+        start = 0
+        for index in range(1, len(shares) + 1):
+            if index == len(shares) or (shares[index] is None) != (shares[start] is None):
+                if shares[start] is None:
+                    cells.append(f"M{start - 0.5:g} {row}h{index - start}v1h-{index - start}Z")
+                start = index
+    return "".join(cells)
+
+
 def level(share: float | None) -> int:
     """Which level of the heat map a share belongs to; undefined is not painted."""
     return 0 if share is None else max(index for index, start in enumerate(LEVELS) if share >= start)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sitegen.model.metrics import Metric
-from sitegen.pages.trend import trend_page
+from sitegen.pages.trend import HeatMap, trend_page
 from sitegen.render import charts
 from tests import pages_sample as sample
 
@@ -133,3 +133,8 @@ def test_a_day_stands_where_it_changes():
         "3 · 2 Feb",
         "4",
     ]
+
+
+def test_what_was_not_judged_is_told_from_what_was_right():
+    shares = ((None, None, 0.0, 0.5), (0.0, None, 0.2, None))
+    assert charts.unjudged(HeatMap(("a", "b"), shares, 0)) == "M-0.5 0h2v1h-2ZM0.5 1h1v1h-1ZM2.5 1h1v1h-1Z"
