@@ -1,0 +1,112 @@
+"""What is published: whole, typed, declared, and as good as the checkout."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import pytest
+
+import sitegen
+from tests.sites import differences
+
+ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+class Built:
+    """A source distribution, and the wheel that was made from it."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        self.sdist = next(folder.glob("*.tar.gz"))
+        self.wheel = next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return Built(tmp_path_factory.mktemp("dist"))
+
+
+def tracked(folder: str) -> set[str]:
+    """The files of a folder that git knows."""
+    listing = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name for name in listing.stdout.split("\0") if name}
+
+
+@pytest.mark.xdist_group("packaging")
+def test_the_wheel_holds_the_package_its_templates_and_nothing_else(built):
+    names = {name for name in zipfile.ZipFile(built.wheel).namelist() if ".dist-info/" not in name}
+    wanted = tracked("sitegen") | {f"sitegen/{name}" for name in tracked("site_templates")}
+    assert names == wanted
+    assert {"sitegen/py.typed", "sitegen/site_templates/base.html"} <= names
+
+
+@pytest.mark.xdist_group("packaging")
+def test_the_source_distribution_holds_what_the_wheel_is_made_of_and_no_tests(built):
+    with tarfile.open(built.sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert tracked("sitegen") | tracked("site_templates") <= names
+    assert {"LICENSE", "README.md", "pyproject.toml"} <= names
+    assert [name for name in names if name.startswith(("tests", "evals", "public"))] == []
+
+
+@pytest.mark.xdist_group("packaging")
+def test_the_wheel_builds_the_site_that_the_checkout_builds(built, demo, demo_site, tmp_path):
+    home = tmp_path / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(home)]
+    subprocess.run([*pip, str(built.wheel)], check=True)
+    environment = {**os.environ, "PYTHONPATH": str(home)}
+    where = [sys.executable, "-c", "import sitegen; print(sitegen.__file__)"]
+    shown = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == str(home / "sitegen" / "__init__.py")
+    out = tmp_path / "public"
+    command = [str(home / "bin" / "sitegen"), "build", str(demo), "-o", str(out), "--cache", str(tmp_path / "memo")]
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert differences(out, demo_site) == []
+
+
+def test_the_installed_version_is_the_one_in_the_code():
+    assert version("sitegen-evals") == sitegen.__version__
+
+
+def imported() -> set[str]:
+    """The packages beyond the standard library that the code imports."""
+    names = set()
+    for file in (ROOT / "sitegen").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - sys.stdlib_module_names - {"sitegen"}
+
+
+def declared(requirements: list[str]) -> set[str]:
+    """Names of requirements, normalised; each must have a lower bound."""
+    found = set()
+    for requirement in requirements:
+        match = re.fullmatch(r"([A-Za-z0-9._-]+)>=[0-9.]+", requirement)
+        assert match, f"{requirement} has no lower bound"
+        found.add(_normal(match[1]))
+    return found
+
+
+def test_every_import_is_declared_and_every_declaration_is_imported():
+    homes = {**packages_distributions(), "distributed": ["distributed"]}
+    needed = {_normal(homes[name][0]) for name in imported()}
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    assert declared(extras["dask"]) == {"distributed"}
+    assert needed == declared(PYPROJECT["project"]["dependencies"]) | {"distributed"}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
