@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -261,9 +262,19 @@ def test_dates_do_not_decide_the_order(repo: GitRepo) -> None:
 
 def test_a_reader_that_stops_early_leaves_no_process_behind(repo: GitRepo) -> None:
     repo.commits([{"a": str(number)} for number in range(300)])
-    repository = Repository.open(repo.path)
-    revisions = repository.walk(repository.resolve("HEAD"), since=None)
-    next(iter(revisions))
-    revisions.close()  # type: ignore[attr-defined]
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    code = """if True:
+        import os, sys
+        from pathlib import Path
+        from sitegen.history.repository import Repository
+
+        repository = Repository.open(Path(sys.argv[1]))
+        revisions = repository.walk(repository.resolve("HEAD"), since=None)
+        next(iter(revisions))
+        revisions.close()
+        try:
+            print(os.waitpid(-1, os.WNOHANG))
+        except ChildProcessError:
+            print("no child")
+    """
+    done = subprocess.run([sys.executable, "-c", code, str(repo.path)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("no child\n", "")
