@@ -60,6 +60,7 @@ def test_the_theme_button_is_remembered_from_page_to_page(visit):
     background = "() => getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(background)
     page.get_by_role("link", name="Waybills").first.click()
+    page.wait_for_url(re.compile(r"evals/waybills/index\.html$"))
     assert page.evaluate(background) == dark == "rgb(12, 15, 20)"
 
 
