@@ -20,7 +20,7 @@ from sitegen.history.layout import Layout, Place, Watched
 from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
 from sitegen.history.rules import RulesInForce
-from sitegen.history.state import EvalState, StartOverError, State, Store
+from sitegen.history.state import EvalState, Renamed, StartOverError, State, Store
 from sitegen.history.touch import Touch
 from sitegen.model.commits import Change, Commit, Revision
 from sitegen.model.problems import Problem
@@ -60,8 +60,12 @@ class Fold:
         store: Store,
         state: State,
         watched: Watched,
+        renamed: tuple[Renamed, ...] = (),
     ) -> None:
-        """*state* may be a new one; then nothing is loaded. *watched* are paths to follow besides those it knows."""
+        """*state* may be a new one; then nothing is loaded.
+
+        *watched* are paths to follow besides those it knows, *renamed* are evals whose later id is to be known before.
+        """
         known = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
         self.state = state
         self.complete = state.head is None
@@ -78,6 +82,7 @@ class Fold:
         self._repository = repository
         self._store = store
         self._first_parent = site.first_parent
+        self._renamed = renamed
         self._stale = not self.complete and not known.covers(self.layout.watched)
         self._reader = repository.reader()
         self._rules = RulesInForce(state, self.layout, site.evals_dir, self.read, self.problems.append)
@@ -168,7 +173,7 @@ class Fold:
         return _Sorted(by_eval, shared, manifest, instructions, read)
 
     def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[Place, Change], ...]) -> Started:
-        each, entry = self._eval(eval_id), self.layout.entry(eval_id)
+        each, entry = self._eval(eval_id), self._entry(eval_id)
         iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
         fold_eval(each, Touch(commit, changes, entry, self.read, self.problems.append), self._rules.inputs)
         self.state.evals[eval_id] = each.active
@@ -198,6 +203,8 @@ class Fold:
             if not self.complete:
                 # Records that are made already name the eval by its old id.
                 raise StartOverError
+            if self._entry(old).outputs != self._entry(new).outputs:
+                raise StartOverError(renamed=Renamed(old, self.head.position, new))
             self._rename(old, new)
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
 
@@ -211,6 +218,14 @@ class Fold:
         for index, problem in enumerate(self.problems):
             if problem.eval_id == old:
                 self.problems[index] = problem._replace(eval_id=new)
+
+    def _entry(self, eval_id: str) -> EvalConfig:
+        """The built manifest's entry of an eval, under the id that it has in the end where that had to be known."""
+        position = self.head.position
+        for each in sorted(self._renamed, key=lambda each: each.position):
+            if each.old == eval_id and each.position >= position:
+                eval_id, position = each.new, each.position + 1
+        return self.layout.entry(eval_id)
 
     def _is_new(self, eval_id: str) -> bool:
         if eval_id not in self.state.evals:

@@ -146,13 +146,23 @@ class State:
     """Commits that are dated before their parent."""
 
 
+class Renamed(NamedTuple):
+    """An eval that was known under another id up to a commit, and whose outputs are looked for otherwise since."""
+
+    old: str
+    position: int
+    """Of the commit that renamed its folder."""
+    new: str
+
+
 class StartOverError(Exception):
     """Going on from the state would give another result than starting from the root."""
 
-    def __init__(self, watched: Watched | None = None) -> None:
-        """*watched* are paths that should have been followed from the beginning."""
+    def __init__(self, watched: Watched | None = None, renamed: Renamed | None = None) -> None:
+        """What should have been known from the beginning: paths to follow, an eval that is renamed later."""
         super().__init__()
         self.watched = watched or Watched()
+        self.renamed = (renamed,) if renamed else ()
 
 
 def encode(value: object) -> bytes:

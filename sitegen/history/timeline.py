@@ -16,7 +16,7 @@ from sitegen.history.fold import Fold
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
-from sitegen.history.state import Parts, StartOverError, State, Store
+from sitegen.history.state import Parts, Renamed, StartOverError, State, Store
 from sitegen.history.updates import keep, problems_of, shown, update_of
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.problems import Problem
@@ -64,12 +64,13 @@ def advance(
     boundary = repository.shallow_boundary
     if boundary and not allow_shallow:
         raise problems.shallow(repository.found.top)
-    store, structure, watched = Store(parts), f"{VERSION} {structure}", Watched()
+    store, structure = Store(parts), f"{VERSION} {structure}"
+    watched, renamed = Watched(), tuple[Renamed, ...]()
     state = store.state()
     if state is not None and not _can_go_on(repository, site, state, head, structure, boundary):
         state = None
     while True:
-        fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched)
+        fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched, renamed)
         since = fold.state.head
         try:
             fold.walk(head)
@@ -80,6 +81,7 @@ def advance(
             update, known = update_of(fold), problems_of(fold, store)
         except StartOverError as reason:
             state, watched = None, watched | fold.layout.watched | reason.watched
+            renamed += reason.renamed
             continue
         finally:
             fold.close()

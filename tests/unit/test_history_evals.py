@@ -495,6 +495,32 @@ def test_a_renamed_folder_goes_on_under_its_new_name(repo: GitRepo) -> None:
     assert fold(repo).update.records[0].snapshots == (("store", "0001"), ("store", "0002"))
 
 
+def test_versions_before_a_rename_are_found_where_the_manifest_says_today(repo: GitRepo) -> None:
+    def stated(name: str) -> str:
+        return f"evals: {{{name}: {{outputs: out/latest.yaml}}}}"
+
+    def moved(old: str, new: str) -> dict[str, Content]:
+        gone = dict.fromkeys((f"evals/{old}/ground_truth.csv", f"evals/{old}/out/latest.yaml"))
+        added = {f"evals/{new}/ground_truth.csv": "t", f"evals/{new}/out/latest.yaml": "2"}
+        return {**gone, **added, "evals/manifest.yaml": stated(new)}
+
+    repo.commits(
+        [
+            {TRUTH: "t", "evals/shop/out/latest.yaml": "1", "evals/manifest.yaml": stated("shop")},
+            {"evals/shop/out/latest.yaml": "2"},
+            moved("shop", "store"),
+            moved("store", "mall"),
+            {TRUTH: "another eval", output(1): "1"},
+        ]
+    )
+    found = histories(repo)
+    assert {name: [(each.commit.position, each.slug) for each in found[name].snapshots] for name in found} == {
+        "mall": [(0, "0001"), (1, "0002")],
+        "shop": [(4, "0001")],
+    }
+    assert found["mall"].renamed_from == ("shop", "store")
+
+
 def test_folders_whose_names_change_in_case_alone_go_on(repo: GitRepo) -> None:
     repo.commits(
         [
