@@ -58,10 +58,11 @@ def imports() -> list[Import]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         lazy = {id(node) for function in ast.walk(tree) if _is_lazy(function) for node in ast.walk(function)}
         for node in ast.walk(tree):
-            names = []
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 assert not node.level, f"{module}: imports are absolute"
                 names = [node.module or ""]
                 if node.module == "sitegen":

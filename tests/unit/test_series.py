@@ -4,7 +4,7 @@ from sitegen.analysis.series import standing
 from sitegen.model.problems import Problem
 
 
-def problem(what, commit, path="truth.csv"):
+def problem(what: str, commit: str, path: str = "truth.csv") -> Problem:
     return Problem("error", what, "Mend it.", path, commit=commit, eval_id="receipts")
 
 
