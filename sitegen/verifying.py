@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +14,10 @@ from sitegen import __version__
 from sitegen.config import GROUND_TRUTHS, OUTPUTS, EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest, read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.head import environment, look
+from sitegen.history.head import look
 from sitegen.history.layout import OVERWRITTEN, RESULTS, Layout, Rules, Watched, is_path, iteration_number
+from sitegen.history.repository import Repository
+from sitegen.history.worktree import is_changed, listed
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document, to_json_bytes
@@ -174,26 +174,12 @@ class Bench(NamedTuple):
             return File(shown, None, error.strerror or "it cannot be read")
 
     def _dirty(self) -> bool:
-        answer = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"],
-            cwd=self.root,
-            env=environment(),
-            capture_output=True,
-            check=False,
-        )
-        return bool(answer.stdout.strip())
+        return self.head is not None and is_changed(Repository.open(self.root), self.head)
 
     def _instruction_hashes(self) -> Iterator[tuple[str, str]]:
         """(path, SHA-256) of the instruction files that git knows or would add, by path."""
-        answer = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=self.root,
-            env=environment(),
-            capture_output=True,
-            check=False,
-        )
-        for name in sorted(set(os.fsdecode(answer.stdout).split("\0"))):
-            if name and self.layout.is_instruction(name) and (self.root / name).is_file():
+        for name in listed(Repository.open(self.root)):
+            if self.layout.is_instruction(name) and (self.root / name).is_file():
                 yield encodable(name), hashlib.sha256((self.root / name).read_bytes()).hexdigest()
 
 

@@ -67,6 +67,26 @@ def with_worktree(
     return WorktreeAdvanced(advanced, tuple(sorted(overlay.items())))
 
 
+def is_changed(repository: Repository, head: str) -> bool:
+    """Whether any tracked file differs from the commit. A bare repository is never changed."""
+    root = repository.root
+    return root is not None and any(
+        _blob_id(root, path, len(head)) != old for path, old in _tracked(repository, root, head, ())
+    )
+
+
+def listed(repository: Repository) -> tuple[str, ...]:
+    """The paths of the work tree that git tracks or would add, sorted; a file of a conflict once."""
+    root = repository.root
+    if root is None:
+        return ()
+    command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    with Process(repository.found, command, (), work_tree=root) as process:
+        paths = sorted({os.fsdecode(path) for path in tokens(process.stdout)})
+        process.finish()
+    return tuple(paths)
+
+
 def _changes(
     repository: Repository,
     root: Path,

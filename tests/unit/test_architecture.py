@@ -33,7 +33,7 @@ HOMES = {
     "unidiff": {"text"},
     "typer": {"commands"},
     "sqlite3": {"analysis"},
-    "subprocess": {"history", "demo", "verifying"},
+    "subprocess": {"history", "demo"},
     "pydantic": {"configuring", "scoring"},
     "distributed": {"stages"},
 }
