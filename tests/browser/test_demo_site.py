@@ -126,7 +126,8 @@ def test_no_kind_of_page_scrolls_sideways_on_a_small_screen(kinds, demo_site, op
 def test_everything_is_visible_without_scripts(kinds, open_page, kind):
     page = open_page(kinds[kind], java_script_enabled=False)
     parts = page.locator("main tr:not(details tr), main h1, main h2, main dt, main figure .cv svg")
-    assert all(part.is_visible() for part in parts.all()[:400])
+    assert parts.count()
+    assert parts.evaluate_all("nodes => nodes.filter(node => !node.checkVisibility()).length") == 0
     assert page.locator(".js-only:visible").count() == 0
 
 

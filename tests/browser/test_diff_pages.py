@@ -43,7 +43,7 @@ def test_has_no_accessibility_violation_that_axe_finds(visit: Callable[..., Page
     assert found == []
 
 
-@pytest.mark.parametrize("view", ["v-uni", "v-ren"])
+@pytest.mark.parametrize("view", ["v-split", "v-ren"])
 @pytest.mark.parametrize("path", PAGES)
 def test_fits_a_small_screen_without_scrolling_sideways(visit: Callable[..., Page], path: str, view: str):
     page = visit(path, viewport=PHONE)
