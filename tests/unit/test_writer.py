@@ -46,7 +46,7 @@ def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.tex").write_text("x")
     with (
-        pytest.raises(OutputFolderError, match="It holds 1 files: thesis/chapter1.tex"),
+        pytest.raises(OutputFolderError, match="It holds 1 file: thesis/chapter1.tex"),
         claimed(tmp_path, force=False),
     ):
         pass
