@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
@@ -20,13 +21,14 @@ from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
 from sitegen.pages.values import Shown
 from sitegen.render.escaping import escape
-from sitegen.render.formats import day, number, printable
+from sitegen.render.formats import bounded, day, number, printable
 from sitegen.stats import counts as sums
 
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
 
 _NIL = str(number(None))
+_NONE = '<span class="nil">—</span>'
 
 
 def type_name(kind: ErrorType) -> str:
@@ -109,6 +111,21 @@ def _value(shown: Shown) -> str:
         return f"<i>{_text(absent)}</i>"
     inside = "".join([f"<mark>{_text(text)}</mark>" if changed else _text(text) for text, changed in spans])
     return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
+
+
+def alignment(rows: Iterable[AlignmentRow]) -> Markup:
+    """Which item of a list was compared with which."""
+    return Markup("".join([_aligned(row) for row in rows]))
+
+
+def _aligned(row: AlignmentRow) -> str:
+    expected, actual, similarity, label = row
+    text = bounded(label, 200) if label else '<span class="nil">no label</span>'
+    lost = "missing" if actual is None else "extra" if expected is None else ""
+    pill = f' <span class="pill bad">{lost}</span>' if lost else ""
+    indexes = [_NONE if index is None else f"[{index}]" for index in (expected, actual)]
+    numbers = "".join([f'<td class="num">{cell}</td>' for cell in (*indexes, _ratio(similarity))])
+    return f'<tr><td class="wrap">{text}{pill}</td>{numbers}</tr>\n'
 
 
 def iterations(view: TrendView, root: str) -> Markup:

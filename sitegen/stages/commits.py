@@ -28,7 +28,7 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
     """Write the pages of the new commits; older ones never change. Returns the id of the newest that has a page."""
     shop, update = timeline.shop, timeline.update
     renderer = shop.renderer()
-    writer = ledger.writer(OWNER)
+    writer = ledger.writer(OWNER, new=not update.complete)
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     causes = {

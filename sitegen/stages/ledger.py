@@ -68,9 +68,10 @@ class Ledger:
         """The files of an owner that surely stand in the folder."""
         return self._memo.pages(self._site, owner) if self.trusted else ()
 
-    def writer(self, owner: str) -> Writer:
-        """A writer for the files of one owner, in this process."""
-        return Writer(self._claim.folder, {row.path: row.key for row in self.known(owner)})
+    def writer(self, owner: str, *, new: bool = False) -> Writer:
+        """A writer for the files of one owner, in this process. ``new``: for files that the owner does not have yet."""
+        known = () if new else self.known(owner)
+        return Writer(self._claim.folder, {row.path: row.key for row in known})
 
     def record(self, owner: str, rows: Iterable[PageRow], written: int, kept: int, *, whole: bool = True) -> None:
         """The files that an owner has now; not ``whole``: those besides what it had."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from sitegen.model.metrics import Counts
+from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.report import Discrepancy, Section
 from sitegen.pages.trend import FieldRow, HeatMap, TrendPoint, TrendView
@@ -57,6 +58,15 @@ def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
         == str(escape(clean))
         == JINJA.from_string("{{ text }}").render(text=clean)
     )
+
+
+@given(st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), TEXTS), max_size=3))
+def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list[AlignmentRow]) -> None:
+    # A label of 200 characters is shown; more is cut.
+    found = [row._replace(label=row.label[:15]) for row in found]
+    read = _Reader(rows.alignment(found))
+    assert read.tags <= {"table", "tr", "td", "span"}
+    assert all(_clean(row.label) in read.text for row in found)
 
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
