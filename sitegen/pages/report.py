@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
@@ -98,6 +98,7 @@ class ReportView:
     label: str
     commit: Commit
     status: Status
+    convention: Convention
     cause: str
     deleted: bool
     made_with: str
@@ -163,6 +164,7 @@ def report_page(
         label=at.label,
         commit=at.commit,
         status=card.status,
+        convention=card.convention,
         cause=", ".join(CAUSES[cause] for cause in at.cause),
         deleted=at.deleted,
         made_with=_made_with(at),

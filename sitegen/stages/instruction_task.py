@@ -72,7 +72,7 @@ def write_instruction(task: InstructionTask) -> InstructionDone:
     patches = repository.patches([history.edits[index] for index in needed])
     for index, patch in zip(needed, patches, strict=True):
         if index in uncounted:
-            counts[index] = read_patch(patch).counts
+            counts[index] = _counts(patch)
         if index in stale:
             # Edits come in order, so whatever came before this one is counted by now.
             sizes += line_counts(counts[: index + 1])[len(sizes) :]
@@ -83,6 +83,12 @@ def write_instruction(task: InstructionTask) -> InstructionDone:
     page = instruction_page(history, records, _newest_text(repository, history))
     writer.write(mine, page.path, renderer.render(page))
     return InstructionDone(history.path, history.edits, tuple(counts), tuple(writer.rows), writer.written, writer.kept)
+
+
+def _counts(patch: bytes) -> PatchCounts | None:
+    """What a patch adds and removes; None if that cannot be told, so that no size is made up from it."""
+    read = read_patch(patch)
+    return None if read.binary or read.unread else read.counts
 
 
 def _newest_text(repository: Repository, history: InstructionHistory) -> bytes | None:

@@ -146,10 +146,17 @@ def _manifest(repository: Repository, head: str, config: SiteConfig, root: Path 
     """The manifest of the built revision, or of the work tree if that is asked for."""
     path = f"{config.evals_dir}/manifest.yaml"
     if root is not None:
-        content = (root / path).read_bytes() if (root / path).is_file() else None
+        content = _on_disk(root / path, repository.max_blob_bytes)
     else:
         content = content_at(repository, head, path)
     return read_manifest(content, path, config.evals_dir) if content is not None else Manifest()
+
+
+def _on_disk(file: Path, limit: int) -> bytes | None:
+    """A file of the work tree; None if there is none, it is a link, or it is larger than any file that is read."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > limit:
+        return None
+    return file.read_bytes()
 
 
 def _instructions(parts: Parts, update: Update) -> tuple[InstructionHistory, ...]:

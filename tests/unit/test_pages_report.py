@@ -19,6 +19,7 @@ from sitegen.pages.report import (
     wrong_places,
 )
 from sitegen.pages.values import Shown, as_text, shown_pair
+from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.words import Span
 from tests import pages_sample as sample
 
@@ -223,3 +224,13 @@ def test_an_absent_value_says_why_it_is_absent():
 def test_a_long_value_is_cut():
     long = Judgement("", "x", "x", "omission", "y" * 5000, None)
     assert shown_pair(long)[0] == Shown((Span("y" * 2000, False),), "", 3000)
+
+
+@pytest.mark.parametrize(("convention", "said"), [("standard", False), ("omissions_only", True)])
+def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_one(convention, said):
+    series, result = sample.series(2), sample.result([ONE])
+    card = result.scorecard._replace(convention=convention)
+    point = series.points[1]._replace(scorecard=card)
+    page = report_page(series.info, series.specs, point, None, result._replace(scorecard=card), None, 50)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert ("Counted by convention <code>omissions_only</code>" in html) is said
