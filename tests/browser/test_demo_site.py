@@ -140,6 +140,7 @@ def test_works_below_a_path_of_a_server(server, open_context):
     page.get_by_role("link", name="Latest report").click()
     page.wait_for_url(f"{server}evals/utility-bills/0009.html")
     page.get_by_role("link", name="Instructions", exact=True).click()
+    page.wait_for_url(f"{server}instructions/index.html")
     page.keyboard.press("/")
     page.get_by_role("searchbox", name="Search", exact=True).fill("utility bills")
     expect(page.locator(".pal li b").first).to_have_text("Utility bills")
