@@ -91,11 +91,11 @@ def test_an_entry_of_the_manifest_is_read_with_what_it_says_besides_as_metadata(
     text = """
 version: 2.0
 evals:
-  lamb-adu:
-    name: Lamb ADU
-    dir: evals/lamb
+  till-receipts:
+    name: Till receipts
+    dir: evals/tills
     ground_truth_format: long
-    aliases: lamb
+    aliases: tills
     instructions: [a/**, b.md]
     thresholds: {f1: 0.9, recall: 1}
     settings: {b: 1, a: {ü: [x]}}
@@ -110,11 +110,11 @@ evals:
         version="2.0",
         evals=(
             EvalConfig(
-                id="lamb-adu",
-                name="Lamb ADU",
-                dir="evals/lamb",
+                id="till-receipts",
+                name="Till receipts",
+                dir="evals/tills",
                 ground_truth_format="long",
-                aliases=("lamb",),
+                aliases=("tills",),
                 instructions=("a/**", "b.md"),
                 thresholds=(("f1", 0.9), ("recall", 1.0)),
                 settings='{"a":{"ü":["x"]},"b":1}',
