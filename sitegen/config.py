@@ -12,6 +12,9 @@ from typing import Any, Final, Literal, TypeAlias
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of every class here: a key that nobody knows is an error."""
 
+SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
+"""Where a site's configuration may stand, below the root: the whole file, or the table ``[tool.sitegen]``."""
+
 INSTRUCTIONS: Final = (
     ".claude/instructions/**/*.md",
     ".claude/agents/*.md",

@@ -14,12 +14,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.config import SITE_FILES, EvalConfig, Manifest, SiteConfig
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
-
-SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
-"""Where a site's configuration may stand: the whole file, or the table ``[tool.sitegen]``."""
 
 _LARGEST: Final = 1_000_000
 _MOST_ALIASES: Final = 100

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from sitegen import __version__
+from sitegen.config import SITE_FILES
 from sitegen.history.head import Found, digest_files, look
-
-SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
-"""Where the site's configuration may stand, below the root of the work tree; the first that has any counts."""
 
 
 class Options(NamedTuple):
