@@ -7,7 +7,7 @@ The values are plain dataclasses, so that a build that finds its configuration u
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of every class here: a key that nobody knows is an error."""
@@ -30,14 +30,57 @@ MAPPINGS: Final = (
     "evals/field_mapping.yaml",
     "{dir}/field_mapping.yaml",
 )
-GROUND_TRUTHS: Final = (
-    "ground_truth.csv",
-    "ground_truth.json",
-    "ground_truth.jsonl",
-    "ground_truth.yaml",
-    "ground_truth.yml",
+Kind: TypeAlias = Literal["fields", "highlights", "responses", "judged"]
+
+
+class KindFiles(NamedTuple):
+    """Which files make an eval of a kind, by convention. Of each list the first that exists counts."""
+
+    kind: Kind
+    ground_truths: tuple[str, ...]
+    """In the eval's folder. Empty: outputs of this kind are judged already."""
+    outputs: tuple[str, ...]
+    """In the folder of an iteration; or overwritten from commit to commit, in the eval's folder or in ``results/``."""
+    elsewhere: tuple[str, ...] = ()
+    """Further places of an overwritten output, relative to the eval's folder."""
+    variants: str = ""
+    """Regular expression of the names of files that are outputs of several variants and count together."""
+
+    @property
+    def overwritten(self) -> tuple[str, ...]:
+        """Where an output may stand that is overwritten from commit to commit."""
+        return (*self.elsewhere, *self.outputs, *(f"results/{name}" for name in self.outputs))
+
+
+KIND_FILES: Final = (
+    KindFiles(
+        "fields",
+        ("ground_truth.csv", "ground_truth.json", "ground_truth.jsonl", "ground_truth.yaml", "ground_truth.yml"),
+        ("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml"),
+    ),
+    KindFiles(
+        "highlights",
+        ("gold-standard.json", "expected-highlights.json"),
+        ("processing-log.ndjson", "raw-llm-run.json"),
+        elsewhere=("logs/processing-log.ndjson",),
+    ),
+    KindFiles(
+        "responses",
+        ("test_cases.json",),
+        ("responses.json", "responses.jsonl"),
+        variants=r"responses-[^/]+\.jsonl?",
+    ),
+    KindFiles("judged", (), ("results.jsonl",)),
 )
-OUTPUTS: Final = ("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml")
+"""An eval whose manifest does not say its kind is of the first whose ground truth it has."""
+
+GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.ground_truths)
+"""Of every kind."""
+
+
+def files_of(kind: Kind) -> KindFiles:
+    """The conventions of a kind."""
+    return next(files for files in KIND_FILES if files.kind == kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +127,6 @@ class SiteConfig:
     engine: Engine = field(default_factory=Engine)
 
 
-Kind: TypeAlias = Literal["fields"]
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]
 
 
@@ -95,11 +137,12 @@ class EvalConfig:
     id: str
     name: str | None = None
     description: str = ""
-    kind: Kind = "fields"
+    kind: Kind | None = None
+    """None: as its ground truth's name says, else ``fields``."""
     dir: str | None = None
     """Default: ``<evals_dir>/<id>``."""
     ground_truth: str | None = None
-    """Relative to ``dir``; default: the first of ``GROUND_TRUTHS`` that exists."""
+    """Relative to ``dir``; default: the first of the kind's that exists."""
     ground_truth_format: GroundTruthFormat = "auto"
     mapping: str | None = None
     """Relative to the repository; default: the first of the site's that exists."""

@@ -46,3 +46,16 @@ class MetricSpec(NamedTuple):
     low: float = 0.0
     high: float = 1.0
     higher_is_better: bool = True
+    least: float | None = None
+    """The value wanted at least, unless the manifest's ``thresholds`` say otherwise; None: nothing is wanted."""
+
+
+class Nouns(NamedTuple):
+    """What a kind calls the things that every kind has, in lower case, for headings and tables."""
+
+    attribute: str = "field"
+    attributes: str = "fields"
+    document: str = "document"
+    documents: str = "documents"
+    errors: tuple[str, str, str, str] = ("omission", "hallucination", "wrong value", "format error")
+    """One word for each of ``ERROR_TYPES``, in that order."""

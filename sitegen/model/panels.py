@@ -57,4 +57,38 @@ class NotePanel(NamedTuple):
     kind: Literal["note"] = "note"
 
 
-Panel: TypeAlias = TablePanel | AlignmentPanel | NotePanel
+class Mark(NamedTuple):
+    """A stretch of a text and what became of it."""
+
+    start: int
+    """In characters."""
+    end: int
+    outcome: Literal["correct", "missed", "wrong"]
+    category: str
+
+
+class MarkedText(NamedTuple):
+    """A text with its marks, which may overlap."""
+
+    id: str
+    text: str
+    """Empty if nobody recorded it: then every mark is in ``elsewhere``."""
+    marks: tuple[Mark, ...]
+    """By start, then by end."""
+    elsewhere: tuple[tuple[str, str, str], ...] = ()
+    """(outcome, category, text) of what does not stand in the text literally."""
+
+
+class SpansPanel(NamedTuple):
+    """Texts with marked stretches: correct, missed, wrong, by category."""
+
+    title: str
+    note: str
+    categories: tuple[str, ...]
+    texts: tuple[MarkedText, ...]
+    kind: Literal["spans"] = "spans"
+    left_out: int = 0
+    """Further texts, where a page bounds them."""
+
+
+Panel: TypeAlias = TablePanel | AlignmentPanel | SpansPanel | NotePanel

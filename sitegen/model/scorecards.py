@@ -11,6 +11,8 @@ from sitegen.model.metrics import Convention, Counts, Metric
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import Panel
 from sitegen.model.problems import Finding
+from sitegen.model.responses import Answer
+from sitegen.model.values import Value
 
 Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
 """unreadable: the output is missing or broken, and every expected value counts as an omission.
@@ -23,6 +25,8 @@ class DocumentScore(NamedTuple):
     id: str
     status: Status
     counts: Counts
+    metrics: tuple[Metric, ...] = ()
+    """Further numbers of this document alone, where the kind has some."""
 
 
 class FieldScore(NamedTuple):
@@ -79,3 +83,7 @@ class Result(NamedTuple):
     alignments: tuple[ListAlignment, ...] = ()
     panels: tuple[Panel, ...] = ()
     """What a report shows of this kind beyond metrics, counts and discrepancies."""
+    answers: tuple[Answer, ...] = ()
+    """Kind ``responses``: every response, by variant, then by case."""
+    data: Value = None
+    """What the kind keeps whole for the data file beside the report."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
+from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
@@ -54,6 +54,7 @@ class FieldsScorer:
     kind = "fields"
     version = 1
     metrics = METRICS
+    nouns = Nouns()
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.scorecards import Result
 
 
@@ -44,6 +44,10 @@ class Scorer(Protocol):
     @property
     def metrics(self) -> tuple[MetricSpec, ...]:
         """What its scorecards hold, the headline first."""
+
+    @property
+    def nouns(self) -> Nouns:
+        """What this kind calls documents, attributes and errors."""
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
