@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
@@ -22,6 +23,10 @@ class Leaf:
     """As it is shown: numbers are numbers, whatever file they came from."""
     compare: Comparison | None
     """None: annotated as blank."""
+    missing: Judgement
+    """What comes of it where an output gives nothing."""
+    same: Judgement
+    """What comes of it where an output gives the value as it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ OUT_OF_SCOPE = OutOfScope()
 class Compiler:
     """Compiles the tree of one document; collects ground-truth errors on the way."""
 
-    def __init__(self, rules: Rules, *, written: bool) -> None:
+    def __init__(self, document: str, rules: Rules, *, written: bool) -> None:
+        self.document = document
         self.rules = rules
         self.written = written
         self.findings: list[Finding] = []
@@ -90,13 +96,26 @@ class Compiler:
         if value == [] and rules.is_list_of_objects(path):
             return ItemList(path, attribute, rules.list_rule(path), ())
         if rules.empty(value):
-            return Leaf(path, attribute, value, None)
+            return self._leaf(path, attribute, value, None)
         try:
             shown, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
         except TruthError as error:
             self._report(f"{path}: {error}")
             return OUT_OF_SCOPE
-        return Leaf(path, attribute, shown, compare)
+        return self._leaf(path, attribute, shown, compare)
+
+    def _leaf(self, path: str, attribute: str, value: Value, compare: Comparison | None) -> Leaf:
+        """Most values of an output are missing or as expected: their judgements are made here, once."""
+        nothing: Outcome = "true_negative" if compare is None else "omission"
+        same = nothing if compare is None or self.rules.empty(value) else compare.judge(value)
+        return Leaf(
+            path,
+            attribute,
+            value,
+            compare,
+            missing=Judgement(self.document, path, attribute, nothing, value, None),
+            same=Judgement(self.document, path, attribute, same, value, value),
+        )
 
     def _list(self, values: list[Value], path: str, attribute: str) -> ItemList:
         rule = self.rules.list_rule(path)
@@ -123,7 +142,7 @@ def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict
         return item
     kept: dict[str, Value] = {}
     for *above, last in fields:
-        holder = follow(item, above)
+        holder = follow(item, above) if above else item
         if isinstance(holder, dict) and last in holder:
             below: Value = kept
             for key in above:

@@ -188,10 +188,14 @@ def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str,
     """Read and compile a ground truth; the same one usually serves many outputs."""
     rules, _ = compile_rules(mapping, settings, schema)
     truth = read_ground_truth(f".{ending}", content, rules.mapping)
-    compiler = Compiler(rules, written=truth.written)
-    documents = tuple((document.id, compiler.branch(document.root, "", "")) for document in truth.documents)
+    documents = []
+    findings = list(truth.findings)
+    for document in truth.documents:
+        compiler = Compiler(document.id, rules, written=truth.written)
+        documents.append((document.id, compiler.branch(document.root, "", "")))
+        findings += compiler.findings
     attributes = dict.fromkeys(attribute for _, branch in documents for attribute in _attributes(branch))
-    return Expected(documents, tuple(attributes), truth.key, (*truth.findings, *compiler.findings))
+    return Expected(tuple(documents), tuple(attributes), truth.key, tuple(findings))
 
 
 def _attributes(node: Node) -> Iterator[str]:
@@ -207,7 +211,9 @@ def _attributes(node: Node) -> Iterator[str]:
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
     """Every expected value was right, wrong or omitted; a format error of a whole list stands for none."""
-    whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
+    whole_lists = 0
+    if counts.format_error:
+        whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.reading import MAX_DEPTH, Parsed, UnreadableError, check_depth, text_of
-from sitegen.scoring.values import constant, fraction, integer
+from sitegen.scoring.values import FRACTIONS, INTEGERS, constant
 
 
 def read_json(content: bytes) -> Parsed:
@@ -38,7 +38,11 @@ def parse(text: str, line: int = 1) -> Parsed:
 
     try:
         value: Value = json.loads(
-            text, parse_int=integer, parse_float=fraction, parse_constant=constant, object_pairs_hook=pairs
+            text,
+            parse_int=INTEGERS.__getitem__,
+            parse_float=FRACTIONS.__getitem__,
+            parse_constant=constant,
+            object_pairs_hook=pairs,
         )
     except json.JSONDecodeError as error:
         where = line + error.lineno - 1

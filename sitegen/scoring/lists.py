@@ -135,7 +135,9 @@ def _greedy(
     pairs: list[Pair] = []
     for item, here in lefts.items():
         there = rights.get(item, ())
-        if len(here) * len(there) > _MAX_TIES:
+        if len(here) == len(there) == 1:
+            pairs.append((here[0], there[0], 1.0))
+        elif len(here) * len(there) > _MAX_TIES:
             pairs += [(i, j, 1.0) for i, j in zip(here, there, strict=False)]
         else:
             pairs += _best_first([(i, j, 1.0) for i in here for j in there], equal_fields)

@@ -24,6 +24,7 @@ class PathError(ValueError):
     """The text is no field path."""
 
 
+@lru_cache(maxsize=4_096)
 def parse(text: str) -> tuple[Step, ...]:
     """Split a path or pattern into its steps; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
     steps: list[Step] = []

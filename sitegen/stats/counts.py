@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
@@ -11,20 +12,30 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
 
 
-def tally(judgements: Iterable[Judgement], convention: Convention = "standard") -> Counts:
+def tally(judgements: Sequence[Judgement], convention: Convention = "standard") -> Counts:
     """Count judgements.
 
     A format error without an expected value stands for a whole list; the cells that it fails to give are omissions
     of their own, so that it adds no FN (rule 24).
     """
-    known = list(judgements)
-    outcomes = [judgement.outcome for judgement in known]
+    outcomes = [judgement.outcome for judgement in judgements]
+    whole_lists = 0
+    if "format_error" in outcomes:
+        whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
+    if len(outcomes) == 1:
+        # Most attributes are judged once, and there are hundreds of them in an output.
+        return _lone(outcomes[0], whole_lists, convention)
+    return _counted(outcomes, whole_lists, convention)
+
+
+@cache
+def _lone(outcome: Outcome, whole_lists: int, convention: Convention) -> Counts:
+    return _counted([outcome], whole_lists, convention)
+
+
+def _counted(outcomes: list[Outcome], whole_lists: int, convention: Convention) -> Counts:
     tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
-    wrong = 0
-    if convention != "omissions_only":
-        wrong = wrong_value + format_error
-        if format_error:
-            wrong -= sum(each.outcome == "format_error" and each.expected is None for each in known)
+    wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
     false_positives = hallucination + wrong_value + format_error
     return Counts(tp, false_positives, omission + wrong, tn, omission, hallucination, wrong_value, format_error)
 
