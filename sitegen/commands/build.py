@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import typer
-
 from sitegen.build import Progress, build
 from sitegen.project import Options
 from sitegen.stages.ledger import Site
@@ -16,7 +14,7 @@ PROBLEMS: Final = 3
 """Exit code of ``--strict`` if there is any problem."""
 
 
-def command(options: Options, *, strict: bool) -> None:
+def command(options: Options, *, strict: bool = False) -> None:
     """Build, tell what is happening, and say at the end what there is and where to look."""
     bars = Bars() if sys.stderr.isatty() else None
     site = build(options, bars.progress if bars else Progress(stage=_line))
@@ -24,7 +22,7 @@ def command(options: Options, *, strict: bool) -> None:
         bars.end()
     print(closing_line(site))
     if strict and site.problems:
-        raise typer.Exit(PROBLEMS)
+        sys.exit(PROBLEMS)
 
 
 def closing_line(site: Site) -> str:
@@ -70,6 +68,8 @@ class Bars:
     def _stage(self, name: str, steps: int) -> None:
         self.end()
         if steps:
+            import typer
+
             self._bar = typer.progressbar(length=steps, label=name, file=sys.stderr)
             self._bar.render_progress()
         else:

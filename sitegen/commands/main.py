@@ -1,8 +1,9 @@
-"""The entry point: the version at once, everything else through typer."""
+"""The entry point: the version and a plain build at once, everything else through typer."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from sitegen import __version__
 
@@ -12,19 +13,33 @@ def run() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):  # before typer is imported: scripts ask for it often
         print(f"sitegen {__version__}")
         return
-    from sitegen.commands.app import app
     from sitegen.errors import SitegenError
 
     for stream in (sys.stdout, sys.stderr):  # a name in git need not be text that the terminal has
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app(prog_name="sitegen")
+        _call(sys.argv[1:])
     except SitegenError as error:
         print(f"sitegen: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:  # of the disk: what is wrong with the project's own files is a problem, not an error
         print(f"sitegen: {_in_words(error)}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _call(arguments: Sequence[str]) -> None:
+    from sitegen.commands.plain import plain_build
+
+    if plain := plain_build(arguments):
+        from sitegen.commands.build import command
+
+        command(plain)
+    else:
+        from sitegen.commands.app import app
+
+        app(prog_name="sitegen")
 
 
 def _in_words(error: OSError) -> str:
