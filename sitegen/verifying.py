@@ -4,35 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-from collections.abc import Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from sitegen import __version__
-from sitegen.config import GROUND_TRUTHS, OUTPUTS, EvalConfig, Manifest, SiteConfig
+from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest, SiteConfig, files_of
 from sitegen.configuring import read_manifest, read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
-from sitegen.history.layout import OVERWRITTEN, RESULTS, Layout, Rules, Watched, is_path, iteration_number
+from sitegen.history.layout import LONE, RESULTS, Layout, Rules, Watched, is_path, iteration_number, kind_of
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, listed
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document, to_json_bytes
+from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.text.plain import encodable
 
-RECORDED: Final = "eval-results.json"
+
+class Place(NamedTuple):
+    """An eval as it lies in the work tree."""
+
+    entry: EvalConfig
+    kind: Kind
+    folder: Path
+    ground_truth: Path | None
+    """None: outputs of the kind are judged already."""
+
+    @property
+    def files(self) -> KindFiles:
+        """Which files are its outputs by convention."""
+        return files_of(self.kind)
 
 
 class Verified(NamedTuple):
     """One eval's output, scored."""
 
-    entry: EvalConfig
-    folder: Path
-    output: Path
+    place: Place
+    outputs: tuple[Path, ...]
+    """One file; several of an eval with variants."""
     iteration: int | None
     """The number of the iteration's folder that the output lies in; None if it lies elsewhere."""
     result: Result
@@ -67,94 +79,87 @@ class Bench(NamedTuple):
         if folder.is_dir():
             for each in folder.iterdir():
                 known = f"{self.config.evals_dir}/{each.name}" in owned
-                if not known and any((each / name).is_file() for name in GROUND_TRUTHS):
+                if not known and first_file(each, GROUND_TRUTHS):
                     found.add(each.name)
+            if first_file(folder, files_of(LONE).ground_truths):
+                found.add(LONE)
         return tuple(sorted(found))
 
-    def verify(self, eval_id: str, output: Path | None = None) -> Verified:
-        """Score one output, by default the eval's newest.
-
-        Raises SitegenError if there is no such eval, no ground truth, or no output.
-        """
+    def place(self, eval_id: str) -> Place:
+        """Where an eval lies. Raises SitegenError if there is no such eval, or if it has no ground truth."""
         if eval_id not in self.eval_ids():
             known = ", ".join(self.eval_ids()) or "none"
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
         entry = self.layout.entry(eval_id)
-        rules = Rules.of(entry)
         folder = next((path for name in self.layout.folders(eval_id) if (path := self.root / name).is_dir()), None)
         if folder is None:
             raise NothingToReportError(
                 f"The folder of {eval_id!r} is not there.", where=self.layout.folders(eval_id)[0]
             )
-        truth = _first(folder, (rules.ground_truth,) if rules.ground_truth else GROUND_TRUTHS)
+        conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
+        if not conventional:
+            return Place(entry, kind_of(entry, None), folder, None)
+        stated = Rules.of(entry).ground_truth
+        truth = first_file(folder, (stated,) if stated else conventional)
         if truth is None:
             raise NothingToReportError(
-                f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix="Add a ground_truth.csv."
+                f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
             )
+        return Place(entry, kind_of(entry, truth.name), folder, truth)
+
+    def verify(
+        self, eval_id: str, output: Path | None = None, settings: Mapping[str, object] | None = None
+    ) -> Verified:
+        """Score one output, by default the eval's newest, by its own settings and by those that are given here.
+
+        Raises SitegenError if there is no such eval, no ground truth, or no output.
+        """
+        place = self.place(eval_id)
         if output is not None and not output.is_file():
             raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-        found = output or newest_output(folder, entry)
-        if found is None:
+        found = (output,) if output else newest_outputs(place)
+        if not found:
+            name = place.files.outputs[0]
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no output to score.",
-                where=str(folder),
-                fix=f"Write {RESULTS}/iteration-001/{OUTPUTS[0]} or {OUTPUTS[0]}, or name the file.",
+                where=str(place.folder),
+                fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
             )
+        rules = Rules.of(place.entry)
+        structured = place.kind == "fields"
         inputs = Inputs(
-            outputs=(self._file(found),),
-            ground_truth=self._file(truth),
-            mapping=self._named(self._mapping(rules, folder)),
-            schema=self._named(rules.schema),
-            settings=rules.settings,
+            outputs=tuple(self._file(path) for path in found),
+            ground_truth=self._file(place.ground_truth) if place.ground_truth else None,
+            mapping=self._named(self._mapping(rules, place.folder)) if structured else None,
+            schema=self._named(rules.schema) if structured else None,
+            settings=json.dumps({**json.loads(rules.settings), **(settings or {})}),
         )
-        number = iteration_number(found.parent.name) if found.parent.parent == folder / RESULTS else None
-        return Verified(entry, folder, found, number, scorer(entry.kind).score(inputs))
+        parent = found[0].parent
+        number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
+        return Verified(place, found, number, scorer(place.kind).score(inputs))
 
     def passed_over(self, verified: Verified) -> Path | None:
         """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""
-        if verified.iteration is None or verified.entry.outputs != "auto":
+        place = verified.place
+        if verified.iteration is None or place.entry.outputs != "auto":
             return None
-        candidate = _first(verified.folder, OVERWRITTEN)
+        candidate = first_file(place.folder, place.files.overwritten)
         if candidate is None:
             return None
         content = candidate.read_bytes()
-        kept = (_first(folder, OUTPUTS) for _, folder in _iterations(verified.folder))
+        kept = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
         return None if any(each is not None and each.read_bytes() == content for each in kept) else candidate
 
-    def document(self, verified: Verified, *, timestamp: str | None) -> ResultsDocument:
-        """What ``--json`` prints and ``--save`` writes."""
-        return results_document(
-            verified.result,
-            eval_id=encodable(verified.entry.id),
-            metadata=Metadata(
-                iteration=verified.iteration,
-                timestamp=timestamp,
-                git_commit=self.head,
-                dirty=self._dirty(),
-                instruction_hashes=dict(self._instruction_hashes()),
-                sitegen=__version__,
-            ),
+    def metadata(self, verified: Verified, *, timestamp: str | None) -> Metadata:
+        """Where a result comes from, for the document that is printed or saved."""
+        return Metadata(
+            iteration=verified.iteration,
+            timestamp=timestamp,
+            git_commit=self.head,
+            dirty=self.head is not None and is_changed(Repository.open(self.root), self.head),
+            instruction_hashes=dict(self._instruction_hashes()),
+            sitegen=__version__,
         )
-
-    def save(self, verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDocument]:
-        """Keep an output with its results as the next iteration, and add it to ``aggregate.json``.
-
-        An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
-        the iteration's folder, and the document as it was written there.
-        """
-        results = verified.folder / RESULTS
-        if verified.iteration is None:
-            number = max((number for number, _ in _iterations(verified.folder)), default=0) + 1
-            folder = results / f"iteration-{number:03d}"
-            folder.mkdir(parents=True)
-            name = f"{Path(OUTPUTS[0]).stem}{verified.output.suffix}"
-            shutil.copyfile(verified.output, folder / (name if name in OUTPUTS else OUTPUTS[0]))
-            document = replace(document, metadata=replace(document.metadata, iteration=number))
-        else:
-            folder = verified.output.parent
-        (folder / RECORDED).write_bytes(to_json_bytes(document))
-        _add_to_aggregate(results / "aggregate.json", document)
-        return folder, document
 
     def _mapping(self, rules: Rules, folder: Path) -> str | None:
         below = folder.relative_to(self.root).as_posix()
@@ -173,9 +178,6 @@ class Bench(NamedTuple):
         except OSError as error:
             return File(shown, None, error.strerror or "it cannot be read")
 
-    def _dirty(self) -> bool:
-        return self.head is not None and is_changed(Repository.open(self.root), self.head)
-
     def _instruction_hashes(self) -> Iterator[tuple[str, str]]:
         """(path, SHA-256) of the instruction files that git knows or would add, by path."""
         for name in listed(Repository.open(self.root)):
@@ -183,18 +185,24 @@ class Bench(NamedTuple):
                 yield encodable(name), hashlib.sha256((self.root / name).read_bytes()).hexdigest()
 
 
-def newest_output(folder: Path, entry: EvalConfig) -> Path | None:
-    """The output of the highest iteration; without iterations the one that is overwritten."""
+def newest_outputs(place: Place) -> tuple[Path, ...]:
+    """The output of the highest iteration; without iterations the one that is overwritten. Empty if there is none."""
+    entry, files = place.entry, place.files
     if is_path(entry.outputs):
-        return _first(folder, (entry.outputs,))
-    iterations = [(number, output) for number, each in _iterations(folder) if (output := _first(each, OUTPUTS))]
-    if iterations:
-        return max(iterations)[1]
-    return None if entry.outputs == "iterations" else _first(folder, OVERWRITTEN)
+        stated = first_file(place.folder, (entry.outputs,))
+        return (stated,) if stated else ()
+    kept = [
+        (number, found) for number, each in iterations(place.folder) if (found := _outputs(each, files.outputs, files))
+    ]
+    if kept:
+        return max(kept)[1]
+    if entry.outputs == "iterations":
+        return ()
+    return _outputs(place.folder, files.overwritten, files) or _outputs(place.folder / RESULTS, (), files)
 
 
-def _iterations(folder: Path) -> Iterator[tuple[int, Path]]:
-    """(number, folder) of each iteration, also of one that has no output."""
+def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
+    """(number, folder) of each iteration of an eval, also of one that has no output."""
     results = folder / RESULTS
     if not results.is_dir():
         return
@@ -204,25 +212,15 @@ def _iterations(folder: Path) -> Iterator[tuple[int, Path]]:
             yield number, each
 
 
-def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
+    """The first of the names that there is a file of."""
     return next((path for name in names if (path := folder / name).is_file()), None)
 
 
-def _add_to_aggregate(file: Path, document: ResultsDocument) -> None:
-    """Replace or add one iteration's line, whatever else the file holds."""
-    try:
-        body: dict[str, Any] = json.loads(file.read_bytes())
-        known = [line for line in body["iterations"] if line.get("iteration") != document.metadata.iteration]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        body, known = {"eval_id": document.eval_id}, []
-    line = {
-        "iteration": document.metadata.iteration,
-        "timestamp": document.metadata.timestamp,
-        "precision": document.metrics.precision,
-        "recall": document.metrics.recall,
-        "f1": document.metrics.f1,
-        "total_errors": sum(document.errors_by_type.values()),
-        "errors_by_type": document.errors_by_type,
-    }
-    body["iterations"] = sorted([*known, line], key=lambda each: each.get("iteration") or 0)
-    file.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+def _outputs(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:
+    """The outputs in one folder: the first of the names, and with it those of all variants."""
+    first = first_file(folder, names)
+    found = [first] if first else []
+    if files.variants and folder.is_dir():
+        found += [each for each in folder.iterdir() if re.fullmatch(files.variants, each.name) and each.is_file()]
+    return tuple(sorted(found))

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from sitegen import saving
 from sitegen.errors import SitegenError
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.scorecards import Scorecard
-from sitegen.scoring.results_file import to_json_bytes
+from sitegen.scoring.results_file import ResultsDocument, results_document, to_json_bytes
 from sitegen.stats.counts import f1, mean, total
-from sitegen.text.plain import line
+from sitegen.text.plain import encodable, line
 from sitegen.verifying import Bench, Verified
 
 SHOWN: Final = 12
@@ -29,9 +30,9 @@ def verify_one(repo: Path, eval_id: str, output: Path | None, *, save: bool, ope
     """Score one output and print it."""
     bench = Bench.open(repo)
     verified = bench.verify(eval_id, output.resolve() if output else None)
-    document = bench.document(verified, timestamp=datetime.now(UTC).replace(microsecond=0).isoformat())
+    document = _document(bench, verified, timestamp=datetime.now(UTC).replace(microsecond=0).isoformat())
     if save:
-        folder, document = bench.save(verified, document)
+        folder, document = saving.save(verified, document)
         print(f"saved {folder}", file=sys.stderr)
     if as_json:
         sys.stdout.buffer.write(to_json_bytes(document))
@@ -66,13 +67,13 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
     if as_json:
         _print_all(bench, verified, macro, pooled)
     else:
-        names = [line(one.entry.id, LONGEST_NAME) for one in verified]
+        names = [line(one.place.entry.id, LONGEST_NAME) for one in verified]
         width = max(len(name) for name in ("pooled", *names))
         print(f"{'eval':{width}}  {'F1':>6} {'P':>6} {'R':>6} {'errors':>7}  newest output")
         for name, one in zip(names, verified, strict=True):
             card = one.result.scorecard
             errors = sum(_errors(card))
-            print(f"{name:{width}}  {_three(card)} {errors:7,}  {_shown(bench, one.output)}{_remark(card)}")
+            print(f"{name:{width}}  {_three(card)} {errors:7,}  {_shown(bench, one.outputs[0])}{_remark(card)}")
         print(f"{'macro':{width}}  {_number(macro)}{f'   ({left_out} undefined left out)' if left_out else ''}")
         print(f"{'pooled':{width}}  {_number(pooled)}")
     for failure in missing:
@@ -82,10 +83,15 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
 def _print_all(bench: Bench, verified: Sequence[Verified], macro: float | None, pooled: float | None) -> None:
     import msgspec
 
-    documents = [bench.document(one, timestamp=None) for one in verified]
+    documents = [_document(bench, one, timestamp=None) for one in verified]
     body = {"evals": documents, "macro_f1": macro, "pooled_f1": pooled}
     encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
     sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
+
+
+def _document(bench: Bench, verified: Verified, *, timestamp: str | None) -> ResultsDocument:
+    metadata = bench.metadata(verified, timestamp=timestamp)
+    return results_document(verified.result, eval_id=encodable(verified.place.entry.id), metadata=metadata)
 
 
 def _report(bench: Bench, verified: Verified) -> list[str]:
@@ -93,7 +99,7 @@ def _report(bench: Bench, verified: Verified) -> list[str]:
     counts = card.counts
     wrong = [one for one in verified.result.judgements if one.outcome in ERROR_TYPES]
     lines = [
-        f"{line(verified.entry.id)}  {_shown(bench, verified.output)}{_remark(card)}",
+        f"{line(verified.place.entry.id)}  {_shown(bench, verified.outputs[0])}{_remark(card)}",
         f"  F1 {_number(card.metric('f1'))}   precision {_number(card.metric('precision'))}"
         f"   recall {_number(card.metric('recall'))}",
         f"  TP {counts.tp}  FP {counts.fp}  FN {counts.fn}  TN {counts.tn}",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from posixpath import basename
 
-from sitegen.config import GROUND_TRUTHS, EvalConfig
+from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.iterations import fold_iterations
-from sitegen.history.layout import RESULTS, Place, first_blob, is_path, normal
+from sitegen.history.layout import RESULTS, Place, first_blob, is_path, kind_of, normal
 from sitegen.history.overwritten import fold_overwritten
 from sitegen.history.snapshots import differences
 from sitegen.history.state import EvalState, Inputs
 from sitegen.history.touch import InForce, Touch
 from sitegen.model.commits import Change
-from sitegen.model.timeline import Blob, EvalHistory, Layout
+from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
 
 
 def fold_eval(state: EvalState, touch: Touch, inputs_of: Callable[[EvalState], Inputs]) -> None:
@@ -31,21 +31,24 @@ def fold_eval(state: EvalState, touch: Touch, inputs_of: Callable[[EvalState], I
     if before is not None and moved:
         state.renamed_from.append(basename(before))
     inputs = inputs_of(state)
-    now = InForce(inputs, changed=state.inputs is not None and differences(state.inputs, inputs) != ())
+    kind_before, kind = (_kind(touch.entry, each) for each in (state.inputs, inputs))
+    now = InForce(inputs, state.inputs is not None and differences(state.inputs, inputs) != (), kind)
     state.inputs = inputs
-    state.had_ground_truth = state.had_ground_truth or inputs.ground_truth is not None
+    state.was_scorable = state.was_scorable or (now.scorable and bool(state.files))
     outputs = touch.entry.outputs
     if is_path(outputs) or outputs == "auto":
         fold_overwritten(state, touch, now)
     if not is_path(outputs):
-        fold_iterations(state, touch, now, moved=moved)
+        # Of another kind, or in another folder, other files are outputs.
+        fold_iterations(state, touch, now, everything=moved or kind != kind_before)
 
 
-def ground_truth(state: EvalState, stated: str | None, shared: dict[str, str]) -> Blob | None:
+def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
     """The ground truth as it stands: the one that the manifest of the commit names, else the first by convention."""
-    if state.active is None:
+    conventional = files_of(kind).ground_truths if kind else GROUND_TRUTHS
+    if state.active is None or not conventional:
         return None
-    names = (stated,) if stated else GROUND_TRUTHS
+    names = (stated,) if stated else conventional
     paths = [normal(f"{state.active}/{name}") for name in names]
     return first_blob(paths, state.files) or first_blob(paths, shared)
 
@@ -61,14 +64,21 @@ def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
     """The eval as pages know it, by the built manifest's entry."""
     layout = layout_of(state, entry)
     series = state.iterations if layout == "iterations" else state.overwritten
+    last = series.snapshots[-1] if series.snapshots else None
+    kind = _kind(entry, state.inputs if state.inputs and state.inputs.ground_truth else last)
+    self_judged = not files_of(kind).ground_truths
     return EvalHistory(
         id=state.id,
-        kind=entry.kind,
+        kind=kind,
         layout=layout,
         snapshots=tuple(series.snapshots),
         renamed_from=tuple(state.renamed_from),
-        deleted=state.inputs is None or state.inputs.ground_truth is None,
+        deleted=not (state.files if self_judged else state.inputs and state.inputs.ground_truth),
     )
+
+
+def _kind(entry: EvalConfig, scored: Inputs | Snapshot | None) -> Kind:
+    return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
 
 def _take(state: EvalState, place: Place, change: Change, touch: Touch) -> None:

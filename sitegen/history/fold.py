@@ -177,8 +177,8 @@ class Fold:
         iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
         fold_eval(each, Touch(commit, changes, entry, self.read, self.problems.append), self._rules.inputs)
         self.state.evals[eval_id] = each.active
-        if each.had_ground_truth:
-            self.state.with_ground_truth[eval_id] = True
+        if each.was_scorable:
+            self.state.scorable[eval_id] = True
         return Started(
             each,
             entry,
@@ -211,7 +211,7 @@ class Fold:
     def _rename(self, old: str, new: str) -> None:
         state = self.evals.pop(old)
         del self.state.evals[old]
-        self.state.with_ground_truth.pop(old, None)
+        self.state.scorable.pop(old, None)
         state.id = new
         state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
         self.evals[new] = state
@@ -231,7 +231,7 @@ class Fold:
         if eval_id not in self.state.evals:
             return True
         state = self._eval(eval_id)
-        return not state.files and not state.had_ground_truth
+        return not state.files and not state.was_scorable
 
     def _eval(self, eval_id: str) -> EvalState:
         state = self.evals.get(eval_id)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sitegen.config import OUTPUTS
+from sitegen.config import Kind, files_of
 from sitegen.history import problems
-from sitegen.history.layout import RECORDED, RESULTS, first_blob, iteration_number
+from sitegen.history.layout import RECORDED, RESULTS, first_blob, iteration_number, outputs_in
 from sitegen.history.series import last_snapshot, mark_present, newest_scored, start_snapshots
 from sitegen.history.snapshots import same_files
 from sitegen.history.state import EvalState, SeriesState, Unit
@@ -14,13 +14,13 @@ from sitegen.history.touch import InForce, Touch, View
 from sitegen.model.timeline import Blob
 
 
-def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, moved: bool) -> None:
-    """Fold one commit into the series of iterations. *moved*: the eval lives in another folder than before it."""
+def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything: bool) -> None:
+    """Fold one commit into the series of iterations. *everything*: all folders count as touched."""
     series = state.iterations
     names = _touched_names(state, touch)
-    if moved:
+    if everything:
         names |= {*series.units, *_names_on_file(state)}
-    views = {name: _view(state, name) for name in sorted(names, key=lambda name: (_number(name), name))}
+    views = {name: _view(state, now.kind, name) for name in sorted(names, key=lambda name: (_number(name), name))}
     touched = [name for name, view in views.items() if view.outputs or view.recorded]
     gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
     _follow_renames(series, touched, gone, views)
@@ -32,11 +32,11 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, moved: bool
             series.units[name] = _new_unit(state, touch, name)
         elif not unit.present:
             mark_present(series, unit, True)
-    if now.inputs.ground_truth is not None:
-        views |= {name: _view(state, name) for name in series.waiting if name not in views}
+    if now.scorable:
+        views |= {name: _view(state, now.kind, name) for name in series.waiting if name not in views}
     newest = newest_scored(series)
     if now.changed and newest is not None and newest not in views:
-        views[newest] = _view(state, newest)
+        views[newest] = _view(state, now.kind, newest)
     start_snapshots(series, touch, now, touched, views)
 
 
@@ -51,16 +51,17 @@ def _names_on_file(state: EvalState) -> set[str]:
     return {name for name in names if iteration_number(name) is not None}
 
 
-def _view(state: EvalState, name: str) -> View:
+def _view(state: EvalState, kind: Kind, name: str) -> View:
     folder = f"{state.active}/{RESULTS}/{name}"
-    output = first_blob((f"{folder}/{file}" for file in OUTPUTS), state.files)
+    files = files_of(kind)
+    outputs = outputs_in(folder, files.outputs, state.files, files.variants)
     recorded = first_blob((f"{folder}/{RECORDED}",), state.files)
     runs: list[Blob] = []
     if name in state.with_runs:
         start = f"{folder}/runs/"
         runs = [Blob(path, oid) for path, oid in state.files.items() if path.startswith(start)]
         runs.sort(key=lambda blob: (_run(blob.path[len(start) :]), blob.path))
-    return View(name, (output,) if output else (), recorded, tuple(runs))
+    return View(name, outputs, recorded, tuple(runs))
 
 
 def _run(path: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from posixpath import basename, normpath
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.config import GROUND_TRUTHS, OUTPUTS, EvalConfig, Manifest, SiteConfig
+from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.model.timeline import Blob
 
@@ -18,12 +18,18 @@ Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
-OVERWRITTEN: Final = (*OUTPUTS, *(f"{RESULTS}/{name}" for name in OUTPUTS))
-"""Where an output may stand that is overwritten from commit to commit; the first that exists counts."""
+LONE: Final[Kind] = "highlights"
+"""The kind, and the id, of an eval whose files lie in the folder of evals itself."""
 
 _ITERATION = re.compile(r"iteration-?([0-9]{1,9})", re.IGNORECASE)
-_RUN = re.compile(rf"runs/[^/]+/(?:{'|'.join(map(re.escape, OUTPUTS))})")
-_OWN_RESULTS: Final = frozenset({*OUTPUTS, "aggregate.json", RECORDED})
+_OUTPUTS: Final = frozenset(name for files in KIND_FILES for name in files.outputs)
+_OVERWRITTEN: Final = frozenset(path for files in KIND_FILES for path in files.overwritten)
+_VARIANT = re.compile("|".join(files.variants for files in KIND_FILES if files.variants))
+_OUTPUT = re.compile("|".join((*map(re.escape, sorted(_OUTPUTS)), _VARIANT.pattern)))
+_RUN = re.compile(rf"runs/[^/]+/(?:{_OUTPUT.pattern})")
+_OWN_RESULT = re.compile(rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.json|\..*")
+_LONE_FILES: Final = frozenset((*files_of(LONE).ground_truths, *files_of(LONE).overwritten))
+_LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)
 
 
 class Place(NamedTuple):
@@ -92,7 +98,7 @@ class Layout:
         self.watched = watched | self.named_by(manifest)
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
-        self._overwritten = frozenset({*OVERWRITTEN, *explicit})
+        self._overwritten = _OVERWRITTEN | explicit
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
     def entry(self, eval_id: str) -> EvalConfig:
@@ -103,9 +109,9 @@ class Layout:
         """Where the eval may live, the best place first: its folder, earlier names of it, the folder of its id."""
         entry = self.entry(eval_id)
         stated = [_folder(entry.dir)] if entry.dir else []
-        return tuple(
-            dict.fromkeys([*stated, *(self._alias(alias) for alias in entry.aliases), f"{self._evals}{eval_id}"])
-        )
+        aliases = (self._alias(alias) for alias in entry.aliases)
+        lone = [self._evals_dir] if eval_id == LONE and self._evals_dir else []
+        return tuple(dict.fromkeys([*stated, *aliases, f"{self._evals}{eval_id}", *lone]))
 
     def named_by(self, manifest: Manifest) -> Watched:
         """The paths that a manifest names."""
@@ -129,15 +135,14 @@ class Layout:
         inside = path[len(folder) + 1 :]
         if inside in self._truths:
             return Place(eval_id, folder, "ground_truth")
-        if inside in self._overwritten:
+        if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return Place(eval_id, folder, "overwritten")
         if not inside.startswith(f"{RESULTS}/"):
             return None
         name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
         if iteration_number(name) is None or not rest:
-            known = name in _OWN_RESULTS or name.startswith(".")
-            return None if known else Place(eval_id, folder, "stranger", name)
-        if rest in OUTPUTS:
+            return None if _OWN_RESULT.fullmatch(name) else Place(eval_id, folder, "stranger", name)
+        if _OUTPUT.fullmatch(rest):
             return Place(eval_id, folder, "output", name)
         if rest == RECORDED:
             return Place(eval_id, folder, "recorded", name)
@@ -202,7 +207,10 @@ class Layout:
             end = path.rfind("/", 0, end)
         if not path.startswith(self._evals):
             return None
-        name, slash, _ = path[len(self._evals) :].partition("/")
+        inside = path[len(self._evals) :]
+        if self._evals and (inside in _LONE_FILES or _LONE_RESULT.match(inside)):
+            return LONE, self._evals_dir
+        name, slash, _ = inside.partition("/")
         return (name, f"{self._evals}{name}") if slash else None
 
 
@@ -220,6 +228,24 @@ def iteration_number(name: str) -> int | None:
     """The number of ``iteration-012``; None if the folder's name is no iteration's."""
     match = _ITERATION.fullmatch(name)
     return int(match[1]) if match else None
+
+
+def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
+    """The kind that the manifest states, else that of the ground truth's name."""
+    if entry.kind:
+        return entry.kind
+    name = ground_truth.rpartition("/")[2] if ground_truth else ""
+    return next((files.kind for files in KIND_FILES if name in files.ground_truths), "fields")
+
+
+def outputs_in(folder: str, names: Iterable[str], files: Mapping[str, str], variants: str = "") -> tuple[Blob, ...]:
+    """The output files of a folder: those of several variants together, by path, else the first of the names."""
+    first = first_blob((f"{folder}/{name}" for name in names), files)
+    if not variants:
+        return (first,) if first else ()
+    own = re.compile(f"{re.escape(folder)}/{variants}")
+    found = [Blob(path, oid) for path, oid in files.items() if own.fullmatch(path)]
+    return tuple(sorted((*found, *((first,) if first else ()))))
 
 
 def first_blob(paths: Iterable[str], files: Mapping[str, str]) -> Blob | None:

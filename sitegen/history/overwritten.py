@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from sitegen.history.layout import OVERWRITTEN, first_blob, is_path, normal
+from sitegen.config import files_of
+from sitegen.history.layout import is_path, normal, outputs_in
 from sitegen.history.series import mark_present, start_snapshots
+from sitegen.history.snapshots import same_contents
 from sitegen.history.state import EvalState, Unit
 from sitegen.history.touch import InForce, Touch, View
+from sitegen.model.timeline import Blob
 
 
 def fold_overwritten(state: EvalState, touch: Touch, now: InForce) -> None:
     """Fold one commit into the series of versions. The same content elsewhere is no new version."""
-    names = (normal(touch.entry.outputs),) if is_path(touch.entry.outputs) else OVERWRITTEN
-    output = first_blob((f"{state.active}/{name}" for name in names), state.files)
+    outputs = _outputs(state, touch, now)
     series = state.overwritten
     number = len(series.units)
     touched = []
-    if output is None and number:
+    if not outputs and number:
         mark_present(series, series.units[str(number)], False)
-    elif output is not None and (state.output is None or state.output.oid != output.oid):
+    elif outputs and not same_contents(state.output, outputs):
         number += 1
         series.units[str(number)] = Unit(number, f"{number:04d}")
         # Only the version that is there can still be scored.
         series.waiting.clear()
         touched = [str(number)]
-    state.output = output
-    view = View(f"iteration-{number:03d}", (output,) if output else ())
+    state.output = outputs
+    view = View(f"iteration-{number:03d}", outputs)
     start_snapshots(series, touch, now, touched, {str(number): view})
+
+
+def _outputs(state: EvalState, touch: Touch, now: InForce) -> tuple[Blob, ...]:
+    if is_path(touch.entry.outputs):
+        return outputs_in(state.active or "", (normal(touch.entry.outputs),), state.files)
+    files = files_of(now.kind)
+    variants = f"(?:results/)?(?:{files.variants})" if files.variants else ""
+    return outputs_in(state.active or "", files.overwritten, state.files, variants)

@@ -8,7 +8,7 @@ from typing import Final
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.evals import ground_truth
-from sitegen.history.layout import Layout, Rules, first_blob, folder_name, normal
+from sitegen.history.layout import Layout, Rules, first_blob, folder_name, kind_of, normal
 from sitegen.history.state import EvalState, Inputs, StartOverError, State
 from sitegen.model.commits import Change, Commit
 from sitegen.model.problems import Problem
@@ -53,12 +53,11 @@ class RulesInForce:
         """What scoring an eval depends on besides its outputs."""
         folder = each.active or each.folders[0]
         rules = self._rules(each.id, folder)
-        return Inputs(
-            ground_truth(each, rules.ground_truth, self._state.shared),
-            self._mapping(rules, folder),
-            self._schema(rules, folder),
-            rules.settings,
-        )
+        entry = self._layout.entry(each.id)
+        truth = ground_truth(each, entry.kind, rules.ground_truth, self._state.shared)
+        if kind_of(entry, truth.path if truth else None) != "fields":
+            return Inputs(truth, settings=rules.settings)
+        return Inputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
 
     def _take_manifest(self, commit: Commit, change: Change) -> None:
         state = self._state

@@ -20,9 +20,10 @@ def start_snapshots(
     """Start the commit's snapshots: of iterations that came or changed, and of the newest if its inputs changed.
 
     *touched* names the iterations that the commit touched and left in place; *views* holds these, those that wait, and
-    the newest if inputs changed. Without ground truth nothing is started, and what was touched waits for one.
+    the newest if inputs changed. Without ground truth, where one is needed, nothing is started, and what was touched
+    waits for one.
     """
-    if now.inputs.ground_truth is None:
+    if not now.scorable:
         series.waiting |= dict.fromkeys(touched, True)
         return
     started = _came_or_changed(series, touch, now.inputs, touched, views)

@@ -116,10 +116,11 @@ class EvalState:
     """Names below ``results/`` that were reported."""
     inputs: Inputs | None = None
     """In force; None before the first commit that touched the eval."""
-    had_ground_truth: bool = False
+    was_scorable: bool = False
+    """There ever was ground truth, or files that are judged already: the eval is shown."""
     iterations: SeriesState = field(default_factory=SeriesState)
     overwritten: SeriesState = field(default_factory=SeriesState)
-    output: Blob | None = None
+    output: tuple[Blob, ...] = ()
     """The overwritten output as it is."""
 
 
@@ -138,8 +139,8 @@ class State:
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
     evals: dict[str, str | None] = field(default_factory=dict)
     """Id -> active folder of every eval or candidate that has a part of its own."""
-    with_ground_truth: dict[str, bool] = field(default_factory=dict)
-    """Ids of those that ever had ground truth: the evals that are shown."""
+    scorable: dict[str, bool] = field(default_factory=dict)
+    """Ids of those that are shown."""
     shared_paths: list[str] = field(default_factory=list)
     ground_truth_names: list[str] = field(default_factory=list)
     backward_dates: int = 0

@@ -76,7 +76,7 @@ def advance(
             fold.walk(head)
             if extra is not None:
                 fold.fold(extra(fold.layout, fold.head, fold.irregular))
-            if not fold.state.with_ground_truth:
+            if not fold.state.scorable:
                 raise problems.nothing_to_report(repository.found.top, fold.layout.manifest_path)
             update, known = update_of(fold), problems_of(fold, store)
         except StartOverError as reason:
@@ -96,7 +96,7 @@ def current(
     """All evals that ever had ground truth, by id, and all instruction files, by path, as *parts* holds them."""
     store = Store(parts)
     layout = Layout(site, manifest, Watched())
-    histories = (history_of(state, layout.entry(state.id)) for state in store.evals() if state.had_ground_truth)
+    histories = (history_of(state, layout.entry(state.id)) for state in store.evals() if state.was_scorable)
     return tuple(histories), tuple(store.instructions())
 
 

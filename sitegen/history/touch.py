@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sitegen.config import EvalConfig
+from sitegen.config import EvalConfig, Kind, files_of
 from sitegen.history.blobs import BlobRead
 from sitegen.history.layout import Place
 from sitegen.history.state import Inputs
@@ -33,6 +33,12 @@ class InForce(NamedTuple):
     inputs: Inputs
     changed: bool
     """Whether the commit changed it."""
+    kind: Kind
+
+    @property
+    def scorable(self) -> bool:
+        """Whether outputs can be scored: there is ground truth, or they are judged already."""
+        return self.inputs.ground_truth is not None or not files_of(self.kind).ground_truths
 
 
 class View(NamedTuple):

@@ -15,7 +15,7 @@ from sitegen.model.timeline import CommitRecord, EvalUpdate, Update
 
 def update_of(fold: Fold) -> Update:
     """What new commits changed. Raises StartOverError if they changed how an eval was told so far."""
-    evals = [_eval_update(fold, each) for _, each in sorted(fold.evals.items()) if each.had_ground_truth]
+    evals = [_eval_update(fold, each) for _, each in sorted(fold.evals.items()) if each.was_scorable]
     files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
     return Update(
         fold.complete,
@@ -32,7 +32,7 @@ def problems_of(fold: Fold, store: Store) -> list[Problem]:
 
 def shown(fold: Fold, manifest: Manifest, known: list[Problem]) -> tuple[Problem, ...]:
     """The problems of evals that are shown and of the whole, with those that are found at the end."""
-    evals = fold.state.with_ground_truth
+    evals = fold.state.scorable
     return (*(each for each in known if each.eval_id is None or each.eval_id in evals), *_of_the_whole(fold, manifest))
 
 
@@ -69,7 +69,7 @@ def _with_snapshots(record: CommitRecord, started: list[Started]) -> CommitRecor
     """The record with the snapshots of the series that counts, under the names that evals have in the end."""
     snapshots = []
     for each in started:
-        if each.state.had_ground_truth:
+        if each.state.was_scorable:
             layout = layout_of(each.state, each.entry)
             slugs = each.iterations if layout == "iterations" else each.overwritten
             snapshots += [(each.state.id, slug) for slug in slugs]
@@ -79,7 +79,7 @@ def _with_snapshots(record: CommitRecord, started: list[Started]) -> CommitRecor
 def _of_the_whole(fold: Fold, manifest: Manifest) -> Iterator[Problem]:
     layout, state = fold.layout, fold.state
     for entry in manifest.evals:
-        if entry.id not in state.with_ground_truth:
+        if entry.id not in state.scorable:
             yield problems.never_with_ground_truth(entry.id, layout.folders(entry.id)[0], layout.manifest_path)
     if state.backward_dates:
         yield problems.backward_dates(state.backward_dates)

@@ -71,7 +71,7 @@ def documents(scores: Iterable[DocumentScore]) -> Markup:
     return Markup(
         "".join(
             f"<tr><td>{_text(name) or '—'}{'' if status == 'scored' else f' ({STATUSES[status]})'}{_numbers(counts)}"
-            for name, status, counts in scores
+            for name, status, counts, _ in scores
         )
     )
 

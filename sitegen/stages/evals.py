@@ -64,7 +64,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) 
     known = memo.scorecards(wanted)
     return EvalTask(
         workshop=timeline.shop,
-        info=timeline.info(history.id),
+        info=timeline.info(history),
         history=history,
         edits=driving_edits(timeline, history.id),
         scorecards=tuple(known.get(key) for key in wanted),

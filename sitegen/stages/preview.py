@@ -18,26 +18,24 @@ from sitegen.verifying import Bench, Verified
 
 def write_preview(bench: Bench, verified: Verified) -> Path:
     """Write the report with what it needs, without bounds. Returns the page."""
-    entry, result = verified.entry, verified.result
-    info = EvalInfo(entry.id, entry.name or entry.id, entry.description, entry.kind, entry.thresholds, entry.metadata)
-    label = verified.output.parent.name if verified.iteration else verified.output.name
-    output = Blob(str(verified.output.relative_to(bench.root)), "") if _inside(bench, verified) else None
+    entry, kind, result = verified.place.entry, verified.place.kind, verified.result
+    info = EvalInfo(entry.id, entry.name or entry.id, entry.description, kind, entry.thresholds, entry.metadata)
+    label = verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name
+    inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
     snapshot = Snapshot(
         iteration=verified.iteration or 0,
         label=label,
         slug="report",
         commit=Commit(WORKTREE, 0, "", "", "Work tree"),
         cause=("outputs",),
-        outputs=(output,) if output else (),
+        outputs=tuple(Blob(str(path), "") for path in inside),
         ground_truth=None,
         mapping=None,
         schema=None,
         settings="{}",
     )
     every = len(result.judgements)
-    page = report_page(
-        info, scorer(entry.kind).metrics, Point(snapshot, result.scorecard, ()), None, result, None, every
-    )
+    page = report_page(info, scorer(kind).metrics, Point(snapshot, result.scorecard, ()), None, result, None, every)
     folder = bench.root / ".sitegen" / "preview"
     renderer = Renderer((find_templates(),), SiteInfo(bench.root.name, __version__))
     writer = Writer(folder, {})
@@ -45,7 +43,3 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
     for file in renderer.assets():
         writer.write("", file.path, file.content)
     return folder / page.path
-
-
-def _inside(bench: Bench, verified: Verified) -> bool:
-    return verified.output.is_relative_to(bench.root)

@@ -42,7 +42,7 @@ def _new_entries(timeline: Timeline) -> Iterator[Entry]:
     update = timeline.update
     entries: list[tuple[int, int, str, int, Entry]] = []
     for one in update.evals:
-        info = timeline.info(one.history.id)
+        info = timeline.info(one.history)
         for index, snapshot in enumerate(one.history.snapshots[one.first_new :]):
             entry = iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit.subject)
             entries.append((snapshot.commit.position, 0, info.id, index, entry))

@@ -36,7 +36,7 @@ def read_series(options: Options, eval_id: str) -> Series:
         cards = _scorecards(timeline.shop, memo, history)
     edits = edits_of_points(history.snapshots, driving_edits(timeline, eval_id))
     points = tuple(map(Point, history.snapshots, cards, edits))
-    return Series(timeline.info(eval_id), history, scorer(history.kind).metrics, points)
+    return Series(timeline.info(history), history, scorer(history.kind).metrics, points)
 
 
 def _scorecards(shop: Workshop, memo: Memo, history: EvalHistory) -> list[Scorecard]:

@@ -20,7 +20,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import Edit, InstructionHistory, Update
+from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
 from sitegen.render.environment import find_templates
 from sitegen.render.writer import digest
@@ -58,14 +58,15 @@ class Timeline(NamedTuple):
         """Edits by the new commits."""
         return sum(len(record.edits) for record in self.update.records)
 
-    def info(self, eval_id: str) -> EvalInfo:
+    def info(self, history: EvalHistory) -> EvalInfo:
         """What the manifest says of an eval for readers."""
+        eval_id = history.id
         entry = self.manifest.entry(eval_id)
         return EvalInfo(
             id=eval_id,
             name=entry.name or eval_id,
             description=entry.description,
-            kind=entry.kind,
+            kind=history.kind,
             thresholds=entry.thresholds,
             metadata=entry.metadata,
         )

@@ -16,6 +16,7 @@ LAYERS = (
     {"stages"},
     {"render"},
     {"pages"},
+    {"saving"},
     {"analysis", "project", "verifying"},
     {"history", "scoring"},
     {"configuring"},

@@ -179,7 +179,8 @@ def test_a_repository_without_evals_is_refused(tmp_path):
     GitRepo(tmp_path / "plain").commit({"a.txt": "a"})
     assert refusal(tmp_path / "plain") == (
         "sitegen: There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
-        "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml), and evals/manifest.yaml names no other.\n"
+        "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml, gold-standard.json, expected-highlights.json, "
+        "test_cases.json), and evals/manifest.yaml names no other.\n"
         f"  at: {tmp_path}/plain\n"
         "  do: Commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json.\n"
     )
@@ -203,7 +204,7 @@ def test_an_unknown_key_names_its_file_its_line_and_the_nearest_key(project):
 def test_a_manifest_that_is_wrong_at_the_built_commit_is_refused_with_its_line(project):
     project.commit({"evals/manifest.yaml": "evals:\n  names:\n    kind: odd\n"})
     assert refusal(project.path) == (
-        "sitegen: evals.names.kind is text ('odd'), 'fields' is wanted.\n"
+        "sitegen: evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses' or 'judged' is wanted.\n"
         "  at: evals/manifest.yaml:3\n  do: Correct the value.\n"
     )
 

@@ -145,7 +145,11 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
         ("evals: text\n", "evals is text ('text'), a mapping from ids to entries is wanted.", 1),
         ("evals:\n  a: text\n", "evals.a is text ('text'), a mapping is wanted.", 2),
         ("evals:\n  a:\n    name: [x]\n", "evals.a.name is a list, a valid string is wanted.", 3),
-        ("evals:\n  a:\n    kind: odd\n", "evals.a.kind is text ('odd'), 'fields' is wanted.", 3),
+        (
+            "evals:\n  a:\n    kind: odd\n",
+            "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses' or 'judged' is wanted.",
+            3,
+        ),
         ("evals:\n  a:\n    settings: 3\n", "evals.a.settings is a number (3), a mapping is wanted.", 3),
         ("evals:\n  a: {\n", "The manifest is no YAML: ", 3),
         ("evals: !!python/object/apply:os.system [ls]\n", "The manifest is no YAML: ", 1),
