@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding
@@ -13,9 +13,8 @@ from sitegen.scoring.paths import follow, with_key
 from sitegen.scoring.rules import ListRule, Rules
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """One attribute: a scalar, or a list of scalars."""
+class Leaf(NamedTuple):
+    """One attribute: a scalar, or a list of scalars. A tuple, because there are a hundred in a document."""
 
     path: str
     attribute: str
@@ -69,12 +68,13 @@ OUT_OF_SCOPE = OutOfScope()
 
 
 class Compiler:
-    """Compiles the tree of one document; collects ground-truth errors on the way."""
+    """Compiles the tree of one document; collects its attributes and ground-truth errors on the way."""
 
     def __init__(self, document: str, rules: Rules, *, written: bool) -> None:
         self.document = document
         self.rules = rules
         self.written = written
+        self.attributes: dict[str, None] = {}
         self.findings: list[Finding] = []
 
     def branch(self, members: dict[str, Value], path: str, attribute: str) -> Branch:
@@ -106,6 +106,7 @@ class Compiler:
 
     def _leaf(self, path: str, attribute: str, value: Value, compare: Comparison | None) -> Leaf:
         """Most values of an output are missing or as expected: their judgements are made here, once."""
+        self.attributes[attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare.judge(value)
         return Leaf(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -12,7 +11,7 @@ from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
-from sitegen.scoring.expected import Branch, Compiler, ItemList, Leaf, Node
+from sitegen.scoring.expected import Branch, Compiler
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import Output, read_outputs
@@ -189,24 +188,14 @@ def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str,
     rules, _ = compile_rules(mapping, settings, schema)
     truth = read_ground_truth(f".{ending}", content, rules.mapping)
     documents = []
+    attributes: dict[str, None] = {}
     findings = list(truth.findings)
     for document in truth.documents:
         compiler = Compiler(document.id, rules, written=truth.written)
         documents.append((document.id, compiler.branch(document.root, "", "")))
+        attributes |= compiler.attributes
         findings += compiler.findings
-    attributes = dict.fromkeys(attribute for _, branch in documents for attribute in _attributes(branch))
     return Expected(tuple(documents), tuple(attributes), truth.key, tuple(findings))
-
-
-def _attributes(node: Node) -> Iterator[str]:
-    if isinstance(node, Leaf):
-        yield node.attribute
-    elif isinstance(node, Branch):
-        for below in node.members.values():
-            yield from _attributes(below)
-    elif isinstance(node, ItemList):
-        for item in node.items:
-            yield from _attributes(item.branch)
 
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:

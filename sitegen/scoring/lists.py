@@ -130,7 +130,7 @@ def _greedy(
     rights: dict[tuple[Cell, ...], list[int]] = {}
     for items, places in ((ones, lefts), (others, rights)):
         for place, item in enumerate(items):
-            if any(cell is not None for cell in item):
+            if item.count(None) < len(item):
                 places.setdefault(item, []).append(place)
     pairs: list[Pair] = []
     for item, here in lefts.items():

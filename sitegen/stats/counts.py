@@ -18,19 +18,19 @@ def tally(judgements: Sequence[Judgement], convention: Convention = "standard") 
     A format error without an expected value stands for a whole list; the cells that it fails to give are omissions
     of their own, so that it adds no FN (rule 24).
     """
+    if len(judgements) == 1:
+        # Most attributes are judged once, and there are hundreds of them in an output.
+        return _lone(judgements[0].outcome, judgements[0].expected is None, convention)
     outcomes = [judgement.outcome for judgement in judgements]
     whole_lists = 0
     if "format_error" in outcomes:
         whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
-    if len(outcomes) == 1:
-        # Most attributes are judged once, and there are hundreds of them in an output.
-        return _lone(outcomes[0], whole_lists, convention)
     return _counted(outcomes, whole_lists, convention)
 
 
 @cache
-def _lone(outcome: Outcome, whole_lists: int, convention: Convention) -> Counts:
-    return _counted([outcome], whole_lists, convention)
+def _lone(outcome: Outcome, unexpected: bool, convention: Convention) -> Counts:
+    return _counted([outcome], int(unexpected and outcome == "format_error"), convention)
 
 
 def _counted(outcomes: list[Outcome], whole_lists: int, convention: Convention) -> Counts:

@@ -33,12 +33,13 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     named_by = header.index(wanted) if wanted in header else None
     if mapping.id_column is not None and named_by is None:
         raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
+    blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
     left_over: list[str] = []
     for row in rows[rows.index(next(filter(_filled, rows))) + 1 :]:
         if not _filled(row):
             continue
-        cells = [*row, *[""] * len(header)]
+        cells = [*row, *blanks]
         name = cells[field].strip()
         path = mapping.csv_to_json.get(name) if mapping.csv_to_json else name
         tree = trees.setdefault(cells[named_by].strip() if named_by is not None else "", Tree())
@@ -55,7 +56,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
 
 
 def _filled(row: list[str]) -> bool:
-    return any(cell.strip() for cell in row)
+    return any(map(str.strip, row))
 
 
 def _header(rows: list[list[str]]) -> list[str]:
