@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches, revisions
@@ -18,6 +19,9 @@ from sitegen.history.process import Process
 from sitegen.model.commits import WORKTREE, Revision
 from sitegen.model.timeline import Edit
 
+LARGEST_BLOB: Final = 20_000_000
+"""Bytes; a larger file is not read unless the configuration says so."""
+
 _SCP_FORM = re.compile(r"(?:[^@/]+@)?([^/:]+):(?!//)/*(.+)")
 _URL_FORM = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^@/]*@)?([^/:]+)(:\d+)?/+(.+)")
 
@@ -25,14 +29,17 @@ _URL_FORM = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^@/]*@)?([^/:]+)(:\d+)?
 class Repository:
     """A git repository, read only."""
 
-    def __init__(self, found: Found, max_blob_bytes: int, overlay: Mapping[str, Path]) -> None:
+    def __init__(
+        self, found: Found, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
+    ) -> None:
+        """The repository that was found, see ``open``."""
         self._found = found
-        self._overlay = overlay
+        self._overlay = overlay or {}
         self.max_blob_bytes = max_blob_bytes
 
     @classmethod
     def open(
-        cls, path: Path, *, max_blob_bytes: int = 20_000_000, overlay: Mapping[str, Path] | None = None
+        cls, path: Path, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> Repository:
         """The repository around a folder: of a work tree, a linked work tree, or a bare one.
 
@@ -40,11 +47,11 @@ class Repository:
         Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
         """
         found, _ = look(Path(path))
-        return cls(found, max_blob_bytes, overlay or {})
+        return cls(found, max_blob_bytes=max_blob_bytes, overlay=overlay)
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
         """The same repository with contents of the work tree."""
-        return Repository(self._found, self.max_blob_bytes, overlay)
+        return Repository(self._found, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
 
     @property
     def found(self) -> Found:

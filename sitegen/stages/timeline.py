@@ -96,10 +96,10 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None) -> 
 def fold(project: Project, parts: Parts) -> Timeline:
     """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
     root = project.found.root
-    repository = Repository.open(project.found.top)
-    head = repository.resolve(project.revision)
+    repository = Repository(project.found)
+    head = project.head or repository.resolve(project.revision)
     config = read_site(root, read=lambda path: content_at(repository, head, path))
-    repository = Repository.open(project.found.top, max_blob_bytes=config.limits.max_blob_bytes)
+    repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     manifest = _manifest(repository, head, config, root if project.options.worktree else None)
     structure = digest(repr((config, manifest)))
     allow_shallow = project.options.allow_shallow
@@ -182,7 +182,7 @@ def _workshop(
         shallow=bool(repository.shallow_boundary),
     )
     return Workshop(
-        repository=project.found.top,
+        found=project.found,
         max_blob_bytes=config.limits.max_blob_bytes,
         site=site,
         template_folders=(find_templates(),),

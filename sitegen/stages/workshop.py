@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from sitegen.history.head import Found
 from sitegen.history.repository import Repository
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
@@ -14,7 +15,7 @@ from sitegen.render.environment import Renderer
 class Workshop(NamedTuple):
     """Where everything is that the tasks of a build share."""
 
-    repository: Path
+    found: Found
     overlay: tuple[tuple[str, Path], ...]
     """(blob id, file) of contents that are in the work tree only."""
     max_blob_bytes: int
@@ -28,8 +29,7 @@ class Workshop(NamedTuple):
 
     def open(self) -> Repository:
         """The repository, read only."""
-        repository = Repository.open(self.repository, max_blob_bytes=self.max_blob_bytes)
-        return repository.overlaid(dict(self.overlay)) if self.overlay else repository
+        return Repository(self.found, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
     def renderer(self) -> Renderer:
         """The templates; compiled once in each process, and by those that begin as its copies not at all."""
