@@ -133,6 +133,16 @@ class ReportView:
     more_alignments: int
     nav: str = "overview"
 
+    @property
+    def loud(self) -> list[Problem]:
+        """The problems that a reader has to know before the numbers."""
+        return [one for one in self.problems if one.severity != "note"]
+
+    @property
+    def notes(self) -> list[Problem]:
+        """The problems that are only worth knowing."""
+        return [one for one in self.problems if one.severity == "note"]
+
 
 def report_page(
     info: EvalInfo,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 STYLES: Final = (
     "tokens",
@@ -39,6 +41,14 @@ def find_templates() -> Path:
     package = Path(str(files("sitegen")))
     installed = package / "site_templates"
     return installed if installed.is_dir() else package.parent / "site_templates"
+
+
+class Frame(NamedTuple):
+    """What surrounds a page, from the templates of the same names in ``frame/``."""
+
+    head: Markup
+    header: Markup
+    footer: Markup
 
 
 class Renderer:
@@ -127,9 +137,15 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
             template.root_render_func.__globals__["escape"] = output
             return template
 
+    class Environment(jinja2.Environment):
+        """Gives each template its globals as one dict: they are copied at every render, include and import."""
+
+        def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
+            return {**self.globals, **(d or {})}
+
     if bytecode is not None:
         bytecode.mkdir(parents=True, exist_ok=True)
-    environment = jinja2.Environment(
+    environment = Environment(
         loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
         autoescape=True,
         trim_blocks=True,
@@ -150,15 +166,12 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         bounded=formats.bounded,
         printable=formats.printable,
     )
-    frames: dict[tuple[str, str, str], Markup] = {}
 
-    def frame(part: str, root: str, nav: str) -> Markup:
-        """What surrounds every page: the same for all pages of one depth and one section, so it is rendered once."""
-        made = frames.get((part, root, nav))
-        if made is None:
-            made = Markup(environment.get_template(f"frame/{part}.html").render(root=root, nav=nav))
-            frames[part, root, nav] = made
-        return made
+    @cache
+    def frame(root: str, nav: str) -> Frame:
+        """The same for all pages of one depth and one section."""
+        parts = (environment.get_template(f"frame/{part}.html") for part in Frame._fields)
+        return Frame(*(Markup(part.render(root=root, nav=nav)) for part in parts))
 
     environment.globals.update(
         site=site,

@@ -6,6 +6,7 @@ Every function returns markup that is already escaped, for templates (as filters
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -71,10 +72,10 @@ def date(iso: str | None) -> Markup:
         return NIL
     if _DATE.match(iso) is None:
         return escape(iso[:40])
-    exact = escape(iso[:40])
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso[:10], exact, day(iso))
+    return Markup(f'<time datetime="{iso[:10]}" title="{escape(iso[:40])}">{escape(day(iso))}</time>')
 
 
+@lru_cache(maxsize=2048)
 def path(text: str) -> Markup:
     r"""A file or field path that may break after ``.``, ``/`` and ``_``."""
     return Markup(breakable(str(escape(printable(text)))))

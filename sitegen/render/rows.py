@@ -16,12 +16,12 @@ from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
-from sitegen.pages.report import Discrepancy, Section
+from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
 from sitegen.pages.values import Shown
 from sitegen.render.escaping import escape
-from sitegen.render.formats import bounded, day, number, printable
+from sitegen.render.formats import bounded, day, number, printable, signed
 from sitegen.stats import counts as sums
 
 SHOWN_FIRST = 25
@@ -29,12 +29,54 @@ SHOWN_FIRST = 25
 
 _NIL = str(number(None))
 _NONE = '<span class="nil">—</span>'
+_MARKS = {kind: f'<span class="t {kind}" aria-hidden="true">{letter}</span>' for kind, letter in ERROR_LETTERS.items()}
+
+ERROR_HEADS = Markup(
+    "".join(f'<th scope="col">{_MARKS[kind]}<span class="vh">{ERROR_LABELS[kind]}</span></th>' for kind in ERROR_TYPES)
+)
+"""A column for each type of errors."""
 
 
 def type_name(kind: ErrorType) -> str:
     """Mark and name of a type of errors: letter and colour, never colour alone."""
-    mark = f'<span class="t {kind}" aria-hidden="true">{ERROR_LETTERS[kind]}</span>'
-    return f'<span class="type">{mark}{ERROR_LABELS[kind]}</span>'
+    return f'<span class="type">{_MARKS[kind]}{ERROR_LABELS[kind]}</span>'
+
+
+def by_type(changes: tuple[ErrorChange, ...]) -> Markup:
+    """The errors of each type: one bar of all, then name, count, change."""
+    bar = mix([count for _, count, _ in changes], "Errors by type")
+    return Markup(f"{bar}{''.join([_by_type(*change) for change in changes])}")
+
+
+def _by_type(kind: ErrorType, count: int, change: int | None) -> str:
+    changed = "" if change is None else signed(change, 0, lower_is_better=True)
+    return f'{type_name(kind)}<span class="c">{count:,}</span><span class="num">{changed}</span>'
+
+
+def type_buttons(changes: Iterable[ErrorChange]) -> Markup:
+    """The filter's buttons: one for each type that there are errors of."""
+    return Markup(
+        "".join(
+            f'<button class="btn chip" type="button" data-type="{kind}" aria-pressed="false">'
+            f'{_MARKS[kind]}{ERROR_LABELS[kind]} <span class="n">{count}</span></button>'
+            for kind, count, _ in changes
+            if count
+        )
+    )
+
+
+def more_metrics(changes: Iterable[MetricChange], several_points: bool) -> Markup:
+    """Metrics with their explanations: name, value, change."""
+    return Markup("".join([_metric(change, several_points) for change in changes]))
+
+
+def _metric(one: MetricChange, several_points: bool) -> str:
+    spec, value, change, _ = one
+    changed = signed(change, lower_is_better=not spec.higher_is_better) if several_points else ""
+    return (
+        f'<tr><td>{_text(spec.label)}</td><td class="num">{_ratio(value)}</td><td class="num">{changed}</td>'
+        f'<td class="hide-s muted">{_text(spec.explanation)}</td></tr>'
+    )
 
 
 def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
@@ -57,13 +99,13 @@ def sections(some: tuple[Section, ...]) -> Markup:
 def _section(one: Section, wrong: int, longest: int) -> str:
     bar = mix(one.errors, f"{one.name}: {wrong} errors", longest)
     return (
-        f'<span class="mono wrap">{_name(one.name)}</span>{bar}<span class="num">{wrong} <i>of {one.judged}</i></span>'
+        f'<span class="mono wrap">{_text(one.name)}</span>{bar}<span class="num">{wrong} <i>of {one.judged}</i></span>'
     )
 
 
 def fields(scores: Iterable[FieldScore]) -> Markup:
     """By-field numbers of a report: F1, precision, recall, counts, errors by type."""
-    return Markup("".join([f"<tr><td>{_name(attribute)}{_numbers(counts)}" for attribute, counts in scores]))
+    return Markup("".join([f"<tr><td>{_text(attribute)}{_numbers(counts)}" for attribute, counts in scores]))
 
 
 def documents(scores: Iterable[DocumentScore]) -> Markup:
@@ -84,11 +126,6 @@ def _numbers(counts: Counts) -> str:
     return f"{ratios}<td>{counts.tp}<td>{counts.fp}<td>{counts.fn}<td>{counts.tn}<td>{errors(counts)}{types}\n"
 
 
-@lru_cache(maxsize=4096)
-def _name(attribute: str) -> str:
-    return _text(attribute)
-
-
 def discrepancies(rows: Iterable[Discrepancy], several_documents: bool) -> Markup:
     """The discrepancies of a report; the filter looks at the ``data-`` attributes, and so does the style sheet."""
     return Markup("".join([_discrepancy(row, several_documents) for row in rows]))
@@ -99,7 +136,7 @@ def _discrepancy(row: Discrepancy, several_documents: bool) -> str:
     remark = f"<small>{_text(note)}</small>" if note else ""
     where = f"<td>{_text(document)}" if several_documents else ""
     return (
-        f'<tr id=d{number} data-t={kind} data-g="{_name(section)}"{" data-n" if new else ""}><td><a href=#d{number}>'
+        f'<tr id=d{number} data-t={kind} data-g="{_text(section)}"{" data-n" if new else ""}><td><a href=#d{number}>'
         f"{number}</a><td>{ERROR_LABELS[kind]}{'<b>new</b>' if new else ''}<td>{_text(path)}{remark}"
         f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{where}\n"
     )
@@ -113,6 +150,16 @@ def _value(shown: Shown) -> str:
     return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
 
 
+def paired(rows: Iterable[AlignmentRow]) -> str:
+    """How many items found a partner, how many did not: ``11 paired, 1 missing``."""
+    pairs = missing = extra = 0
+    for expected, actual, _, _ in rows:
+        missing += actual is None
+        extra += expected is None
+        pairs += actual is not None and expected is not None
+    return f"{pairs} paired{f', {missing} missing' if missing else ''}{f', {extra} extra' if extra else ''}"
+
+
 def alignment(rows: Iterable[AlignmentRow]) -> Markup:
     """Which item of a list was compared with which."""
     return Markup("".join([_aligned(row) for row in rows]))
@@ -120,12 +167,21 @@ def alignment(rows: Iterable[AlignmentRow]) -> Markup:
 
 def _aligned(row: AlignmentRow) -> str:
     expected, actual, similarity, label = row
-    text = bounded(label, 200) if label else '<span class="nil">no label</span>'
     lost = "missing" if actual is None else "extra" if expected is None else ""
     pill = f' <span class="pill bad">{lost}</span>' if lost else ""
-    indexes = [_NONE if index is None else f"[{index}]" for index in (expected, actual)]
-    numbers = "".join([f'<td class="num">{cell}</td>' for cell in (*indexes, _ratio(similarity))])
-    return f'<tr><td class="wrap">{text}{pill}</td>{numbers}</tr>\n'
+    return (
+        f'<tr><td class="wrap">{_label(label)}{pill}</td><td class="num">{_index(expected)}</td>'
+        f'<td class="num">{_index(actual)}</td><td class="num">{_ratio(similarity)}</td></tr>\n'
+    )
+
+
+@lru_cache(maxsize=4096)
+def _label(label: str) -> str:
+    return bounded(label, 200) if label else '<span class="nil">no label</span>'
+
+
+def _index(index: int | None) -> str:
+    return _NONE if index is None else f"[{index}]"
 
 
 def iterations(view: TrendView, root: str) -> Markup:
@@ -183,12 +239,14 @@ def _field_history(row: FieldRow) -> str:
         current = f"<td>{_NIL}" * 6
     else:
         current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
-    return f"<tr><td>{_name(attribute)}{current}<td>{wrong}<td>{total}<td>{share}\n"
+    return f"<tr><td>{_text(attribute)}{current}<td>{wrong}<td>{total}<td>{share}\n"
 
 
 def _ratio(value: float | None) -> str:
     return _NIL if value is None else f"{value:.3f}"
 
 
+@lru_cache(maxsize=8192)
 def _text(text: str) -> str:
+    """Most texts of a report stand in the one before it too, so that looking them up is faster than escaping them."""
     return escape(printable(text))
