@@ -1,0 +1,84 @@
+"""``sitegen init``: the loop's own files, written where there are none, and never over anything."""
+
+from pathlib import Path
+
+import pytest
+
+from sitegen.configuring import read_manifest
+from sitegen.initialising import SKELETONS
+from sitegen.scoring.rules import compile_rules
+from tests.gitrepo import GitRepo
+from tests.sites import content, run
+
+PATHS = [path for _, path in SKELETONS]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"README.md": "Ours.\n"}, message="Begin")
+    repo.checkout()
+    return repo
+
+
+def test_everything_is_written_into_a_project_that_has_nothing(project):
+    done = run("init", cwd=project.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "".join(f"wrote  {path}\n" for path in PATHS) + (
+        "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n"
+    )
+    assert set(content(project.path)) >= set(PATHS)
+
+
+def test_what_is_there_is_left_as_it_is(project):
+    (project.path / "evals").mkdir()
+    (project.path / PATHS[0]).write_text("evals: {own: {}}\n")
+    (project.path / ".claude" / "agents").mkdir(parents=True)
+    (project.path / PATHS[2]).symlink_to("nowhere")
+    done = run("init", project.path)
+    assert done.stdout.splitlines()[:3] == [f"kept   {PATHS[0]}", f"wrote  {PATHS[1]}", f"kept   {PATHS[2]}"]
+    assert (project.path / PATHS[0]).read_text() == "evals: {own: {}}\n"
+    assert not (project.path / "nowhere").exists()
+
+
+def test_a_second_time_changes_nothing(project):
+    run("init", project.path)
+    before = content(project.path)
+    done = run("init", project.path)
+    assert done.stdout == "".join(f"kept   {path}\n" for path in PATHS)
+    assert content(project.path) == before
+
+
+def test_a_file_where_a_folder_is_needed_is_an_error_that_says_so(project):
+    (project.path / "evals").write_text("not a folder")
+    done = run("init", project.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "sitegen: A file stands where a folder is needed.\n"
+        f"  at: {project.path}/evals\n"
+        "  do: Rename it, and run init again.\n"
+    )
+
+
+def test_the_skeletons_are_read_without_a_complaint(project):
+    run("init", project.path)
+    manifest = read_manifest((project.path / PATHS[0]).read_bytes(), PATHS[0], "evals")
+    _, findings = compile_rules((project.path / PATHS[1]).read_bytes(), "{}", None)
+    assert (manifest.evals, findings) == ((), ())
+
+
+def test_the_examples_in_the_skeletons_are_right_when_they_are_uncommented(project):
+    run("init", project.path)
+    texts = [(project.path / path).read_text() for path in PATHS[:2]]
+    manifest, mapping = (text.replace(": {}\n#", ":\n#").replace(": []\n", ": []\n") for text in texts)
+    read = read_manifest(manifest.replace("\n#  ", "\n  ").encode(), PATHS[0], "evals")
+    _, findings = compile_rules(mapping.replace("\n#  ", "\n  ").encode(), "{}", None)
+    assert ([entry.id for entry in read.evals], findings) == (["receipts"], ())
+
+
+def test_the_agent_is_thin_and_points_to_files_that_are_written_with_it(project):
+    run("init", project.path)
+    agent = (project.path / ".claude/agents/verifier.md").read_text()
+    named = [path for path in PATHS if path.startswith(".claude/instructions/") and path in agent]
+    assert len(agent.splitlines()) < 50
+    assert named == PATHS[3:]
