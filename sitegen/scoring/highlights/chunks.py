@@ -1,0 +1,126 @@
+"""Chunks: one reader for the gold standard, for a line of a log and for a raw run.
+
+A file holds chunks, a chunk paragraphs, a paragraph its highlights by category. Accepted shapes:
+
+* a file: ``{"chunks": [...]}``, a bare list of chunks, ``{"paragraphs": [...]}``, a bare list of paragraphs, or an
+  object of paragraphs by id, ``{"p-1": {"terms": [...]}}``; a line of a log: one chunk, or one paragraph;
+* a chunk: ``{"chunkIndex": 0, "run_id": 1, "paragraphs": [...], "highlights": ...}``; one of the last two suffices;
+* ``paragraphs``: a list of ids and of objects, or an object of texts or objects by id;
+* a paragraph: ``{"id": "p-1", "text": "...", "highlights": ...}``, or with the categories directly on it,
+  ``{"id": "p-1", "terms": [...]}``: then every list is a category;
+* ``highlights`` of a paragraph: ``{"terms": ["..."], "concepts": []}`` or ``[{"category": "terms", "text": "..."}]``;
+* ``highlights`` of a chunk: either of these by id of the paragraph; or a list of objects that each say their
+  ``paragraphId``; or by category, where each object says its paragraph or the chunk has only one;
+* a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
+
+``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index``, and ``run_id`` ``runId``. Ids
+and runs may be numbers. Keys that are not named here mean nothing. Whatever does not fit is a finding, and the rest
+counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first, name_of, nfc
+from sitegen.scoring.reading import UnreadableError
+
+About: TypeAlias = Literal["output", "ground_truth"]
+
+_INDEXES: Final = ("chunkIndex", "chunk_index")
+_RUNS: Final = ("run_id", "runId")
+_SHAPE: Final = 'Write {"chunks": [{"paragraphs": [{"id": "p-1", "highlights": {"terms": []}}]}]}.'
+
+
+class Chunk(NamedTuple):
+    """Paragraphs that went to the model together."""
+
+    number: int | str | None
+    """``chunkIndex``."""
+    run: str | None
+    paragraphs: tuple[Paragraph, ...]
+
+
+class ChunkReader:
+    """Reads the values of one file, and gathers what is odd about them."""
+
+    def __init__(self, about: About) -> None:
+        self.findings: list[Finding] = []
+        self._about: About = about
+        self._line: int | None = None
+
+    def file(self, value: Value) -> tuple[Chunk, ...]:
+        """The chunks of a whole file. Raises UnreadableError if it has another shape."""
+        if isinstance(value, dict) and "chunks" in value:
+            chunks = value["chunks"]
+            if not isinstance(chunks, dict | list):
+                raise UnreadableError("'chunks' is no list", _SHAPE)
+            return self._chunks(chunks.values() if isinstance(chunks, dict) else chunks, self._run(value))
+        if isinstance(value, list) and any(map(_is_chunk, value)):
+            return self._chunks(value, None)
+        if isinstance(value, list) or _is_by_id(value):
+            return self._chunks(({"paragraphs": value},), None)
+        return (self.line(value),)
+
+    def line(self, value: Value, line: int | None = None) -> Chunk:
+        """The chunk of one line of a log. Raises UnreadableError if it has another shape."""
+        self._line = line
+        if _is_chunk(value):
+            return self._chunk(value, None)
+        if not isinstance(value, dict) or first(value, IDS) is None:
+            raise UnreadableError("it has neither chunks nor paragraphs", _SHAPE, line)
+        around: dict[str, Value] = {key: value[key] for key in (*_INDEXES, *_RUNS) if key in value}
+        return self._chunk({**around, "paragraphs": [value]}, None)
+
+    def _chunks(self, values: Iterable[Value], run: str | None) -> tuple[Chunk, ...]:
+        return tuple(self._chunk(each, run) for each in values)
+
+    def _chunk(self, value: Value, run: str | None) -> Chunk:
+        if not isinstance(value, dict):
+            self._report("a chunk is no object")
+            return Chunk(None, run, ())
+        found = Paragraphs(self._report)
+        paragraphs = value.get("paragraphs")
+        if isinstance(paragraphs, dict):
+            for key, each in paragraphs.items():
+                found.named(nfc(key).strip(), each)
+        elif isinstance(paragraphs, list):
+            for each in paragraphs:
+                found.listed(each)
+        elif paragraphs is not None:
+            self._report("'paragraphs' is no list")
+        found.highlights(value.get("highlights"))
+        number = first(value, _INDEXES)
+        own = self._run(value)
+        return Chunk(
+            number if isinstance(number, int | str) and not isinstance(number, bool) else None,
+            run if own is None else own,
+            found.all(),
+        )
+
+    def _run(self, value: dict[str, Value]) -> str | None:
+        run = first(value, _RUNS)
+        name = name_of(run)
+        if run is not None and name is None:
+            self._report("'run_id' is neither text nor a whole number")
+        return name
+
+    def _report(self, what: str) -> None:
+        whose = "output" if self._about == "output" else "gold standard"
+        self.findings.append(Finding("error", what, f"Correct the {whose}.", self._line, self._about))
+
+
+def _is_chunk(value: Value) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return "paragraphs" in value or ("highlights" in value and first(value, IDS) is None)
+
+
+def _is_by_id(value: Value) -> bool:
+    """Whether a file is an object of paragraphs by id."""
+    if not isinstance(value, dict) or not value or _is_chunk(value) or first(value, IDS) is not None:
+        return False
+    return all(isinstance(each, dict | list) for each in value.values())

@@ -1,0 +1,76 @@
+"""A log made into ``raw-llm-run.json``: one run, chunk by chunk, every category of every paragraph filled."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.scoring.highlights.chunks import Chunk
+from sitegen.scoring.highlights.files import read_log
+from sitegen.scoring.highlights.paragraphs import Paragraphs
+from sitegen.scoring.reading import UnreadableError
+
+CATEGORIES: Final = ("terms", "concepts", "examples")
+"""What every paragraph has, unless the run uses none of them and others instead."""
+
+
+class Extract(NamedTuple):
+    """One run of a log."""
+
+    content: bytes
+    """UTF-8 JSON, in a shape that scoring reads."""
+    run: str | None
+    chunks: int
+    paragraphs: int
+    highlights: int
+    findings: tuple[Finding, ...]
+    """Lines that were passed over, and what was odd in the others."""
+
+
+def extract(log: bytes, run: str | None = None) -> Extract:
+    """Take one run, by default that of the last line, out of a log.
+
+    Lines with the same ``chunkIndex`` make one chunk; of a paragraph that stands several times the highlights are
+    united where it stands first (rule 27). Raises UnreadableError if no line can be read, or the log has no such run.
+    """
+    every, findings = read_log(log)
+    wanted = every[-1].run if run is None else run
+    chunks = [chunk for chunk in every if chunk.run == wanted]
+    if not chunks:
+        known = ", ".join(dict.fromkeys(str(chunk.run)[:40] for chunk in every if chunk.run is not None))
+        fix = f"Ask for one of: {known[:400]}." if known else "Ask for no run: its lines name none."
+        raise UnreadableError(f"it has no run {wanted!r}", fix)
+    grouped = _grouped(chunks)
+    paragraphs = [each for _, found in grouped for each in found.all()]
+    used = dict.fromkeys(category for each in paragraphs for category in each.highlights or {})
+    names = dict.fromkeys((*CATEGORIES, *used)) if not used or used.keys() & set(CATEGORIES) else used
+    body: dict[str, Any] = {} if wanted is None else {"run_id": wanted}
+    body["chunks"] = [
+        {
+            "chunkIndex": index,
+            "paragraphs": [
+                {
+                    "id": each.id,
+                    "text": each.text,
+                    "highlights": {name: list((each.highlights or {}).get(name, ())) for name in names},
+                }
+                for each in found.all()
+            ],
+        }
+        for index, found in grouped
+    ]
+    content = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
+    highlights = sum(len(texts) for each in paragraphs for texts in (each.highlights or {}).values())
+    return Extract(content, wanted, len(grouped), len(paragraphs), highlights, findings)
+
+
+def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
+    """Chunks by index, in the order of the log; a chunk without one is numbered by its place."""
+    grouped: dict[int | str, Paragraphs] = {}
+    homes: dict[str, Paragraphs] = {}
+    for place, chunk in enumerate(chunks):
+        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs(lambda what: None))
+        for name, text, highlights in chunk.paragraphs:
+            homes.setdefault(name, home).add(name, highlights, text)
+    return list(grouped.items())

@@ -1,0 +1,143 @@
+"""Whole files: the gold standard, and the one run of an output that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader
+from sitegen.scoring.highlights.paragraphs import Paragraph, Paragraphs
+from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.scoring.scorer import File
+
+_LINES: Final = (".ndjson", ".jsonl")
+
+
+class Gold(NamedTuple):
+    """The gold standard."""
+
+    paragraphs: tuple[Paragraph, ...]
+    """Annotated or not, in the order of the file."""
+    findings: tuple[Finding, ...]
+
+
+class Output(NamedTuple):
+    """The run of an output that counts."""
+
+    chunks: tuple[Chunk, ...]
+    run: str | None
+    """None: its lines name no run."""
+    runs: tuple[str | None, ...]
+    """Every run of the output, in the order in which they began."""
+    unreadable: str
+    """Why nothing of it can be read; empty if something can."""
+    findings: tuple[Finding, ...]
+
+
+def read_gold(file: File | None) -> Gold:
+    """Read the gold standard. Raises UnreadableError if it cannot be read, or annotates nothing yet."""
+    if file is None or file.content is None:
+        raise UnreadableError((file.reason if file else "") or "the file is missing", "Add the gold standard.")
+    return _gold(file.path.lower().endswith(_LINES), file.content)
+
+
+@lru_cache(maxsize=16)
+def _gold(lines: bool, content: bytes) -> Gold:
+    """The same gold standard usually serves many outputs."""
+    chunks, findings = _chunks(lines, content, "ground_truth")
+    paragraphs, _ = united(chunks)
+    if all(each.highlights is None for each in paragraphs):
+        raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
+    return Gold(paragraphs, findings)
+
+
+def read_output(files: tuple[File, ...], run: str | None) -> Output:
+    """Read an output, of which one run counts: the one asked for, else that of the last line. Never raises."""
+    chunks: list[Chunk] = []
+    findings: list[Finding] = []
+    reasons = [] if files else [_missing()]
+    readable = False
+    for file in files:
+        try:
+            if file.content is None:
+                raise _missing(file.reason)
+            found, odd = _chunks(file.path.lower().endswith(_LINES), file.content, "output")
+        except UnreadableError as error:
+            reasons.append(error)
+        else:
+            readable = True
+            chunks += found
+            findings += odd
+    runs = tuple(dict.fromkeys(chunk.run for chunk in chunks))
+    wanted = run if run is not None else (chunks[-1].run if chunks else None)
+    if readable and run is not None and run not in runs:
+        reasons.append(UnreadableError(f"it has no run {run[:80]!r}", _known_runs(runs)))
+        readable = False
+    findings[:0] = [
+        Finding("error", f"the output cannot be read: {error.what}", error.fix, error.line) for error in reasons
+    ]
+    return Output(
+        tuple(chunk for chunk in chunks if chunk.run == wanted),
+        wanted,
+        runs,
+        "" if readable else reasons[0].what,
+        tuple(findings),
+    )
+
+
+def united(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
+    """Every paragraph once, its highlights united (rule 27), and the ids of those that more than one chunk has."""
+    found = Paragraphs(lambda what: None)
+    seen: set[str] = set()
+    again: dict[str, None] = {}
+    for chunk in chunks:
+        for name, text, highlights in chunk.paragraphs:
+            if name in seen:
+                again[name] = None
+            seen.add(name)
+            found.add(name, highlights, text)
+    return found.all(), tuple(again)
+
+
+def read_log(content: bytes) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
+    """The chunks of a log, one a line. Raises UnreadableError if no line can be read.
+
+    A line that cannot be read is a finding with its number, and the others count.
+    """
+    return _chunks(True, content, "output")
+
+
+def _chunks(lines: bool, content: bytes, about: About) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
+    reader = ChunkReader(about)
+    if not lines:
+        value, odd = read_json(content)
+        return reader.file(value), (*(each._replace(about=about) for each in odd), *reader.findings)
+    chunks: list[Chunk] = []
+    findings: list[Finding] = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value, odd = parse(text_of(line), number)
+            chunks.append(reader.line(value, number))
+        except UnreadableError as error:
+            what = f"line {number} cannot be read: {error.what}"
+            findings.append(Finding("error", what, error.fix, number, about))
+        else:
+            findings += [each._replace(line=number, about=about) for each in odd]
+    if not chunks:
+        first = findings[0] if findings else Finding("error", "it is empty", "Write one chunk a line.")
+        raise UnreadableError(first.what, first.fix, first.line)
+    return tuple(chunks), (*findings, *reader.findings)
+
+
+def _missing(reason: str = "") -> UnreadableError:
+    return UnreadableError(reason or "the output is missing", "Make the output again.")
+
+
+def _known_runs(runs: tuple[str | None, ...]) -> str:
+    named = [run[:40] for run in runs if run is not None]
+    return f"Ask for one of: {', '.join(named[:20])}." if named else "Ask for no run: its lines name none."

@@ -1,0 +1,181 @@
+"""The scorer of kind ``highlights``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.panels import NotePanel, Panel, SpansPanel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.values import Value
+from sitegen.scoring.findings import bounded
+from sitegen.scoring.highlights import marks
+from sitegen.scoring.highlights.files import Gold, Output, read_gold, read_output, united
+from sitegen.scoring.highlights.marks import Highlight
+from sitegen.scoring.highlights.paragraphs import Highlights
+from sitegen.scoring.highlights.settings import Settings, read_settings
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import Inputs
+from sitegen.stats import counts as stats
+
+METRICS: Final = (
+    MetricSpec(
+        "accuracy",
+        "Accuracy",
+        "Correct / expected highlights, which is recall: undefined if none is expected, 1 for whoever marks everything.",
+    ),
+    MetricSpec("precision", "Precision", "Correct / highlights given: what accuracy does not see."),
+    MetricSpec("f1", "F1", "2 × correct / (expected + given), from the highlights of all paragraphs together."),
+)
+
+_LISTED: Final = 20
+_OUTCOMES: Final[dict[marks.Outcome, Outcome]] = {
+    "correct": "correct",
+    "missed": "omission",
+    "wrong": "hallucination",
+}
+
+
+class HighlightsScorer:
+    """Compares, for each paragraph and category, two sets of exact texts (rule 26).
+
+    A document is a paragraph, a field is a category; a missed highlight is an omission, a wrong one a hallucination.
+    """
+
+    kind = "highlights"
+    version = 1
+    metrics = METRICS
+    nouns = Nouns(
+        "category", "categories", "paragraph", "paragraphs", ("missed", "wrong", "wrong value", "format error")
+    )
+
+    def score(self, inputs: Inputs) -> Result:
+        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        settings, findings = read_settings(inputs.settings)
+        try:
+            gold = read_gold(inputs.ground_truth)
+        except UnreadableError as error:
+            what = f"the gold standard cannot be read: {error.what}"
+            return _no_gold((Finding("error", what, error.fix, error.line, "ground_truth"), *findings))
+        return _Scoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
+
+
+class _Scoring:
+    """The comparing of one output."""
+
+    def __init__(self, settings: Settings, gold: Gold, output: Output, findings: tuple[Finding, ...]) -> None:
+        self._settings = settings
+        self._output = output
+        self._findings = [*findings, *gold.findings, *output.findings]
+        found, again = united(output.chunks)
+        self._given = {each.id: each for each in found}
+        self._again = again
+        in_scope = [each for each in gold.paragraphs if settings.has_paragraph(each.id)]
+        self._annotated = [each for each in in_scope if each.highlights is not None]
+        known = {each.id for each in self._annotated}
+        others = [*(each.id for each in in_scope), *filter(settings.has_paragraph, self._given)]
+        self._not_annotated = tuple(dict.fromkeys(name for name in others if name not in known))
+
+    def result(self) -> Result:
+        """Compare every annotated paragraph and sum up."""
+        judgements: list[Judgement] = []
+        documents: list[DocumentScore] = []
+        texts = []
+        for paragraph in self._annotated:
+            given = self._given.get(paragraph.id)
+            highlights = self._compared(paragraph.highlights or {}, given.highlights or {} if given else {})
+            judged = [_judgement(paragraph.id, each) for each in highlights]
+            documents.append(DocumentScore(paragraph.id, "scored" if given else "unreadable", stats.tally(judged)))
+            texts.append(marks.marked(paragraph.id, paragraph.text or (given.text if given else ""), highlights))
+            judgements += judged
+        counts = stats.total(each.counts for each in documents) if documents else Counts()
+        self._remark()
+        fields = self._fields(judgements)
+        panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
+        panels.append(SpansPanel("Paragraphs", "", tuple(each.attribute for each in fields), tuple(texts)))
+        values = (stats.recall(counts), stats.precision(counts), stats.f1(counts))
+        scorecard = Scorecard(
+            status="unreadable" if self._output.unreadable else "scored",
+            counts=counts,
+            metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
+            documents=tuple(documents),
+            fields=fields,
+            findings=bounded(self._findings),
+            expected_values=counts.tp + counts.fn,
+            actual_values=counts.tp + counts.fp,
+        )
+        data: Value = {"run_id": self._output.run, "not_annotated": list(self._not_annotated)}
+        return Result(scorecard, tuple(judgements), panels=tuple(panels), data=data)
+
+    def _compared(self, expected: Highlights, given: Highlights) -> list[Highlight]:
+        """By category, in each the expected ones in their order, then the wrong ones."""
+        found: list[Highlight] = []
+        for category in filter(self._settings.has_category, {**expected, **given}):
+            wanted, said = expected.get(category, {}), given.get(category, {})
+            found += [Highlight("correct" if text in said else "missed", category, text) for text in wanted]
+            found += [Highlight("wrong", category, text) for text in said if text not in wanted]
+        return found
+
+    def _fields(self, judgements: list[Judgement]) -> tuple[FieldScore, ...]:
+        by_category: dict[str, list[Judgement]] = {category: [] for category in self._settings.categories}
+        for paragraph in self._annotated:
+            for category in filter(self._settings.has_category, paragraph.highlights or {}):
+                by_category.setdefault(category, [])
+        for judgement in judgements:
+            by_category.setdefault(judgement.attribute, []).append(judgement)
+        return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
+
+    def _remark(self) -> None:
+        """Findings about the comparison as a whole."""
+        if self._again:
+            what = f"{len(self._again)} paragraphs stand in more than one chunk; their highlights are united"
+            self._findings.append(Finding("note", f"{what}: {_listed(self._again)}", "Write each paragraph once."))
+        missing = [each.id for each in self._annotated if each.id not in self._given]
+        if missing and not self._output.unreadable:
+            what = (
+                f"{len(missing)} annotated paragraphs are missing from the output; all of their highlights are missed"
+            )
+            self._findings.append(Finding("warning", f"{what}: {_listed(missing)}", "Make the output of them."))
+        if not self._annotated:
+            what = "no annotated paragraph lies in the range"
+            self._findings.append(Finding("warning", what, "Correct 'range'.", None, "settings"))
+
+    def _notes(self) -> list[str]:
+        notes = []
+        output, settings = self._output, self._settings
+        if len(output.runs) > 1:
+            which = "that was asked for" if settings.run is not None else "the newest"
+            run = f"the run {output.run[:80]!r}" if output.run is not None else "the run without an id"
+            notes.append(f"The output holds {len(output.runs)} runs. {run[0].upper()}{run[1:]}, {which}, counts.")
+        if settings.range:
+            notes.append("Only paragraphs {} to {} are in scope.".format(*settings.range))
+        if settings.categories:
+            notes.append(f"Only these categories are in scope: {_listed(settings.categories)}.")
+        if self._not_annotated:
+            what = f"{len(self._not_annotated)} paragraphs are not annotated, and not scored"
+            notes.append(f"{what}: {_listed(self._not_annotated)}.")
+        return notes
+
+
+def _judgement(name: str, highlight: Highlight) -> Judgement:
+    outcome, category, text = highlight
+    return Judgement(
+        document=name,
+        path=f"{name}.{category}",
+        attribute=category,
+        outcome=_OUTCOMES[outcome],
+        expected=None if outcome == "wrong" else text,
+        actual=None if outcome == "missed" else text,
+    )
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(name[:60] for name in names[:_LISTED])
+    return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
+
+
+def _no_gold(findings: tuple[Finding, ...]) -> Result:
+    undefined = tuple(Metric(spec.name, None) for spec in METRICS)
+    return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), bounded(findings)), ())

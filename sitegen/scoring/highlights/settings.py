@@ -1,0 +1,93 @@
+"""What an eval's ``settings`` say of highlights: categories, a range of paragraphs, a run (rules 27 and 28)."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.highlights.paragraphs import name_of, nfc
+from sitegen.scoring.json_reader import parse
+from sitegen.scoring.reading import UnreadableError
+
+KEYS: Final = ("categories", "range", "run_id")
+_OTHERS: Final = ("ground_truth_format",)
+"""Of every eval; they mean nothing here."""
+
+_RANGE: Final = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*")
+_TRAILING: Final = re.compile(r"[0-9]+\Z")
+
+
+class Settings(NamedTuple):
+    """What is in scope."""
+
+    categories: tuple[str, ...] = ()
+    """Empty: every one that either side has."""
+    range: tuple[int, int] | None = None
+    """First and last trailing number of the paragraphs' ids, both inclusive; None: every paragraph."""
+    run: str | None = None
+    """None: the newest."""
+
+    def has_category(self, category: str) -> bool:
+        """Whether a category is in scope."""
+        return not self.categories or category in self.categories
+
+    def has_paragraph(self, name: str) -> bool:
+        """Whether a paragraph is in scope; one whose id ends in no number lies in no range."""
+        if self.range is None:
+            return True
+        number = _TRAILING.search(name)
+        if number is None or len(number[0].lstrip("0")) > 18:
+            return False
+        low, high = self.range
+        return low <= int(number[0].lstrip("0") or "0") <= high
+
+
+@lru_cache(maxsize=64)
+def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
+    """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
+    try:
+        said = parse(settings or "{}").value
+    except UnreadableError as error:
+        return Settings(), (_finding(f"the settings cannot be read: {error.what}", error.fix),)
+    if not isinstance(said, dict):
+        return Settings(), (_finding("the settings are no object of keys", "Write keys and values."),)
+    findings = [_unknown(key) for key in said if key not in KEYS + _OTHERS]
+    known = {key: value for key, value in said.items() if value is not None}
+    categories = _categories(known["categories"]) if "categories" in known else ()
+    span = _range(known["range"]) if "range" in known else None
+    run = name_of(known["run_id"]) if "run_id" in known else None
+    if categories is None:
+        findings.append(_finding("'categories' is no list of names", 'Write a list such as ["terms", "concepts"].'))
+    if "range" in known and span is None:
+        findings.append(_finding("'range' is no range from low to high", 'Write two numbers such as "1-8".'))
+    if "run_id" in known and run is None:
+        findings.append(_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log."))
+    return Settings(categories or (), span, run), tuple(findings)
+
+
+def _categories(value: Value) -> tuple[str, ...] | None:
+    if not isinstance(value, list) or not value:
+        return None
+    names = tuple(nfc(each) for each in value if isinstance(each, str))
+    return names if len(names) == len(value) else None
+
+
+def _range(value: Value) -> tuple[int, int] | None:
+    match = _RANGE.fullmatch(value) if isinstance(value, str) else None
+    if match is None or int(match[1]) > int(match[2]):
+        return None
+    return int(match[1]), int(match[2])
+
+
+def _unknown(key: str) -> Finding:
+    nearest = get_close_matches(key, KEYS, n=1, cutoff=0.5)
+    fix = f"Write {nearest[0]!r} instead." if nearest else f"Use one of: {', '.join(KEYS)}."
+    return _finding(f"unknown key {key[:80]!r}", fix)
+
+
+def _finding(what: str, fix: str) -> Finding:
+    return Finding("error", what, fix, None, "settings")
