@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.outcomes import Judgement
@@ -47,11 +48,15 @@ def shown_pair(judgement: Judgement) -> tuple[Shown, Shown]:
     """Expected and actual of a discrepancy; of a wrong text, only the words that differ are marked."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome == "wrong_value" and isinstance(expected, str) and isinstance(actual, str):
-        old, new = mark(expected[:BOUND], actual[:BOUND])
+        old, new = _marked(expected[:BOUND], actual[:BOUND])
         return Shown(old, "", max(0, len(expected) - BOUND)), Shown(new, "", max(0, len(actual) - BOUND))
     if judgement.outcome == "hallucination":
         return Shown((), judgement.note or "expected blank"), _shown(actual)
     return _shown(expected), _shown(actual)
+
+
+_marked = lru_cache(maxsize=1024)(mark)
+"""What is wrong mostly stays wrong until the next edit: the same two texts come again in the next report."""
 
 
 def _shown(value: Value) -> Shown:

@@ -80,11 +80,12 @@ class _EvalWork:
         self._keys = keys(task.history)
         self._cards = [unpack(body) if body else None for body in task.scorecards]
         self._edits = edits_of_points(self._snapshots, task.edits)
+        self._instructions = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
         self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
         self._renderer = self._shop.renderer()
 
     def run(self) -> EvalDone:
-        page_keys = [self._page_key(index) for index in range(len(self._snapshots))]
+        page_keys = self._page_keys()
         stale = {index for index, key in enumerate(page_keys) if not self._is_fresh(index, key)}
         unknown = {index for index, card in enumerate(self._cards) if card is None}
         # A report says what is new against the point before it, so that one is scored again too.
@@ -109,15 +110,18 @@ class _EvalWork:
         self._writer.is_fresh(self._owner, links.report_data(self._info.id, slug), key)
         return True
 
-    def _page_key(self, index: int) -> str:
-        """The digest of all that a report shows: this snapshot, the one before it, the eval's words, the templates."""
-        here = self._snapshots[index]
-        said = [self._shop.templates, self._shop.discrepancies_per_type, self._info, here, self._keys[index]]
-        if index:
-            said += [self._snapshots[index - 1], self._keys[index - 1]]
-        said.append([edit.commit.sha for edit in self._edits[index]])
-        said.append(instructions_of(here, self._task.edits))
-        return digest(repr(said))
+    def _page_keys(self) -> list[str]:
+        """The digest of all that each report shows: snapshot, the one before it, the eval's words, the templates."""
+        always = repr((self._shop.templates, self._shop.discrepancies_per_type, self._info))
+        found = []
+        before = ""
+        for snapshot, key, edits, commit in zip(
+            self._snapshots, self._keys, self._edits, self._instructions, strict=True
+        ):
+            here = f"{snapshot!r}{key}"
+            found.append(digest(always, before, here, repr([edit.commit.sha for edit in edits]), repr(commit)))
+            before = here
+        return found
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
         return results(self._shop, self._scorer, [self._snapshots[index] for index in needed])
@@ -138,7 +142,7 @@ class _EvalWork:
             wrong_places(previous) if previous else None,
             self._shop.discrepancies_per_type,
             problems(self._info.id, point.snapshot, result.scorecard),
-            instructions_of(point.snapshot, self._task.edits),
+            self._instructions[index],
         )
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if is_bounded(result, self._shop.discrepancies_per_type):

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
-from sitegen.pages.report import Discrepancy, Section
+from sitegen.pages.labels import ERROR_LABELS
+from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section
 from sitegen.pages.trend import FieldRow, HeatMap, TrendPoint, TrendView
 from sitegen.pages.values import Shown
 from sitegen.render import escaping, formats, rows
@@ -22,6 +24,8 @@ TEXTS = NASTY | st.text(max_size=30) | st.text(alphabet="<>&'\"=/ a\ud800\u202e"
 NUMBERS = st.integers(0, 2000)
 COUNTS = st.builds(Counts, *[NUMBERS] * 8)
 SHOWN = st.builds(Shown, st.lists(st.builds(Span, TEXTS, st.booleans()), max_size=4).map(tuple), TEXTS, NUMBERS)
+SPECS = st.builds(MetricSpec, name=TEXTS, label=TEXTS, explanation=TEXTS, higher_is_better=st.booleans())
+CHANGES = st.none() | st.floats(-1, 1)
 JINJA = jinja2.Environment(autoescape=True)
 
 
@@ -67,6 +71,32 @@ def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list
     read = _Reader(rows.alignment(found))
     assert read.tags <= {"table", "tr", "td", "span"}
     assert all(_clean(row.label) in read.text for row in found)
+
+
+@given(st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), TEXTS), max_size=9))
+def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[AlignmentRow]) -> None:
+    missing = sum(row.actual is None for row in found)
+    extra = sum(row.expected is None for row in found)
+    words = [f"{sum(None not in row[:2] for row in found)} paired"]
+    words += [f"{missing} missing"] * bool(missing) + [f"{extra} extra"] * bool(extra)
+    assert rows.paired(found) == ", ".join(words)
+
+
+@given(st.lists(st.builds(MetricChange, SPECS, CHANGES, CHANGES), max_size=3), st.booleans())
+def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[MetricChange], several: bool) -> None:
+    read = _Reader(rows.more_metrics(changes, several))
+    assert read.tags <= {"table", "tr", "td", "span"}
+    assert set(read.attributes) <= {"class", "title", "aria-hidden"}
+    assert all(_clean(text) in read.text for one in changes for text in (one.spec.label, one.spec.explanation))
+
+
+@given(st.tuples(*[st.builds(ErrorChange, st.just(kind), NUMBERS, st.none() | NUMBERS) for kind in ERROR_TYPES]))
+def test_only_types_with_errors_get_a_button_and_all_get_a_count(changes: tuple[ErrorChange, ...]) -> None:
+    assert _Reader(rows.type_buttons(changes)).attributes.get("data-type", []) == [
+        one.type for one in changes if one.number
+    ]
+    shown = _Reader(rows.by_type(changes)).text
+    assert all(f"{ERROR_LABELS[one.type]}{one.number:,}" in shown for one in changes)
 
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
