@@ -1,0 +1,64 @@
+"""A text as blocks: headings with levels below those of the page and ids of their own, no style attributes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from sitegen.text.markdown.inline import PREFIX, words
+from sitegen.text.markdown.parsers import parse_blocks
+from sitegen.text.sections import Heading
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-align:left": "al-l"}
+_NOT_ANCHOR = re.compile(r"[^\w\- ]")
+
+
+class Blocks(NamedTuple):
+    """A text as markdown-it's tokens: blocks open and close, between them stands text."""
+
+    tokens: list[Token]
+    references: Any
+    """Addresses that the text defines for links, as markdown-it keeps them; None if there are none."""
+
+
+def parse(text: str) -> Blocks:
+    """The blocks of a text."""
+    env: dict[str, Any] = {}
+    tokens = parse_blocks(text, env)
+    level = 2
+    anchors: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            level = min(int(token.tag[1]) + 2, level + 1, 6)
+            token.meta = {"level": int(token.tag[1])}
+            token.tag = tokens[index + 2].tag = f"h{level}"
+            token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
+        elif token.attrs and (style := token.attrs.pop("style", None)):
+            token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
+    return Blocks(tokens, env.get("references"))
+
+
+def headings(blocks: Blocks) -> tuple[Heading, ...]:
+    """The headings among the blocks, in order."""
+    tokens = blocks.tokens
+    return tuple(
+        Heading(
+            token.meta["level"],
+            words(tokens[index + 1].content, blocks.references).strip(),
+            token.map[0] + 1 if token.map else 1,
+            str(token.attrs["id"]),
+        )
+        for index, token in enumerate(tokens)
+        if token.type == "heading_open"
+    )
+
+
+def _anchor(title: str, taken: dict[str, int]) -> str:
+    """What links to a heading write behind ``#``, by the usual rule: lower case, spaces as dashes, unique by number."""
+    anchor = _NOT_ANCHOR.sub("", title.lower()).strip().replace(" ", "-")[:80] or "section"
+    count = taken.get(anchor, 0)
+    taken[anchor] = count + 1
+    return f"{anchor}-{count}" if count else anchor

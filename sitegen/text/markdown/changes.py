@@ -1,0 +1,91 @@
+"""What an edit did to the blocks of a passage: new ones marked, removed lines struck where they stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from sitegen.text.plain import visible
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+Gone: TypeAlias = Mapping[int, Sequence[str]]
+"""Removed lines by the index (from 0) of the line before which they stood."""
+
+CODE: Final = frozenset({"fence", "code_block"})
+"""Types of blocks of code: they mark and strike their own lines."""
+
+STRUCK: Final = "struck"
+"""Type of our own tokens, whose content is written as it stands."""
+
+_BLOCKS: Final = CODE | {"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"}
+
+
+def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
+    """Give every block that holds changed lines the class ``chg``; code marks its own."""
+    for token in tokens if changed else ():
+        if _is_block(token) and token.type not in CODE and _touches(token, changed):
+            token.attrJoin("class", "chg")
+
+
+def strike(tokens: list[Token], gone: Gone) -> Gone:
+    """Put struck lines among the tokens, each before the innermost block that now stands in its place.
+
+    Returns what is gone from blocks of code, which is theirs to strike.
+    """
+    inside: dict[int, list[Sequence[str]]] = {}
+    from_code: dict[int, Sequence[str]] = {}
+    for line in sorted(gone):
+        place = _place(tokens, line)
+        if place < len(tokens) and _in_code(tokens[place], line):
+            from_code[line] = gone[line]
+        else:
+            inside.setdefault(place, []).append(gone[line])
+    for place, struck in sorted(inside.items(), reverse=True):
+        before = tokens[place] if place < len(tokens) else None
+        tokens[place:place] = [_struck(before, lines) for lines in struck]
+    return from_code
+
+
+def _is_block(token: Token) -> bool:
+    return token.type in _BLOCKS and token.map is not None and not token.hidden
+
+
+def _touches(token: Token, lines: frozenset[int]) -> bool:
+    return token.map is not None and not lines.isdisjoint(range(*token.map))
+
+
+def _place(tokens: Sequence[Token], line: int) -> int:
+    """Index of the innermost block that holds the line, else of the first that begins after it, else the end."""
+    best = None
+    for index, token in enumerate(tokens):
+        if not _is_block(token) or token.map is None:
+            continue
+        if token.map[0] <= line < token.map[1]:
+            best = index
+        elif token.map[0] > line:
+            return index if best is None else best
+    return len(tokens) if best is None else best
+
+
+def _in_code(token: Token, line: int) -> bool:
+    return token.type in CODE and token.map is not None and token.map[0] < line < token.map[1]
+
+
+def _struck(before: Token | None, lines: Sequence[str]) -> Token:
+    """Removed lines as what may stand before a token: an item of a list, a row of a table, or a paragraph."""
+    from markdown_it.token import Token
+
+    text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
+    kind = before.type if before is not None else ""
+    if not text:
+        html = ""
+    elif kind == "list_item_open":
+        html = f'<li class="gone">{text}</li>\n'
+    elif kind == "tr_open":
+        html = f'<tr class="gone"><td colspan="99">{text}</td></tr>\n'
+    else:
+        html = f'<p class="gone">{text}</p>\n'
+    return Token(STRUCK, "", 0, content=html)

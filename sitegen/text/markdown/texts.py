@@ -1,0 +1,108 @@
+"""A whole text, and a passage of one with what an edit did to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sitegen.text.markdown.blocks import headings, parse
+from sitegen.text.markdown.changes import Gone, mark, strike
+from sitegen.text.markdown.html import as_written, write
+from sitegen.text.plain import visible
+from sitegen.text.sections import Heading, split_lines
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+TAGS: Final = frozenset(
+    {"h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "a", "span"}
+    | {"table", "thead", "tbody", "tr", "th", "td", "hr", "br", "del"}
+)
+"""Every element that can occur."""
+
+LARGEST: Final = 200_000
+"""Characters of a text beyond which it is shown as it is written."""
+
+LONGEST_LINE: Final = 5_000
+"""Characters of a line beyond which a text is shown as it is written: what inline parsing needs time for."""
+
+_FRONT_MATTER = re.compile(r"---\n(?:[^\n]*\n){1,60}?---(?=\n|\Z)")
+_TABLE_ROW = re.compile(r"\|.*\|\s*")
+_TABLE_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
+
+
+class Document(NamedTuple):
+    """A whole text."""
+
+    html: str
+    headings: tuple[Heading, ...]
+    plain: bool = False
+    """Too large to be rendered: shown as it is written."""
+
+
+def document(text: str) -> Document:
+    """A whole file, rendered."""
+    text = _prepared(text)
+    lines = split_lines(text)
+    if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
+        return Document(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
+    blocks = parse(text)
+    return Document(write(blocks), headings(blocks))
+
+
+def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
+    """A passage of a file, its changed blocks marked with the class ``chg``, removed lines struck where they stood.
+
+    Args:
+        lines: the passage as it is now.
+        changed: indexes of the lines that are new.
+        gone: removed lines, by the index of the line before which they stood.
+        starts_file: front matter is looked for.
+
+    """
+    marked = frozenset(changed)
+    if sum(map(len, lines)) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
+        return as_written(lines, marked, gone)
+    lead = _lead(lines)
+    text = "\n".join([*lead, *lines, ""])
+    if lead:
+        marked = frozenset(index + len(lead) for index in marked)
+        gone = {index + len(lead): struck for index, struck in gone.items()}
+    blocks = parse(_prepared(text) if starts_file else visible(text))
+    if lead and lead[0] != "```":
+        blocks = blocks._replace(tokens=_without_head(blocks.tokens))
+    mark(blocks.tokens, marked)
+    gone_from_code = strike(blocks.tokens, gone)
+    return write(blocks, marked, gone_from_code)
+
+
+def _prepared(text: str) -> str:
+    """Visible, with line feeds alone; front matter as a block of code, or its last line would make it a heading."""
+    text = visible(text.replace("\r\n", "\n").removeprefix("\ufeff"))
+    front = _FRONT_MATTER.match(text)
+    return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
+
+
+def _lead(lines: Sequence[str]) -> list[str]:
+    """Lines to put before a passage that seems to begin inside of a block of code or of a table; mostly none.
+
+    Inside of code, its first fence is bare and has no partner. Inside of a table, a row comes first, and no rule.
+    """
+    fences = [line.strip() for line in lines if line.lstrip().startswith("```")]
+    if len(fences) % 2 == 1 and fences[0] == "```" and lines[0].strip() != "```":
+        return ["```"]
+    if lines and _TABLE_ROW.match(lines[0]) and not (len(lines) > 1 and _TABLE_RULE.fullmatch(lines[1].strip())):
+        columns = lines[0].count("|") - 1
+        head = "| " * columns + "|"
+        return [head] if _TABLE_RULE.fullmatch(lines[0].strip()) else [head, "|-" * columns + "|"]
+    return []
+
+
+def _without_head(tokens: list[Token]) -> list[Token]:
+    """Without the head of the first table, which is made up."""
+    end = next((index for index, token in enumerate(tokens) if token.type == "thead_close"), None)
+    if end is None or tokens[0].type != "table_open":
+        return tokens
+    return [tokens[0], *tokens[end + 1 :]]
