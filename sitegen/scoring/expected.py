@@ -132,7 +132,7 @@ class Compiler:
     def _report(self, what: str) -> None:
         self.findings.append(
             Finding(
-                "warning", f"ground-truth error: {what}; not scored", "Correct the ground truth.", None, "ground_truth"
+                "warning", f"Ground-truth error: {what}; not scored", "Correct the ground truth.", None, "ground_truth"
             )
         )
 

@@ -51,7 +51,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 1
+    version = 2
     metrics = METRICS
     nouns = Nouns()
 
@@ -63,7 +63,7 @@ class FieldsScorer:
         try:
             expected = _expected(inputs.ground_truth, mapping, inputs.settings, schema)
         except UnreadableError as error:
-            what = f"the ground truth cannot be read: {error.what}"
+            what = f"The ground truth cannot be read: {error.what}"
             broken = Finding("error", what, error.fix, error.line, "ground_truth")
             return _no_ground_truth((broken, *findings), rules)
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(expected.documents), key=expected.key)
@@ -126,8 +126,8 @@ class _Scoring:
             convention=self._convention,
         )
         panels = self._panels
-        panels += _left_out(without, len(documents), "documents", "Macro F1")
-        panels += _left_out(fields_without, len(fields), "attributes", "Macro F1 over attributes")
+        panels += _left_out(without, len(documents), "document", "Macro F1")
+        panels += _left_out(fields_without, len(fields), "attribute", "Macro F1 over attributes")
         return Result(scorecard, tuple(self._judgements), tuple(self._alignments), tuple(panels))
 
     @property
@@ -143,12 +143,14 @@ class _Scoring:
         strangers = [name for name in given if name not in names]
         if strangers:
             listed = ", ".join(name[:60] or "(without a name)" for name in strangers[:20])
-            what = f"{len(strangers)} documents of the output are not in the ground truth and not scored: {listed}"
+            number = len(strangers)
+            they = "1 document of the output is" if number == 1 else f"{number} documents of the output are"
+            what = f"{they} not in the ground truth and not scored: {listed}"
             self._findings.append(Finding("warning", what, "Add them to the ground truth.", None, "output"))
         if "" not in self._output.unreadable:
             for name in names:
                 if name not in given and name not in self._output.unreadable:
-                    what = f"the document {name[:80]!r} is missing from the output; each of its values is an omission"
+                    what = f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
                     self._findings.append(Finding("error", what, "Make the output again.", None, "output"))
         return {name: root for name, root in given.items() if name in names}
 
@@ -171,7 +173,8 @@ def _bounded(findings: list[Finding]) -> tuple[Finding, ...]:
     """Findings that fit on a page; the number of those that do not stands for them."""
     if len(findings) <= _MAX_FINDINGS:
         return tuple(findings)
-    more = f"{len(findings) - _MAX_FINDINGS} more findings are not listed"
+    left = len(findings) - _MAX_FINDINGS
+    more = "1 more finding is not listed" if left == 1 else f"{left} more findings are not listed"
     return (*findings[:_MAX_FINDINGS], Finding("warning", more, "Correct those above first."))
 
 
@@ -224,4 +227,5 @@ def _no_ground_truth(findings: tuple[Finding, ...], rules: Rules) -> Result:
 def _left_out(left_out: int, of: int, what: str, mean: str) -> list[NotePanel]:
     if not left_out:
         return []
-    return [NotePanel("note", f"{mean} leaves out {left_out} of {of} {what}: nothing was expected or given there.")]
+    things = what if of == 1 else f"{what}s"
+    return [NotePanel("note", f"{mean} leaves out {left_out} of {of} {things}: nothing was expected or given there.")]

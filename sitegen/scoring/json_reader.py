@@ -47,7 +47,9 @@ def parse(text: str, line: int = 1) -> Parsed:
     except json.JSONDecodeError as error:
         where = line + error.lineno - 1
         raise UnreadableError(
-            f"it is no valid JSON: {error.msg} at line {where}, column {error.colno}", "Write valid JSON.", where
+            f"it is no valid JSON: {error.msg.removesuffix(' at')} at line {where}, column {error.colno}",
+            "Write valid JSON.",
+            where,
         ) from None
     except RecursionError:
         raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line) from None
@@ -57,7 +59,7 @@ def parse(text: str, line: int = 1) -> Parsed:
         value = _without_surrogates(value)
         duplicates = [_escaped(key) for key in duplicates]
     findings = tuple(
-        Finding("warning", f"the key {key[:80]!r} stands twice in one object; the last one counts", "Remove one.")
+        Finding("warning", f"The key {key[:80]!r} stands twice in one object; the last one counts", "Remove one.")
         for key in duplicates[:20]
     )
     return Parsed(value, findings)

@@ -99,7 +99,8 @@ class Judge:
             return
         strangers = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
         if strangers:
-            note = f"{NOT_A_LIST}: {len(strangers)} of {len(actual)} items are no objects"
+            verb = "is no object" if len(strangers) == 1 else "are no objects"
+            note = f"{NOT_A_LIST}: {len(strangers)} of {len(actual)} items {verb}"
             self._add(node.path, node.attribute, "format_error", None, strangers[0], note)
         given = [(index, item) for index, item in enumerate(actual) if isinstance(item, dict) and not self._empty(item)]
         self._items(node, given)
@@ -132,7 +133,12 @@ class Judge:
             algorithm=algorithm,
             threshold=node.rule.threshold,
             pairs=tuple((node.items[i].index, given[j][0], alike) for i, j, alike in pairs),
-            unmatched_expected=tuple(item.index for place, item in enumerate(node.items) if place not in partner),
+            unmatched_expected=tuple(
+                item.index
+                for place, item in enumerate(node.items)
+                # A wide CSV file has columns for more items than most documents hold; nobody misses a blank one.
+                if place not in partner and not self._empty(item.raw)
+            ),
             unmatched_actual=tuple(index for index, _ in unmatched),
         )
         self.alignments.append(alignment)

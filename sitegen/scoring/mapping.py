@@ -123,7 +123,7 @@ def read_mapping(content: bytes | None, settings: str) -> tuple[Mapping, tuple[F
     try:
         over = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
     except UnreadableError as error:
-        findings.append(Finding("error", error.what, error.fix, None, "settings"))
+        findings.append(Finding("error", f"The settings cannot be read: {error.what}", error.fix, None, "settings"))
         over = {}
     if isinstance(over, dict) and over.get("ground_truth_format") == "auto":
         # Nothing was said, so that what the mapping says stands.
@@ -141,7 +141,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     try:
         parsed = read_yaml(content)
     except UnreadableError as error:
-        findings.append(Finding("error", error.what, error.fix, error.line, "mapping"))
+        findings.append(Finding("error", f"The mapping cannot be read: {error.what}", error.fix, error.line, "mapping"))
         return {}, {}
     findings.extend(each._replace(about="mapping") for each in parsed.findings)
     return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
@@ -151,7 +151,9 @@ def _dealiased(written: Any, about: About, findings: list[Finding]) -> dict[str,
     """Without keys that have no value, and with one name for what is out of scope."""
     if not isinstance(written, dict):
         if written is not None:
-            findings.append(Finding("error", "it is no object of keys", "Write keys and values.", None, about))
+            findings.append(
+                Finding("error", f"The root of the {about} is no object", "Write keys and values.", None, about)
+            )
         return {}
     present = {key: value for key, value in written.items() if value is not None}
     other = present.pop(_ALIAS, None)
@@ -244,7 +246,7 @@ def _explain(about: About, place: Location, message: str, lines: dict[Location, 
     if known is not None and place[-1] not in known:
         nearest = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=0.5)
         fix = f"Write {nearest[0]!r} instead." if nearest else f"Use one of: {', '.join(known)}."
-        return Finding("error", f"unknown key {shown!r}", fix, line, about)
+        return Finding("error", f"Unknown key {shown!r}", fix, line, about)
     if line is None and place[:-1] in lines:
         line = lines[place[:-1]]
     return Finding("error", f"{shown!r} does not fit: {message[:200]}", "Correct the value.", line, about)

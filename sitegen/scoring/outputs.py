@@ -50,7 +50,7 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
 
 def _fail(output: Output, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
     output.unreadable[name] = why
-    which = f"the output {name[:80]!r}" if name else "the output"
+    which = f"The output {name[:80]!r}" if name else "The output"
     output.findings.append(Finding("error", f"{which} cannot be read: {why}", fix, line))
 
 
@@ -101,7 +101,7 @@ class _Reader:
             try:
                 value, findings = parse(line, line_number)
             except UnreadableError as error:
-                self._report("error", f"line {line_number} cannot be read: {error.what}", line_number)
+                self._report("error", f"Line {line_number} cannot be read: {error.what}", line_number)
                 continue
             self._output.findings.extend(findings)
             self._document(value, number, line_number)
@@ -110,11 +110,11 @@ class _Reader:
 
     def _document(self, value: Value, number: int, line: int | None) -> None:
         if not isinstance(value, dict):
-            self._report("error", f"document {number} is no object", line)
+            self._report("error", f"Document {number} is no object", line)
             return
         name = self._name(value, number)
         if self._key and name == "":
-            self._report("error", f"document {number} has no {self._key!r}", line)
+            self._report("error", f"Document {number} has no {self._key!r}", line)
             return
         self._add(name, value)
 
@@ -126,7 +126,7 @@ class _Reader:
 
     def _add(self, name: str, value: dict[str, Value]) -> None:
         if name in self._output.documents:
-            self._report("warning", f"the document {name[:80]!r} stands twice; the last one counts", None)
+            self._report("warning", f"The document {name[:80]!r} stands twice; the last one counts", None)
         self._output.documents[name] = value
 
     def _report(self, severity: str, what: str, line: int | None) -> None:

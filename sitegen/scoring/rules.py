@@ -181,7 +181,7 @@ class Rules:
             try:
                 compiled.append((pattern(text), said))
             except PathError as error:
-                self._report(f"{key}: {error}", "Write a path such as 'walls[*].area'.")
+                self._report(f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.")
         return compiled
 
     def _check(self) -> None:
@@ -189,19 +189,19 @@ class Rules:
         mapping = self.mapping
         for name in mapping.tolerance_categories:
             if name not in mapping.tolerances:
-                self._report(f"tolerance_categories: {name!r} has no tolerance", f"Add {name!r} below 'tolerances'.")
+                self._report(f"The tolerance category {name!r} has no tolerance", f"Add {name!r} below 'tolerances'.")
         bounds = [(place, said.percent, said.absolute) for place, said in mapping.tolerances.items()]
         bounds += [(place, said.percent, said.absolute) for place, said in mapping.fields.items()]
         for place, *numbers in bounds:
             for number in numbers:
                 if number is not None and not _is_usable(number):
-                    self._report(f"the tolerance of {place!r} is no number from 0 up", "Give 0 or more.")
+                    self._report(f"The tolerance of {place!r} is no number from 0 up", "Give 0 or more.")
         for place, pairing in mapping.lists.items():
             if pairing.threshold is not None and not 0 <= pairing.threshold <= 1:
-                self._report(f"the threshold of {place!r} lies outside 0..1", "Give a share such as 0.8.")
+                self._report(f"The threshold of {place!r} lies outside 0..1", "Give a share such as 0.8.")
             for texts in (pairing.match_fields or (), pairing.score_fields or ()):
                 if len(_keys(texts)) < len(texts):
-                    self._report(f"lists: {place!r} names a key that cannot be read", "Write a key such as 'price'.")
+                    self._report(f"The list {place!r} names a key that cannot be read", "Write a key such as 'price'.")
 
     def _report(self, what: str, fix: str) -> None:
         self.findings.append(Finding("error", what, fix, None, "mapping"))

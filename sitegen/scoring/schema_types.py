@@ -37,9 +37,13 @@ def read_schema(content: bytes | None) -> tuple[tuple[SchemaType, ...], frozense
     try:
         root = read_json(content).value
     except UnreadableError as error:
-        return (), frozenset(), (Finding("error", error.what, error.fix, error.line, "schema"),)
+        return (
+            (),
+            frozenset(),
+            (Finding("error", f"The schema cannot be read: {error.what}", error.fix, error.line, "schema"),),
+        )
     if not isinstance(root, dict):
-        return (), frozenset(), (Finding("error", "it is no object", "Write a JSON Schema.", None, "schema"),)
+        return (), frozenset(), (Finding("error", "The schema is no object", "Write a JSON Schema.", None, "schema"),)
     types: list[SchemaType] = []
     lists: set[str] = set()
     for steps, kind in _walk(root, root, (), ()):

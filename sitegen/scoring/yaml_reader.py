@@ -116,7 +116,7 @@ class _Builder:
                     merged |= each if isinstance(each, dict) else {}
                 continue
             if key in members and len(self.findings) < 20:
-                what = f"the key {key[:80]!r} stands twice in one object; the last one counts"
+                what = f"The key {key[:80]!r} stands twice in one object; the last one counts"
                 self.findings.append(Finding("warning", what, "Remove one.", event.start_mark.line + 1))
             self._note(event, below)
             members[key] = value

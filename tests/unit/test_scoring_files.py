@@ -29,6 +29,10 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
         ("t.csv", b"a,b\n", "it has a header and no rows", None),
         ("t.csv", b"a\n\xff\n", "it is not UTF-8 text", 2),
         ("t.csv", b'a\n"' + b"x" * 200_000 + b'"\n', "it is no valid CSV: field larger than field limit (131072)", 2),
+        ("t.csv", b'a,b\n1,2\n3,"4\n5,6\n', "the quote that opens in line 3 is never closed", 3),
+        ("t.csv", b'a,b\r\n"1\r\n2",3\r\n"4', "the quote that opens in line 4 is never closed", 4),
+        ("t.csv", b'a,b\n1,2\n3,"', "the quote that opens in line 3 is never closed", 3),
+        ("t.csv", b'a\n"b ""c""', "the quote that opens in line 2 is never closed", 2),
         ("t.csv", b",Walls:, Name\n,,x\n", "nothing of it is mapped (read as building_summary_csv)", None),
         ("t.json", b'{"a": 1', "it is no valid JSON: Expecting ',' delimiter at line 1, column 8", 1),
         ("t.json", b"[]", "it holds no object", None),
@@ -47,7 +51,7 @@ def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes
     (finding,) = card.findings
     assert (finding.severity, finding.what, finding.line, finding.about) == (
         "error",
-        f"the ground truth cannot be read: {what}",
+        f"The ground truth cannot be read: {what}",
         line,
         "ground_truth",
     )
@@ -58,7 +62,7 @@ def test_a_missing_ground_truth_says_so() -> None:
     assert card.findings == (
         Finding(
             "error",
-            "the ground truth cannot be read: the file is missing",
+            "The ground truth cannot be read: the file is missing",
             "Add the ground truth.",
             None,
             "ground_truth",
@@ -69,14 +73,14 @@ def test_a_missing_ground_truth_says_so() -> None:
 @pytest.mark.parametrize(
     ("outputs", "what"),
     [
-        ((), "the output cannot be read: the output is missing"),
-        ((File("e.json", None, "a Git LFS pointer"),), "the output cannot be read: a Git LFS pointer"),
-        ((File("e.json", b"\xff\xfe"),), "the output cannot be read: it is not UTF-8 text"),
-        ((File("e.json", b"[" * 500 + b"]" * 500),), "the output cannot be read: it is nested deeper than 100 levels"),
-        ((File("e.json", b"[" * 99_999),), "the output cannot be read: it is nested deeper than 100 levels"),
-        ((File("e.json", b'"text"'),), "the output cannot be read: its root is no object"),
-        ((File("e.yaml", b"- " * 500),), "the output cannot be read: it is nested deeper than 100 levels"),
-        ((File("e.jsonl", b"\n"),), "the output cannot be read: it is empty"),
+        ((), "The output cannot be read: the output is missing"),
+        ((File("e.json", None, "a Git LFS pointer"),), "The output cannot be read: a Git LFS pointer"),
+        ((File("e.json", b"\xff\xfe"),), "The output cannot be read: it is not UTF-8 text"),
+        ((File("e.json", b"[" * 500 + b"]" * 500),), "The output cannot be read: it is nested deeper than 100 levels"),
+        ((File("e.json", b"[" * 99_999),), "The output cannot be read: it is nested deeper than 100 levels"),
+        ((File("e.json", b'"text"'),), "The output cannot be read: its root is no object"),
+        ((File("e.yaml", b"- " * 500),), "The output cannot be read: it is nested deeper than 100 levels"),
+        ((File("e.jsonl", b"\n"),), "The output cannot be read: it is empty"),
     ],
 )
 def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ...], what: str) -> None:

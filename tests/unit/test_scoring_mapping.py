@@ -63,8 +63,8 @@ def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is
     mapping, findings = read_mapping(content, "{}")
     assert mapping == Mapping(coerce=True, fields={"a": FieldSettings(percent=Decimal(2))})
     assert sorted(findings, key=lambda finding: finding.line or 0) == [
-        Finding("error", "unknown key 'tolerence'", "Write 'tolerances' instead.", 2, "mapping"),
-        Finding("error", "unknown key 'fields.a.tipe'", "Write 'type' instead.", 6, "mapping"),
+        Finding("error", "Unknown key 'tolerence'", "Write 'tolerances' instead.", 2, "mapping"),
+        Finding("error", "Unknown key 'fields.a.tipe'", "Write 'type' instead.", 6, "mapping"),
     ]
 
 
@@ -88,7 +88,7 @@ def test_settings_win_key_by_key() -> None:
 def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
     assert read_mapping(None, '{"convension": "standard"}') == (
         Mapping(),
-        (Finding("error", "unknown key 'convension'", "Write 'convention' instead.", None, "settings"),),
+        (Finding("error", "Unknown key 'convension'", "Write 'convention' instead.", None, "settings"),),
     )
 
 
@@ -107,10 +107,10 @@ ignore: ["a[", ok]
 """
     rules, findings = compile_rules(content, "{}", None)
     assert [each.what for each in findings] == [
-        "ignore: 'a[' is no field path",
-        "tolerance_categories: 'aera' has no tolerance",
-        "the tolerance of 'area' is no number from 0 up",
-        "the threshold of 'l' lies outside 0..1",
+        "In 'ignore': 'a[' is no field path",
+        "The tolerance category 'aera' has no tolerance",
+        "The tolerance of 'area' is no number from 0 up",
+        "The threshold of 'l' lies outside 0..1",
     ]
     assert rules.list_rule("l").threshold == 0.8
     assert rules.ignored("ok", "ok")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
+from itertools import chain
 from typing import Final, Protocol
 
 from sitegen.scoring.ground_truth import building_summary_csv, long, trees, wide
@@ -57,11 +59,25 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
 
 def _rows(content: bytes) -> list[list[str]]:
     """The cells as text: ``NA``, ``None`` and ``00712`` stay what they are."""
-    reader = csv.reader(io.StringIO(text_of(content), newline=""))
+    # A last row of two empty cells: an open quote would take it into its cell, which nothing else shows.
+    reader = csv.reader(chain(_lines(text_of(content)), [","]))
+    rows: list[list[str]] = []
+    start = 0
     try:
-        rows = list(reader)
+        for row in reader:
+            rows.append(row)
+            start = reader.line_num
     except csv.Error as error:
-        raise UnreadableError(f"it is no valid CSV: {error}", "Correct the line.", reader.line_num) from None
+        raise UnreadableError(f"it is no valid CSV: {error}", "Correct the line.", start + 1) from None
+    last = rows.pop()
+    if last != ["", ""]:
+        # The cell runs from the quote to the end of the file.
+        line = reader.line_num - max(1, len(list(_lines(last[-1][:-1]))))
+        raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
     return rows
+
+
+def _lines(text: str) -> Iterable[str]:
+    return io.StringIO(text, newline="")

@@ -50,7 +50,7 @@ class Tree:
         self._report(f"the path {path!r} has a value already", "Map each column to a path of its own.")
 
     def _report(self, what: str, fix: str) -> None:
-        self.findings.append(Finding("warning", f"{what}; this column is not scored", fix, None, "ground_truth"))
+        self.findings.append(Finding("warning", f"A column is not scored: {what}", fix, None, "ground_truth"))
 
     def value(self) -> dict[str, Value]:
         """The finished tree."""
@@ -78,10 +78,12 @@ def unmapped(names: list[str]) -> tuple[Finding, ...]:
     if not distinct:
         return ()
     listed = ", ".join(name[:60] for name in distinct[:40]) + (", ..." if len(distinct) > 40 else "")
+    number = len(distinct)
+    they = "1 column of the ground truth is" if number == 1 else f"{number} columns of the ground truth are"
     return (
         Finding(
             "note",
-            f"{len(distinct)} columns of the ground truth are not mapped and not scored: {listed}",
+            f"{they} not mapped and not scored: {listed}",
             "Map them in csv_to_json or array_mappings if they should count.",
             None,
             "ground_truth",

@@ -30,7 +30,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         if not any(cell.strip() for cell in row):
             continue
         if any(cell.strip() for cell in row[len(header) :]):
-            what = f"line {number} has more cells than the header; the rest is not scored"
+            what = f"Line {number} has more cells than the header; the rest is not scored"
             findings.append(Finding("warning", what, "Quote cells that contain commas.", number, "ground_truth"))
         tree = Tree()
         cells = dict(zip(header, [*row, *[""] * len(header)], strict=False))
@@ -75,14 +75,14 @@ def _named(
     if named_by is None and len(documents) == 1:
         return documents, None
     if named_by is None:
-        what = "several rows and no column that names them; they are paired with the output by their order"
+        what = "Several rows and no column that names them; they are paired with the output by their order"
         findings.append(Finding("warning", what, "Add a column 'id', or set id_column.", 1, "ground_truth"))
         return [Document(str(number), document.root) for number, document in enumerate(documents, 1)], None
     seen: set[str] = set()
     kept = []
     for document in documents:
         if document.id in seen:
-            what = f"the document {document.id[:80]!r} stands twice; the first one counts"
+            what = f"The document {document.id[:80]!r} stands twice; the first one counts"
             findings.append(Finding("error", what, "Give every document a name of its own.", None, "ground_truth"))
         else:
             kept.append(document)
