@@ -14,10 +14,10 @@ LAYERS = (
     {"demo"},
     {"build"},
     {"stages"},
-    {"render"},
+    {"render", "comparing"},
     {"pages"},
-    {"saving"},
-    {"analysis", "project", "verifying"},
+    {"saving", "initialising"},
+    {"analysis", "project", "verifying", "llm"},
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text"},
@@ -26,6 +26,7 @@ LAYERS = (
 """From the top down; a module imports from its own layer's own package, or from a lower layer."""
 
 HOMES = {
+    "anthropic": {"llm"},
     "git": {"history"},
     "jinja2": {"render"},
     "markupsafe": {"render"},
@@ -37,9 +38,25 @@ HOMES = {
     "subprocess": {"history", "demo"},
     "pydantic": {"configuring", "scoring"},
     "distributed": {"stages"},
+    "scipy": {"stats"},
+    "matplotlib": {"comparing"},
 }
 
-HEAVY = {"git", "jinja2", "markdown_it", "rapidfuzz", "unidiff", "pydantic", "yaml", "msgspec", "distributed", "pandas"}
+HEAVY = {
+    "anthropic",
+    "git",
+    "jinja2",
+    "markdown_it",
+    "rapidfuzz",
+    "unidiff",
+    "pydantic",
+    "yaml",
+    "msgspec",
+    "distributed",
+    "pandas",
+    "scipy",
+    "matplotlib",
+}
 
 
 class Import(NamedTuple):

@@ -1,0 +1,169 @@
+"""One result of an eval against a later one: metrics, what was fixed and what broke, and whether it can be chance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from sitegen.analysis.comparison.cases import ORDER, flipped
+from sitegen.analysis.comparison.values import Flipped
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.scorecards import DocumentScore, Result
+from sitegen.stats.counts import f1
+from sitegen.stats.significance import Significance, mcnemar, paired_t_test
+
+_RIGHT: Final = ("correct", "true_negative")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric on both sides."""
+
+    name: str
+    label: str
+    before: float | None
+    after: float | None
+    change: float | None
+    """After minus before; None unless both are defined."""
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A judgement that was wrong on at least one side."""
+
+    document: str
+    path: str
+    change: Flipped
+    before: Outcome | None
+    """None: nothing was expected there, and nothing given."""
+    after: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """The headline metric of one document on both sides."""
+
+    id: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A result against a later one."""
+
+    eval_id: str
+    before: str
+    """What the sides are called: ``iteration-011``, a revision."""
+    after: str
+    metrics: tuple[MetricChange, ...]
+    fixed: int
+    broken: int
+    still_wrong: int
+    still_right: int
+    unpaired: int
+    """Judgements that only one side has, because the ground truth is not the same."""
+    judgements: Significance
+    """McNemar over the judgements of both sides."""
+    documents: tuple[DocumentChange, ...]
+    """Those of both sides."""
+    by_document: Significance
+    """Paired t-test over the documents' headline metric."""
+    flips: tuple[Flip, ...]
+    """Broken first, then fixed, then still wrong; in each by document and path."""
+
+
+_Key: TypeAlias = tuple[str, str, str]
+
+
+class _Paired(NamedTuple):
+    before: Judgement | None
+    after: Judgement | None
+
+
+def change_of(
+    eval_id: str, specs: Sequence[MetricSpec], before: tuple[str, Result], after: tuple[str, Result]
+) -> Change:
+    """Compare two results, each with the name of its side, that one scorer gave."""
+    (first_name, first), (second_name, second) = before, after
+    paired, unpaired = _pair(first.judgements, second.judgements)
+    flips = [_flip(key, pair) for key, pair in paired.items() if not (_is_right(pair.before) and _is_right(pair.after))]
+    number = Counter(flip.change for flip in flips)
+    documents = tuple(_documents(specs[0].name, first, second))
+    both = [(each.before, each.after) for each in documents if each.before is not None and each.after is not None]
+    return Change(
+        eval_id=eval_id,
+        before=first_name,
+        after=second_name,
+        metrics=tuple(_metric(spec, first, second) for spec in specs),
+        fixed=number["fixed"],
+        broken=number["broken"],
+        still_wrong=number["still_wrong"],
+        still_right=len(paired) - len(flips),
+        unpaired=unpaired,
+        judgements=mcnemar(number["broken"], number["fixed"], len(paired)),
+        documents=documents,
+        by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
+        flips=tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.document, flip.path))),
+    )
+
+
+def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict[_Key, _Paired], int]:
+    """Judgements of the same thing, and how many have no partner.
+
+    A value that nobody expected is judged only where it was given: its absence on the other side is right.
+    """
+    one, other = tuple(first), tuple(second)
+    several = _several(one) | _several(other)
+    before, after = ({_key(each, several): each for each in side} for side in (one, other))
+    paired, unpaired = {}, 0
+    for key in before | after:
+        pair = _Paired(before.get(key), after.get(key))
+        if all(each is None or each.outcome == "hallucination" for each in pair) or None not in pair:
+            paired[key] = pair
+        else:
+            unpaired += 1
+    return paired, unpaired
+
+
+def _several(judgements: Iterable[Judgement]) -> set[tuple[str, str]]:
+    """Places with more than one judgement: an expected item and an extra one, or several highlights."""
+    return {place for place, count in Counter((one.document, one.path) for one in judgements).items() if count > 1}
+
+
+def _key(one: Judgement, several: set[tuple[str, str]]) -> _Key:
+    place = (one.document, one.path)
+    if place not in several:
+        return (*place, "")
+    return (*place, f"extra {one.actual!r}" if one.expected is None else repr(one.expected))
+
+
+def _is_right(one: Judgement | None) -> bool:
+    return one is None or one.outcome in _RIGHT
+
+
+def _flip(key: _Key, pair: _Paired) -> Flip:
+    before, after = (None if one is None else one.outcome for one in pair)
+    return Flip(key[0], key[1], flipped(_is_right(pair.before), _is_right(pair.after)), before, after)
+
+
+def _metric(spec: MetricSpec, first: Result, second: Result) -> MetricChange:
+    before, after = first.scorecard.metric(spec.name), second.scorecard.metric(spec.name)
+    change = None if before is None or after is None else after - before
+    return MetricChange(spec.name, spec.label, before, after, change, spec.higher_is_better)
+
+
+def _documents(headline: str, first: Result, second: Result) -> Iterable[DocumentChange]:
+    after = {each.id: each for each in second.scorecard.documents}
+    for each in first.scorecard.documents:
+        if each.id in after:
+            yield DocumentChange(each.id, _headline(headline, each), _headline(headline, after[each.id]))
+
+
+def _headline(name: str, document: DocumentScore) -> float | None:
+    """The headline metric of one document; F1 where the kind gives documents no metrics of their own."""
+    return next((metric.value for metric in document.metrics if metric.name == name), f1(document.counts))

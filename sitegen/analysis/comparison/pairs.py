@@ -1,0 +1,151 @@
+"""Testing every pair of variants (rule 33): independent tests decide, paired tests stand beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from sitegen.analysis.comparison.cases import Case, cases, flips
+from sitegen.analysis.comparison.values import Measured, MetricTest, Pair, Tested, TestedMetric
+from sitegen.model.responses import Answer
+from sitegen.stats import sample_size
+from sitegen.stats import significance as tests
+from sitegen.stats.significance import ALPHA, Significance
+
+
+class Sample(NamedTuple):
+    """A variant with what its tests are made from."""
+
+    measured: Measured
+    grades: tuple[int, ...]
+    cases: dict[str, Case]
+
+
+class _Raw(NamedTuple):
+    """One metric of one pair before p values are adjusted over all pairs."""
+
+    first: float | None
+    second: float | None
+    independent: Significance
+    lead: float
+    """Above zero where the second variant is better, of all its answers."""
+    paired: Significance
+    by_case: tuple[tuple[float, float], ...]
+    """Both sides' values of the cases that both have."""
+    effect_size: float | None
+    sample: int
+    minimum_sample: int | None
+
+
+def sample(measured: Measured, answers: Iterable[Answer]) -> Sample:
+    """A variant's grades and cases. Failed calls are left out."""
+    answered = [answer for answer in answers if not answer.failed]
+    grades = tuple(answer.quality for answer in answered if answer.quality is not None)
+    return Sample(measured, grades, cases(answered))
+
+
+def pairs(samples: Sequence[Sample]) -> tuple[Pair, ...]:
+    """Every pair, tested. With more than one pair p values are adjusted over them (Holm), metric by metric."""
+    couples = list(combinations(samples, 2))
+    accuracy = _decide("accuracy", couples, [_accuracy(*couple) for couple in couples])
+    quality = _decide("quality", couples, [_quality(*couple) for couple in couples])
+    return tuple(
+        Pair(
+            first=first.measured.name,
+            second=second.measured.name,
+            tests=both,
+            winner=agreed(test.independent.better for test in both),
+            flips=flips(first.cases, second.cases),
+        )
+        for (first, second), both in zip(couples, zip(accuracy, quality, strict=True), strict=True)
+    )
+
+
+def agreed(winners: Iterable[str | None]) -> str | None:
+    """The one name among the winners; None if there is none, or if they contradict each other."""
+    names = {name for name in winners if name is not None}
+    return names.pop() if len(names) == 1 else None
+
+
+def _accuracy(first: Sample, second: Sample) -> _Raw:
+    one, other = first.measured, second.measured
+    by_case = _by_case(first, second, lambda case: case.right)
+    only_first = sum(before > after for before, after in by_case)
+    only_second = sum(before < after for before, after in by_case)
+    h = None
+    if one.scored and other.scored:
+        h = sample_size.cohens_h(other.right / other.scored, one.right / one.scored)
+    return _Raw(
+        first=one.accuracy,
+        second=other.accuracy,
+        independent=tests.chi_square(one.right, one.scored - one.right, other.right, other.scored - other.right),
+        lead=h or 0.0,
+        paired=tests.mcnemar(only_first, only_second, len(by_case)),
+        by_case=by_case,
+        effect_size=h,
+        sample=min(one.scored, other.scored),
+        minimum_sample=sample_size.cases_for_proportions(h) if h else None,
+    )
+
+
+def _quality(first: Sample, second: Sample) -> _Raw:
+    by_case = _by_case(first, second, lambda case: case.grade)
+    d = sample_size.cohens_d(second.grades, first.grades)
+    return _Raw(
+        first=first.measured.quality,
+        second=second.measured.quality,
+        independent=tests.t_test(first.grades, second.grades),
+        lead=tests.mean(second.grades) - tests.mean(first.grades) if first.grades and second.grades else 0.0,
+        paired=tests.paired_t_test([before for before, _ in by_case], [after for _, after in by_case]),
+        by_case=by_case,
+        effect_size=d,
+        sample=min(len(first.grades), len(second.grades)),
+        minimum_sample=sample_size.cases_for_means(d) if d else None,
+    )
+
+
+def _by_case(first: Sample, second: Sample, value: Callable[[Case], float | None]) -> tuple[tuple[float, float], ...]:
+    found = []
+    for case_id, case in first.cases.items():
+        other = second.cases.get(case_id)
+        before, after = value(case), None if other is None else value(other)
+        if before is not None and after is not None:
+            found.append((before, after))
+    return tuple(found)
+
+
+def _decide(metric: TestedMetric, couples: Sequence[tuple[Sample, Sample]], raw: Sequence[_Raw]) -> list[MetricTest]:
+    """One metric of every pair: p values adjusted together, then held against alpha."""
+    independent = tests.holm([each.independent.p_value for each in raw])
+    paired = tests.holm([each.paired.p_value for each in raw])
+    return [_metric_test(metric, *each) for each in zip(couples, raw, independent, paired, strict=True)]
+
+
+def _metric_test(
+    metric: TestedMetric, couple: tuple[Sample, Sample], raw: _Raw, independent_p: float | None, paired_p: float | None
+) -> MetricTest:
+    names = (couple[0].measured.name, couple[1].measured.name)
+    independent = _tested(raw.independent, independent_p, raw.lead, names)
+    paired = _tested(raw.paired, paired_p, sum(after - before for before, after in raw.by_case), names)
+    defined = independent.p_value is not None and paired.p_value is not None
+    return MetricTest(
+        metric=metric,
+        first=raw.first,
+        second=raw.second,
+        difference=None if raw.first is None or raw.second is None else raw.second - raw.first,
+        independent=independent,
+        paired=paired,
+        disagrees=defined and independent.better != paired.better,
+        first_better=sum(before > after for before, after in raw.by_case),
+        equal=sum(before == after for before, after in raw.by_case),
+        second_better=sum(before < after for before, after in raw.by_case),
+        effect_size=raw.effect_size,
+        sample=raw.sample,
+        minimum_sample=raw.minimum_sample,
+    )
+
+
+def _tested(test: Significance, adjusted_p: float | None, lead: float, names: tuple[str, str]) -> Tested:
+    better = names[lead > 0] if adjusted_p is not None and adjusted_p < ALPHA and lead else None
+    return Tested(test.method, test.statistic, test.p_value, adjusted_p, better, test.note)

@@ -1,0 +1,66 @@
+"""The order of variants, and how sure it is (rule 34)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sitegen.analysis.comparison.values import Confidence, Measured, Pair, Ranked
+
+WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality", 0.3, 5.0))
+"""(metric, weight, best value)."""
+
+DIGITS: Final = 12
+"""Decimals in which two scores are the same: far beyond any metric, and short of what adding in another order does."""
+
+
+def ranking(some: Sequence[Measured]) -> tuple[Ranked, ...]:
+    """By score; equal ones share a rank, and stand by name. Variants of which nothing was measured come last."""
+    scored = {one.name: _score(one) for one in some}
+    measured = {one.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(one, metric) is not None) for one in some}
+    alike = len({metrics for metrics in measured.values() if metrics}) <= 1
+    known = [score for score in scored.values() if score is not None]
+    rows = [
+        Ranked(
+            rank=None if score is None else 1 + sum(other > score for other in known),
+            name=name,
+            score=score,
+            measured=measured[name],
+            comparable=alike and score is not None,
+        )
+        for name, score in scored.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
+
+
+def _score(one: Measured) -> float | None:
+    parts = [(weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(one, metric)) is not None]
+    whole = sum(weight for weight, _ in parts)
+    return round(sum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
+
+
+def leader(rows: Sequence[Ranked]) -> Ranked | None:
+    """The variant that ranks first alone; None if several share the first rank, or nothing was measured."""
+    first = [row for row in rows if row.rank == 1]
+    return first[0] if len(first) == 1 else None
+
+
+def confidence(rows: Sequence[Ranked], pairs: Sequence[Pair], overall_winner: str | None) -> Confidence:
+    """How far the tests bear out the ranking.
+
+    high: the variant that ranks first is also the overall winner, and all were measured on the same metrics. medium:
+    some test, independent or paired, is significantly in its favour, and none against it. low: anything else.
+    """
+    first = leader(rows)
+    if first is None:
+        return "low"
+    if first.comparable and first.name == overall_winner:
+        return "high"
+    verdicts = {
+        tested.better
+        for pair in pairs
+        if first.name in (pair.first, pair.second)
+        for test in pair.tests
+        for tested in (test.independent, test.paired)
+    } - {None}
+    return "medium" if verdicts == {first.name} else "low"

@@ -1,0 +1,128 @@
+"""What comparing variants gives: frozen values that are written as JSON as they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+TestedMetric: TypeAlias = Literal["accuracy", "quality"]
+Confidence: TypeAlias = Literal["high", "medium", "low"]
+Flipped: TypeAlias = Literal["fixed", "broken", "still_wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The numbers of one variant; undefined ones were not measured."""
+
+    name: str
+    accuracy: float | None
+    consistency: float | None
+    quality: float | None
+    rouge1: float | None
+    rouge2: float | None
+    rougeL: float | None  # noqa: N815 - the metric's own name
+    responses: int
+    scored: int
+    """Responses to cases with an expected text."""
+    right: int
+    graded: int
+    failed: int
+    """Calls that gave an error: in no metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A test of one pair, and what it decides."""
+
+    method: str
+    statistic: float | None
+    p_value: float | None
+    """None: undefined, for the reason that ``note`` gives."""
+    adjusted_p: float | None
+    """By Holm over all pairs; with one pair the same as ``p_value``. This one decides."""
+    better: str | None
+    """The variant that is significantly better; None: neither, or undefined."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTest:
+    """One metric of one pair."""
+
+    metric: TestedMetric
+    first: float | None
+    second: float | None
+    difference: float | None
+    """Second minus first."""
+    independent: Tested
+    """Decides who wins."""
+    paired: Tested
+    """Of the cases that both answered: stands beside the other."""
+    disagrees: bool
+    """Both tests are defined, and decide differently."""
+    first_better: int
+    """Cases that went better with the first variant."""
+    equal: int
+    second_better: int
+    effect_size: float | None
+    """Second against first: Cohen's h of accuracies, Cohen's d of grades."""
+    sample: int
+    """Responses behind the value of the variant that has fewer."""
+    minimum_sample: int | None
+    """Responses per variant that would show the observed difference with a power of 0.8; None without a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFlip:
+    """A case that at least one side got wrong, seen from the first side to the second."""
+
+    case_id: str
+    category: str
+    change: Flipped
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two variants."""
+
+    first: str
+    second: str
+    tests: tuple[MetricTest, ...]
+    """Accuracy, then quality."""
+    winner: str | None
+    """Better in one metric and worse in none; None: a tie."""
+    flips: tuple[CaseFlip, ...]
+    """Broken cases first, then fixed, then still wrong; in each by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A variant's place."""
+
+    rank: int | None
+    """From 1; equal scores share a rank. None: nothing was measured."""
+    name: str
+    score: float | None
+    """0.4 accuracy + 0.3 consistency + 0.3 quality / 5, weights renormalised over what was measured."""
+    measured: tuple[str, ...]
+    """Which of the three."""
+    comparable: bool
+    """Every other variant that was ranked was measured on the same metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two or more variants, compared."""
+
+    eval_id: str
+    variants: tuple[Measured, ...]
+    pairs: tuple[Pair, ...]
+    winners: dict[TestedMetric, str | None]
+    """Who is significantly better than every other variant, by metric."""
+    overall_winner: str | None
+    """Who wins every pair; None: a tie."""
+    ranking: tuple[Ranked, ...]
+    confidence: Confidence
+    recommendation: str
+    warnings: tuple[str, ...]
+    alpha: float

@@ -1,0 +1,143 @@
+"""Comparing variants of a prompt (rules 33 and 34): tests of every pair, winners, ranking, recommendation.
+
+Symmetric: exchanging two variants exchanges their names in the outcome, and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from sitegen.analysis.comparison.pairs import agreed, pairs, sample
+from sitegen.analysis.comparison.ranking import confidence, leader, ranking
+from sitegen.analysis.comparison.values import Comparison, Measured, MetricTest, Pair, Ranked, TestedMetric
+from sitegen.model.metrics import Metric
+from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Result
+from sitegen.stats.significance import ALPHA
+
+TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
+
+
+class Variant(NamedTuple):
+    """One of the prompts that are compared."""
+
+    name: str
+    answers: tuple[Answer, ...]
+    metrics: tuple[Metric, ...]
+    """As the kind ``responses`` names them: ``accuracy``, ``consistency_score``, ``average_quality``, ``rouge1`` ..."""
+
+
+def variants_of(result: Result) -> tuple[Variant, ...]:
+    """The variants of a result of kind ``responses``, in its order."""
+    return tuple(
+        Variant(each.id, tuple(one for one in result.answers if one.variant == each.id), each.metrics)
+        for each in result.scorecard.documents
+    )
+
+
+def compare(eval_id: str, variants: Sequence[Variant]) -> Comparison:
+    """Compare two or more variants whose names differ."""
+    measured = tuple(measure(variant) for variant in variants)
+    tested = pairs([sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)])
+    names = [variant.name for variant in variants]
+    winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
+    rows = ranking(measured)
+    return Comparison(
+        eval_id=eval_id,
+        variants=measured,
+        pairs=tested,
+        winners={
+            metric: _beats_all(names, [(pair, pair.tests[k].independent.better) for pair in tested])
+            for k, metric in enumerate(TESTED)
+        },
+        overall_winner=winner,
+        ranking=rows,
+        confidence=confidence(rows, tested, winner),
+        recommendation=_recommendation(rows, tested, winner),
+        warnings=tuple(_warnings(measured, tested, rows)),
+        alpha=ALPHA,
+    )
+
+
+def measure(variant: Variant) -> Measured:
+    """The numbers of a variant."""
+    known = dict(variant.metrics)
+    answered = [answer for answer in variant.answers if not answer.failed]
+    verdicts = [answer.correct for answer in answered if answer.correct is not None]
+    return Measured(
+        name=variant.name,
+        accuracy=known.get("accuracy"),
+        consistency=known.get("consistency_score"),
+        quality=known.get("average_quality"),
+        rouge1=known.get("rouge1"),
+        rouge2=known.get("rouge2"),
+        rougeL=known.get("rougeL"),
+        responses=len(variant.answers),
+        scored=len(verdicts),
+        right=sum(verdicts),
+        graded=sum(answer.quality is not None for answer in answered),
+        failed=len(variant.answers) - len(answered),
+    )
+
+
+def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[Pair, str | None]]) -> str | None:
+    """The variant that wins every pair it is in; at most one can."""
+    return next(
+        (name for name in names if all(won == name for pair, won in verdicts if name in (pair.first, pair.second))),
+        None,
+    )
+
+
+def _recommendation(rows: Sequence[Ranked], tested: Sequence[Pair], winner: str | None) -> str:
+    """One or two sentences, in plain text."""
+    first = leader(rows)
+    if winner is not None:
+        metrics = _better_metrics(winner, tested)
+        use = f"Use {winner}: it is significantly better in {metrics}"
+        if first is not None and first.name == winner:
+            return f"{use}, and ranks first."
+        ranked = f"{first.name} ranks first" if first else "it does not rank first alone"
+        return f"{use}. But {ranked}: look at the metrics that were not tested before you decide."
+    if all(row.score is None for row in rows):
+        return "Nothing was measured: there is nothing to recommend."
+    conflict = next((pair for pair in tested if _is_conflict(pair)), None)
+    if conflict is not None:
+        one, other = (_better_metrics(name, [conflict]) for name in (conflict.first, conflict.second))
+        return f"A tie: {conflict.first} is better in {one}, {conflict.second} in {other}. Decide which matters more."
+    ahead = f"{first.name} ranks first" if first else "Several rank first"
+    if any(pair.winner for pair in tested):
+        return f"A tie: no variant beats every other. {ahead}."
+    return f"A tie: no significant difference. {ahead}, but that may be chance: add cases, or choose by cost."
+
+
+def _better_metrics(name: str, tested: Iterable[Pair]) -> str:
+    found = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
+    return " and ".join(metric for metric in TESTED if metric in found)
+
+
+def _is_conflict(pair: Pair) -> bool:
+    winners = [test.independent.better for test in pair.tests]
+    return any(winners) and agreed(winners) is None
+
+
+def _warnings(measured: Sequence[Measured], tested: Sequence[Pair], rows: Sequence[Ranked]) -> Iterable[str]:
+    if len({row.measured for row in rows}) > 1:
+        yield "The variants were not measured on the same metrics, so that their scores are not comparable."
+    for one in measured:
+        if one.failed:
+            yield f"{one.name}: {one.failed} of {one.responses} calls failed and are in no metric."
+    for pair in tested:
+        for test in pair.tests:
+            yield from _doubts(pair, test)
+
+
+def _doubts(pair: Pair, test: MetricTest) -> Iterable[str]:
+    about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
+    if test.disagrees:
+        yield f"{about}: the paired test disagrees. It knows that both answered the same cases."
+    if test.minimum_sample is not None and test.sample < test.minimum_sample:
+        yield (
+            f"{about}: {test.sample} responses each are too few to find a difference as large as this one;"
+            f" it takes {test.minimum_sample:,} (chance of 0.8, alpha {ALPHA:g})."
+        )

@@ -1,0 +1,76 @@
+"""How large a difference is, and how many cases it takes to see it (Cohen, *Statistical Power Analysis*, 1988).
+
+The least number of cases is per prompt, for a two-sided independent test at alpha 0.05 that shall find a difference as
+large as the one that was observed with a chance of 0.8. ``statsmodels.stats.power`` gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import asin, sqrt
+from typing import Final
+
+from sitegen.stats.significance import ALPHA, mean, pooled_variance
+
+POWER: Final = 0.8
+
+MOST: Final = 10_000_000
+"""Cases beyond which nobody asks."""
+
+
+def cohens_h(first: float, second: float) -> float:
+    """The difference of two proportions on the arcsine scale, where it is as easy to see anywhere (chapter 6)."""
+    return 2 * asin(sqrt(first)) - 2 * asin(sqrt(second))
+
+
+def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The difference of two means in pooled standard deviations (chapter 2); None where there are none."""
+    if len(first) < 2 or len(second) < 2:
+        return None
+    spread = sqrt(pooled_variance(first, second))
+    return (mean(first) - mean(second)) / spread if spread else None
+
+
+def cases_for_proportions(h: float) -> int | None:
+    """Least number of cases for two proportions that differ by Cohen's h: normal approximation (chapter 6).
+
+    None if there is no difference, or one so small that it takes more than ten million cases.
+    """
+    from scipy.special import ndtr, ndtri
+
+    limit = float(ndtri(1 - ALPHA / 2))
+
+    def power(cases: int) -> float:
+        shift = abs(h) * sqrt(cases / 2)
+        return float(ndtr(shift - limit) + ndtr(-shift - limit))
+
+    return _least(power) if h else None
+
+
+def cases_for_means(d: float) -> int | None:
+    """Least number of cases for two means that differ by Cohen's d: noncentral t distribution (chapter 2).
+
+    None if there is no difference, or one so small that it takes more than ten million cases.
+    """
+    from scipy.special import nctdtr, stdtrit
+
+    def power(cases: int) -> float:
+        freedom, shift = 2 * cases - 2, abs(d) * sqrt(cases / 2)
+        limit = float(stdtrit(freedom, 1 - ALPHA / 2))
+        return float(1 - nctdtr(freedom, shift, limit) + nctdtr(freedom, shift, -limit))
+
+    return _least(power) if d else None
+
+
+def _least(power: Callable[[int], float]) -> int | None:
+    """The least number from 2 with enough power, which grows with the number."""
+    enough = 2
+    while power(enough) < POWER:
+        enough *= 2
+        if enough > MOST:
+            return None
+    short = enough // 2
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        short, enough = (short, middle) if power(middle) >= POWER else (middle, enough)
+    return max(2, enough)

@@ -1,0 +1,140 @@
+"""Tests of whether two prompts differ, independent and paired, two-sided (rule 33).
+
+Only the distribution functions come from ``scipy.special``: ``scipy.stats`` takes a second to import, and raises or
+warns where a p value is undefined. Tests hold the results against ``scipy.stats`` and ``statsmodels``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, fsum, isclose, sqrt
+from typing import Final
+
+ALPHA: Final = 0.05
+"""A smaller p value is called significant."""
+
+FEW: Final = 25
+"""Discordant pairs below which McNemar's test is made with the exact binomial distribution."""
+
+ROUNDING: Final = 1e-12
+"""Differences of ratios that are apart by less are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """What a test says."""
+
+    method: str
+    statistic: float | None
+    """None where the method has none, or it is undefined."""
+    p_value: float | None
+    """None: undefined, for the reason that ``note`` gives."""
+    note: str = ""
+
+
+def chi_square(right_1: int, wrong_1: int, right_2: int, wrong_2: int) -> Significance:
+    """Pearson's chi-square of a 2 x 2 table with Yates' continuity correction, one degree of freedom.
+
+    Undefined where a row or a column is zero: then nothing was asked, or all answers are alike. A note says if a cell
+    is expected to hold less than 5, where the approximation is poor (Cochran 1954).
+    """
+    from scipy.special import chdtrc
+
+    method = "chi-square with Yates' correction"
+    total = right_1 + wrong_1 + right_2 + wrong_2
+    rows, columns = (right_1 + wrong_1, right_2 + wrong_2), (right_1 + right_2, wrong_1 + wrong_2)
+    margins = rows[0] * rows[1] * columns[0] * columns[1]
+    if not margins:
+        return Significance(method, None, None, "a row or a column of the table is zero")
+    distance = max(0.0, abs(right_1 * wrong_2 - wrong_1 * right_2) - total / 2)
+    statistic = total * distance**2 / margins
+    note = "fewer than 5 expected in a cell" if min(rows) * min(columns) < 5 * total else ""
+    return Significance(method, statistic, float(chdtrc(1, statistic)), note)
+
+
+def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
+    """McNemar's test of paired answers, from the pairs that only one side got right.
+
+    With fewer than 25 such pairs exact: twice the smaller tail of a binomial with chance 1/2. Otherwise chi-square with
+    continuity correction, (|b - c| - 1)^2 / (b + c). Undefined without pairs; 1 if no pair differs.
+    """
+    from scipy.special import bdtr, chdtrc
+
+    discordant = only_first + only_second
+    if discordant < FEW:
+        method = "McNemar, exact binomial"
+        if not pairs:
+            return Significance(method, None, None, "no case was answered by both")
+        tail = float(bdtr(min(only_first, only_second), discordant, 0.5)) if discordant else 1.0
+        return Significance(method, float(min(only_first, only_second)), min(1.0, 2 * tail))
+    statistic = max(0, abs(only_first - only_second) - 1) ** 2 / discordant
+    return Significance("McNemar with continuity correction", statistic, float(chdtrc(1, statistic)))
+
+
+def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
+    """Student's t-test of two independent samples, with their pooled variance.
+
+    Undefined for a sample of fewer than two. Where neither sample varies t is undefined too, and p is the exact share
+    of permutations whose means lie as far apart.
+    """
+    from scipy.special import stdtr
+
+    method, n, m = "independent t-test", len(first), len(second)
+    if n < 2 or m < 2:
+        return Significance(method, None, None, "fewer than two values")
+    if min(first) == max(first) and min(second) == max(second):
+        as_far = 2 if n == m else 1
+        p_value = 1.0 if first[0] == second[0] else as_far / comb(n + m, n)
+        return Significance("exact permutation test", None, p_value, "neither sample varies")
+    error = sqrt(pooled_variance(first, second) * (1 / n + 1 / m))
+    statistic = (mean(first) - mean(second)) / error
+    return Significance(method, statistic, 2 * float(stdtr(n + m - 2, -abs(statistic))))
+
+
+def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
+    """Student's t-test of the differences between paired values.
+
+    Undefined for fewer than two pairs. Where every difference is the same t is undefined too, and p is the exact share
+    of sign changes whose mean lies as far from zero.
+    """
+    from scipy.special import stdtr
+
+    method = "paired t-test"
+    differences = [one - other for one, other in zip(first, second, strict=True)]
+    count = len(differences)
+    if count < 2:
+        return Significance(method, None, None, "fewer than two pairs")
+    if isclose(min(differences), max(differences), abs_tol=ROUNDING):
+        p_value = 1.0 if isclose(differences[0], 0, abs_tol=ROUNDING) else 2 / 2**count
+        return Significance("exact sign permutation test", None, p_value, "every difference is the same")
+    statistic = mean(differences) / sqrt(variance(differences) / count)
+    return Significance(method, statistic, 2 * float(stdtr(count - 1, -abs(statistic))))
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Adjust p values for several tests (Holm 1979), in their order; undefined ones are no test of the family."""
+    defined = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, index) in enumerate(defined):
+        largest = max(largest, min(1.0, (len(defined) - rank) * p))
+        adjusted[index] = largest
+    return tuple(adjusted)
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean, exactly rounded; at least one value."""
+    return fsum(values) / len(values)
+
+
+def variance(values: Sequence[float]) -> float:
+    """The sample variance, with n - 1; at least two values."""
+    middle = mean(values)
+    return fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
+
+
+def pooled_variance(first: Sequence[float], second: Sequence[float]) -> float:
+    """The variance of two samples around their own means, with n + m - 2."""
+    n, m = len(first), len(second)
+    return ((n - 1) * variance(first) + (m - 1) * variance(second)) / (n + m - 2)

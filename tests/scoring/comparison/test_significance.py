@@ -1,0 +1,154 @@
+"""The tests of significance: against tables of published examples, and against scipy and statsmodels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from scipy import stats as scipy_stats
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import NormalIndPower, TTestIndPower
+from statsmodels.stats.proportion import proportion_effectsize
+
+from sitegen.stats import sample_size, significance
+from sitegen.stats.significance import Significance
+from tests.scoring.test_tables import tables
+
+Row: TypeAlias = dict[str, str]
+
+UNDEFINED = "—"
+CHI, CHI_UNDEFINED, MCNEMAR, MCNEMAR_EQUAL, T, T_ONE_VARIES, T_UNDEFINED, HOLM, CASES = tables(
+    Path(__file__).with_name("significance.md").read_text("utf-8")
+)
+
+
+def each(*rows: Iterable[Row]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("row", [pytest.param(row, id=row["case"]) for table in rows for row in table])
+
+
+def said(test: Significance) -> tuple[str, str, str]:
+    def number(value: float | None, digits: int) -> str:
+        return UNDEFINED if value is None else f"{value:.{digits}f}"
+
+    return (test.method, number(test.statistic, 3), number(test.p_value, 6))
+
+
+def chi_square(row: Row) -> Significance:
+    return significance.chi_square(*(count for side in json.loads(row["table"]) for count in side))
+
+
+def mcnemar(row: Row) -> Significance:
+    both, first, second, none = json.loads(row["pairs"])
+    return significance.mcnemar(first, second, both + first + second + none)
+
+
+def t_test(row: Row) -> Significance:
+    paired = "paired" in row["test"] or "sign" in row["test"]
+    test = significance.paired_t_test if paired else significance.t_test
+    return test(json.loads(row["first"]), json.loads(row["second"]))
+
+
+@each(CHI, CHI_UNDEFINED)
+def test_chi_square_is_what_the_table_says(row):
+    found = chi_square(row)
+    assert (*said(found), found.note) == ("chi-square with Yates' correction", row["statistic"], row["p"], row["note"])
+
+
+@each(CHI)
+def test_chi_square_is_that_of_scipy(row):
+    expected = scipy_stats.chi2_contingency(json.loads(row["table"]), correction=True)
+    found = chi_square(row)
+    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+@each(MCNEMAR, MCNEMAR_EQUAL)
+def test_mcnemar_is_what_the_table_says(row):
+    assert said(mcnemar(row)) == (row["method"], row["statistic"], row["p"])
+
+
+@each(row for row in MCNEMAR if row["p"] != UNDEFINED)
+def test_mcnemar_is_that_of_statsmodels(row):
+    both, first, second, none = json.loads(row["pairs"])
+    expected = statsmodels_mcnemar([[both, first], [second, none]], exact="exact" in row["method"], correction=True)
+    found = mcnemar(row)
+    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+@each(T, T_ONE_VARIES, T_UNDEFINED)
+def test_t_tests_are_what_the_table_says(row):
+    assert said(t_test(row)) == (row["test"], row["statistic"], row["p"])
+
+
+@each(T)
+def test_t_tests_are_those_of_scipy(row):
+    test = scipy_stats.ttest_rel if "paired" in row["test"] else scipy_stats.ttest_ind
+    expected = test(json.loads(row["first"]), json.loads(row["second"]))
+    found = t_test(row)
+    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
+@each(T_ONE_VARIES)
+def test_a_sample_that_does_not_vary_is_no_hindrance(row):
+    expected = scipy_stats.ttest_ind(json.loads(row["first"]), json.loads(row["second"]))
+    found = t_test(row)
+    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+@each(row for row in T_UNDEFINED if "permutation" in row["test"] and "rounding" not in row["case"])
+def test_permutations_are_counted_as_if_one_by_one(row):
+    first, second = json.loads(row["first"]), json.loads(row["second"])
+    paired = "sign" in row["test"]
+
+    def distance(one, other):
+        return abs(sum(one) / len(one) - sum(other) / len(other))
+
+    expected = scipy_stats.permutation_test(
+        (first, second),
+        distance,
+        permutation_type="samples" if paired else "independent",
+        n_resamples=float("inf"),
+        alternative="greater",
+    )
+    assert t_test(row).p_value == pytest.approx(expected.pvalue)
+
+
+@each(HOLM)
+def test_p_values_are_adjusted_as_statsmodels_does(row):
+    given, adjusted = json.loads(row["p"]), json.loads(row["adjusted"])
+    assert significance.holm(given) == pytest.approx(tuple(adjusted))
+    defined = [p for p in given if p is not None]
+    assert [p for p in adjusted if p is not None] == pytest.approx(multipletests(defined, method="holm")[1])
+
+
+@each(CASES)
+def test_the_number_of_cases_is_what_the_table_says(row):
+    needed = sample_size.cases_for_means if row["effect"] == "d" else sample_size.cases_for_proportions
+    assert str(needed(float(row["size"])) or UNDEFINED) == row["cases"]
+
+
+@each(row for row in CASES if row["cases"] != UNDEFINED)
+def test_it_is_the_least_number_with_enough_power_by_statsmodels(row):
+    power = (TTestIndPower() if row["effect"] == "d" else NormalIndPower()).power
+    needed = int(row["cases"])
+    assert power(float(row["size"]), needed, 0.05) >= sample_size.POWER
+    assert needed == 2 or power(float(row["size"]), needed - 1, 0.05) < sample_size.POWER
+
+
+def test_effect_sizes_are_those_of_statsmodels_and_of_the_definition():
+    assert sample_size.cohens_h(0.9, 0.7) == pytest.approx(proportion_effectsize(0.9, 0.7))
+    assert sample_size.cohens_d([4, 5, 3, 4], [2, 3, 3]) == pytest.approx(4 / 3 / ((2 + 2 / 3) / 5) ** 0.5)
+    assert sample_size.cohens_d([4, 4], [3, 3]) is None
+    assert sample_size.cohens_d([4], [3, 2]) is None
+
+
+def test_the_sign_of_a_statistic_turns_with_the_sides_and_p_stays():
+    first, second = [4, 5, 3, 4], [2, 3, 3]
+    one, other = significance.t_test(first, second), significance.t_test(second, first)
+    assert one.p_value == pytest.approx(other.p_value)
+    assert one.statistic is not None
+    assert other.statistic == pytest.approx(-one.statistic)

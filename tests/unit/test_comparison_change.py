@@ -1,0 +1,125 @@
+"""One result against a later one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange, change_of
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats.significance import Significance
+
+SPECS = (MetricSpec("score", "Score", ""),)
+
+
+def scored(truth: object, output: object) -> Result:
+    inputs = Inputs(
+        (File("extracted.json", json.dumps(output).encode()),),
+        File("ground_truth.json", json.dumps(truth).encode()),
+        None,
+        None,
+        "{}",
+    )
+    return scorer("fields").score(inputs)
+
+
+def change(truth: object, before: object, after: object, truth_after: object = None) -> Change:
+    results = scored(truth, before), scored(truth if truth_after is None else truth_after, after)
+    return change_of("orders", scorer("fields").metrics, ("iteration-001", results[0]), ("iteration-002", results[1]))
+
+
+def test_judgements_are_paired_by_document_and_path():
+    found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
+    assert found.flips == (
+        Flip("", "a", "broken", "correct", "omission"),
+        Flip("", "b", "fixed", "omission", "correct"),
+        Flip("", "c", "still_wrong", "wrong_value", "wrong_value"),
+        Flip("", "d", "still_wrong", "omission", "omission"),
+    )
+    assert (found.fixed, found.broken, found.still_wrong, found.still_right, found.unpaired) == (1, 1, 2, 0, 0)
+    assert (found.before, found.after) == ("iteration-001", "iteration-002")
+
+
+def test_an_extra_value_that_is_gone_was_fixed_and_a_new_one_broke():
+    found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1})
+    assert found.flips == (
+        Flip("", "new", "broken", None, "hallucination"),
+        Flip("", "old", "fixed", "hallucination", None),
+    )
+
+
+def test_an_expected_item_and_an_extra_one_at_the_same_path_are_two_things():
+    truth = {"items": [{"description": "pears", "n": 1}]}
+    found = change(truth, {"items": [{"description": "plums and nuts", "n": 1}]}, truth)
+    assert {(flip.path, flip.before, flip.after) for flip in found.flips} == {
+        ("items[0].description", "omission", "correct"),
+        ("items[0].description", "hallucination", None),
+        ("items[0].n", "omission", "correct"),
+        ("items[0].n", "hallucination", None),
+    }
+    assert (found.fixed, found.broken) == (4, 0)
+
+
+def test_several_texts_of_one_place_are_told_apart_by_what_they_say():
+    def highlights(*judged: tuple[Outcome, str | None, str | None]) -> Result:
+        card = scored({}, {}).scorecard
+        return Result(card, tuple(Judgement("p1", "p1.terms", "terms", *each) for each in judged))
+
+    before = highlights(("correct", "git", "git"), ("omission", "commit", None), ("hallucination", None, "the"))
+    after = highlights(("omission", "git", None), ("correct", "commit", "commit"))
+    found = change_of("notes", SPECS, ("a", before), ("b", after))
+    assert [(flip.change, flip.before, flip.after) for flip in found.flips] == [
+        ("broken", "correct", "omission"),
+        ("fixed", "omission", "correct"),
+        ("fixed", "hallucination", None),
+    ]
+
+
+def test_what_only_one_ground_truth_asks_for_is_no_pair():
+    found = change({"a": "x"}, {"a": "x"}, {"a": "x", "b": "x"}, {"a": "x", "b": "x"})
+    assert (found.still_right, found.unpaired, found.flips) == (1, 1, ())
+
+
+def test_mcnemar_counts_what_broke_against_what_was_fixed():
+    truth = {f"f{index}": "x" for index in range(20)}
+    found = change(truth, {}, {f"f{index}": "x" for index in range(8)})
+    assert found.judgements == Significance("McNemar, exact binomial", 0.0, 2 * 0.5**8)
+
+
+def test_metrics_stand_before_and_after_and_undefined_has_no_change():
+    found = change({"a": "x", "b": "x"}, {}, {"a": "x"})
+    known = {metric.name: metric for metric in found.metrics}
+    assert known["f1"] == MetricChange("f1", known["f1"].label, 0.0, 2 / 3, 2 / 3, True)
+    assert (known["precision"].before, known["precision"].after, known["precision"].change) == (None, 1.0, None)
+
+
+def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
+    def judged(*scores: float | None) -> Result:
+        documents = tuple(
+            DocumentScore(f"case-{index}", "scored", Counts(), (Metric("score", score),))
+            for index, score in enumerate(scores)
+        )
+        return Result(Scorecard("scored", Counts(), (), documents, ()), ())
+
+    found = change_of("judge", SPECS, ("a", judged(0.5, 0.6, None)), ("b", judged(0.7, 0.9, 0.4)))
+    assert found.documents == (
+        DocumentChange("case-0", 0.5, 0.7),
+        DocumentChange("case-1", 0.6, 0.9),
+        DocumentChange("case-2", None, 0.4),
+    )
+    assert replace(found.by_document, statistic=None, p_value=None) == Significance("paired t-test", None, None)
+    assert found.by_document.statistic == pytest.approx(-5.0)
+    assert found.metrics == (MetricChange("score", "Score", None, None, None, True),)
+
+
+def test_a_result_against_itself_changes_nothing():
+    truth = {"a": "x", "b": ["x", "y"], "items": [{"description": "pears"}]}
+    found = change(truth, {"a": "z"}, {"a": "z"})
+    assert (found.fixed, found.broken, found.judgements.p_value) == (0, 0, 1.0)
+    assert {metric.change for metric in found.metrics} <= {0.0, None}

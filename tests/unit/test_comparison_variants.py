@@ -1,0 +1,231 @@
+"""Comparing variants of a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sitegen.analysis.comparison.ranking import ranking
+from sitegen.analysis.comparison.values import CaseFlip, Comparison, Measured, MetricTest, Ranked
+from sitegen.analysis.comparison.variants import Variant, compare, measure
+from sitegen.model.metrics import Metric
+from sitegen.model.responses import Answer
+
+
+def variant(
+    name: str, right: str = "", grades: str = "", consistency: float | None = None, category: str = ""
+) -> Variant:
+    """A character a case: ``+`` right, ``-`` wrong, ``x`` failed, ``?`` not scored; a digit a grade, ``.`` none."""
+    answers = []
+    for index in range(max(len(right), len(grades))):
+        verdict = right[index : index + 1] or "?"
+        grade = grades[index : index + 1] or "."
+        answers.append(
+            Answer(
+                variant=name,
+                case_id=f"case-{index + 1:03}",
+                category=category,
+                correct={"+": True, "-": False}.get(verdict),
+                quality=int(grade) if grade != "." else None,
+                failed=verdict == "x",
+            )
+        )
+    scored = [answer.correct for answer in answers if answer.correct is not None]
+    graded = [answer.quality for answer in answers if answer.quality is not None]
+    metrics = (
+        Metric("accuracy", sum(scored) / len(scored) if scored else None),
+        Metric("consistency_score", consistency),
+        Metric("average_quality", sum(graded) / len(graded) if graded else None),
+    )
+    return Variant(name, tuple(answers), metrics)
+
+
+def accuracy_test(comparison: Comparison) -> MetricTest:
+    return comparison.pairs[0].tests[0]
+
+
+def quality_test(comparison: Comparison) -> MetricTest:
+    return comparison.pairs[0].tests[1]
+
+
+MUCH_BETTER = (variant("old", "+" * 10 + "-" * 30), variant("new", "+" * 30 + "-" * 10))
+
+
+def test_the_better_of_two_wins_ranks_first_and_is_recommended():
+    found = compare("faq", MUCH_BETTER)
+    assert (found.overall_winner, found.winners, found.confidence) == (
+        "new",
+        {"accuracy": "new", "quality": None},
+        "high",
+    )
+    assert [(row.rank, row.name) for row in found.ranking] == [(1, "new"), (2, "old")]
+    assert found.recommendation == "Use new: it is significantly better in accuracy, and ranks first."
+    assert found.warnings == ()
+
+
+def test_a_tie_says_that_the_first_rank_may_be_chance_and_how_many_cases_it_takes():
+    found = compare("faq", (variant("old", "+++-"), variant("new", "++++")))
+    assert (found.overall_winner, found.confidence) == (None, "low")
+    assert found.recommendation == (
+        "A tie: no significant difference. new ranks first, but that may be chance: add cases, or choose by cost."
+    )
+    assert found.warnings == (
+        "Accuracy of old and new: 4 responses each are too few to find a difference as large as this one;"
+        " it takes 15 (chance of 0.8, alpha 0.05).",
+    )
+
+
+def test_winners_of_two_metrics_that_contradict_each_other_are_a_tie():
+    found = compare(
+        "faq",
+        (
+            variant("terse", "+" * 30 + "-" * 10, "3" * 20 + "2" * 20),
+            variant("kind", "+" * 10 + "-" * 30, "5" * 20 + "4" * 20),
+        ),
+    )
+    assert found.winners == {"accuracy": "terse", "quality": "kind"}
+    assert (found.overall_winner, found.pairs[0].winner, found.confidence) == (None, None, "low")
+    assert found.recommendation == "A tie: terse is better in accuracy, kind in quality. Decide which matters more."
+
+
+def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
+    one, other = (
+        compare("faq", (variant("a", "++--+-+-" * 5, "34254321" * 5), variant("b", "++++++-+" * 5, "44354432" * 5))),
+        compare("faq", (variant("b", "++++++-+" * 5, "44354432" * 5), variant("a", "++--+-+-" * 5, "34254321" * 5))),
+    )
+    for name in ("winners", "overall_winner", "ranking", "confidence", "recommendation"):
+        assert getattr(one, name) == getattr(other, name)
+    for test, mirrored in zip(one.pairs[0].tests, other.pairs[0].tests, strict=True):
+        assert (test.first, test.second) == (mirrored.second, mirrored.first)
+        assert (test.first_better, test.second_better) == (mirrored.second_better, mirrored.first_better)
+        assert test.independent.p_value == pytest.approx(mirrored.independent.p_value)
+        assert (test.paired.better, test.minimum_sample) == (mirrored.paired.better, mirrored.minimum_sample)
+
+
+def test_all_right_against_all_right_is_undefined_and_a_tie():
+    test = accuracy_test(compare("faq", (variant("a", "++++"), variant("b", "++++"))))
+    assert (test.independent.p_value, test.independent.better, test.difference) == (None, None, 0.0)
+    assert test.independent.note == "a row or a column of the table is zero"
+    assert (test.paired.p_value, test.disagrees, test.minimum_sample) == (1.0, False, None)
+
+
+def test_the_paired_test_sees_what_the_independent_one_misses_and_says_so():
+    found = compare("faq", (variant("a", "-" * 8 + "+" * 12), variant("b", "+" * 6 + "--" + "+" * 12)))
+    test = accuracy_test(found)
+    assert (test.independent.better, test.paired.better, test.disagrees) == (None, "b", True)
+    assert found.overall_winner is None
+    assert found.confidence == "medium"
+    assert "Accuracy of a and b: the paired test disagrees." in " ".join(found.warnings)
+
+
+def test_wins_ties_and_losses_are_counted_by_case():
+    test = accuracy_test(compare("faq", (variant("a", "++--x"), variant("b", "+-+-+"))))
+    assert (test.first_better, test.equal, test.second_better) == (1, 2, 1)
+    test = quality_test(compare("faq", (variant("a", grades="5432"), variant("b", grades="44.3"))))
+    assert (test.first_better, test.equal, test.second_better) == (1, 1, 1)
+
+
+def test_flips_go_from_the_first_variant_to_the_second():
+    found = compare("faq", (variant("a", "+--+x", category="tone"), variant("b", "-+-++", category="tone")))
+    assert found.pairs[0].flips == (
+        CaseFlip("case-001", "tone", "broken"),
+        CaseFlip("case-002", "tone", "fixed"),
+        CaseFlip("case-003", "tone", "still_wrong"),
+    )
+
+
+def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
+    answers = [Answer("a", "one", "", correct, quality) for correct, quality in ((True, 5), (True, 4), (False, 3))]
+    first = Variant(
+        "a", (*answers, Answer("a", "two", "", True, 2)), (Metric("accuracy", 0.75), Metric("average_quality", 3.5))
+    )
+    second = variant("b")._replace(answers=(Answer("b", "one", "", False, 4), Answer("b", "two", "", True, 2)))
+    test, grades = compare("faq", (first, second)).pairs[0].tests
+    assert (test.first_better, test.equal, test.second_better) == (1, 1, 0)
+    assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)
+
+
+def test_failed_calls_are_in_no_metric_and_counted():
+    found = compare("faq", (variant("a", "++x"), variant("b", "+++")))
+    assert [(one.responses, one.scored, one.failed) for one in found.variants] == [(3, 2, 1), (3, 3, 0)]
+    assert found.warnings == ("a: 1 of 3 calls failed and are in no metric.",)
+
+
+def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
+    found = compare("faq", (*MUCH_BETTER, variant("third", "+" * 20 + "-" * 20)))
+    tests = [pair.tests[0].independent for pair in found.pairs]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [("old", "new"), ("old", "third"), ("new", "third")]
+    p, adjusted = [test.p_value or 0 for test in tests], [test.adjusted_p or 0 for test in tests]
+    assert adjusted == pytest.approx([3 * p[0], 2 * max(p[1], p[2]), 2 * max(p[1], p[2])])
+    assert p[1] < 0.05 < adjusted[1]
+    assert (found.overall_winner, found.winners["accuracy"]) == (None, None)
+    assert found.recommendation == "A tie: no variant beats every other. new ranks first."
+    assert found.confidence == "medium"
+
+
+def test_a_variant_wins_over_all_if_it_wins_every_pair():
+    found = compare("faq", (*MUCH_BETTER, variant("third", "+" * 12 + "-" * 28)))
+    assert (found.overall_winner, found.winners["accuracy"], found.confidence) == ("new", "new", "high")
+
+
+def test_a_winner_that_does_not_rank_first_is_said_with_low_confidence():
+    found = compare(
+        "faq",
+        (
+            variant("a", "+" * 10 + "-" * 30, consistency=1.0),
+            variant("b", "+" * 22 + "-" * 18, consistency=0.2),
+        ),
+    )
+    assert (found.overall_winner, found.ranking[0].name, found.confidence) == ("b", "a", "low")
+    assert found.recommendation == (
+        "Use b: it is significantly better in accuracy. But a ranks first:"
+        " look at the metrics that were not tested before you decide."
+    )
+
+
+def test_nothing_measured_is_nothing_to_recommend():
+    found = compare("faq", (variant("a"), variant("b")))
+    assert found.recommendation == "Nothing was measured: there is nothing to recommend."
+    assert found.ranking == (Ranked(None, "a", None, (), False), Ranked(None, "b", None, (), False))
+
+
+NOTHING = measure(variant("nothing"))
+
+
+def measured(
+    name: str, accuracy: float | None = None, consistency: float | None = None, quality: float | None = None
+) -> Measured:
+    return replace(NOTHING, name=name, accuracy=accuracy, consistency=consistency, quality=quality)
+
+
+def test_the_score_weighs_accuracy_consistency_and_quality():
+    assert ranking([measured("a", 0.9, 0.8, 4.5)])[0].score == pytest.approx(0.4 * 0.9 + 0.3 * 0.8 + 0.3 * 0.9)
+
+
+def test_weights_are_renormalised_over_what_was_measured():
+    assert ranking([measured("a", 0.9, None, 4.0)])[0].score == pytest.approx((0.4 * 0.9 + 0.3 * 0.8) / 0.7)
+
+
+def test_equal_scores_share_a_rank_and_stand_by_name():
+    rows = ranking([measured("c", 0.5), measured("d", 0.4), measured("b", 0.5), measured("a", 0.9), NOTHING])
+    assert [(row.rank, row.name) for row in rows] == [(1, "a"), (2, "b"), (2, "c"), (4, "d"), (None, "nothing")]
+
+
+def test_variants_measured_on_different_metrics_are_not_comparable():
+    rows = ranking([measured("a", 0.9, 0.8), measured("b", 0.8)])
+    assert [(row.name, row.measured, row.comparable) for row in rows] == [
+        ("a", ("accuracy", "consistency"), False),
+        ("b", ("accuracy",), False),
+    ]
+    found = compare("faq", (variant("a", "+" * 30, consistency=0.9), variant("b", "-" * 30)))
+    assert (found.overall_winner, found.confidence) == ("a", "medium")
+    assert found.warnings == (
+        "The variants were not measured on the same metrics, so that their scores are not comparable.",
+    )
+
+
+def test_a_shared_first_rank_is_never_sure():
+    found = compare("faq", (variant("a", "+-"), variant("b", "-+")))
+    assert found.confidence == "low"
+    assert found.recommendation.startswith("A tie: no significant difference. Several rank first")
