@@ -48,6 +48,10 @@ class MetricSpec(NamedTuple):
     higher_is_better: bool = True
     least: float | None = None
     """The value wanted at least, unless the manifest's ``thresholds`` say otherwise; None: nothing is wanted."""
+    when_failed: str = ""
+    """What to do if it does not reach its threshold, as the end of a sentence: ``read the wrong answers.``"""
+    when_undefined: str = ""
+    """What to do if it is undefined, likewise."""
 
 
 class Nouns(NamedTuple):

@@ -6,9 +6,11 @@ from typing import Final
 
 from sitegen.errors import ConfigurationError
 from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.highlights.scorer import HighlightsScorer
+from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.scorer import Scorer
 
-SCORERS: Final[tuple[Scorer, ...]] = (FieldsScorer(),)
+SCORERS: Final[tuple[Scorer, ...]] = (FieldsScorer(), HighlightsScorer(), ResponsesScorer())
 
 
 def scorer(kind: str) -> Scorer:

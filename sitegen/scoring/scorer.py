@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -18,6 +19,13 @@ class File(NamedTuple):
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors of one length; the same text always into the same vector."""
+
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector a text, in order."""
+
+
 class Inputs(NamedTuple):
     """Everything that one result depends on."""
 
@@ -28,6 +36,8 @@ class Inputs(NamedTuple):
     schema: File | None
     settings: str
     """The eval's settings as canonical JSON (an object): ``ground_truth_format`` and the keys of ``settings:``."""
+    embedder: Embedder | None = None
+    """Makes vectors of texts where a kind needs them and the files have none; None: nobody can."""
 
 
 class Scorer(Protocol):

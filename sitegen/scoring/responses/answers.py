@@ -1,0 +1,156 @@
+"""The responses of every variant: ``responses.json|jsonl``, or ``responses-<variant>.json|jsonl`` for each.
+
+A file is a list of responses, an object with the list under ``responses``, or an object of texts by case id; JSON Lines
+hold one response a line. A response is ``{case_id, output, error, quality, embedding}``, the last three optional.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import Finding, Severity
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.scoring.responses.texts import name_of, text_of_value
+from sitegen.scoring.scorer import File
+
+_VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
+
+
+class Response(NamedTuple):
+    """One response as it was recorded."""
+
+    case_id: str
+    output: str
+    error: str
+    """Not empty: the call failed."""
+    quality: Value
+    embedding: Value
+    line: int | None = None
+
+
+class Variant(NamedTuple):
+    """The responses of one prompt."""
+
+    name: str
+    """Empty if the eval has only one."""
+    responses: tuple[Response, ...]
+    unreadable: str
+    """Why the file cannot be read; empty if it can."""
+
+
+class Answers(NamedTuple):
+    """What was answered."""
+
+    variants: tuple[Variant, ...]
+    """By name; at least one."""
+    findings: tuple[Finding, ...]
+
+
+def read_answers(files: tuple[File, ...]) -> Answers:
+    """Read all files of one output. Never raises: what cannot be read is a finding, and the rest counts."""
+    findings: list[Finding] = []
+    variants: dict[str, Variant] = {}
+    for file in files or (File("responses.json", None, "the output is missing"),):
+        name = variant_of(file.path) if len(files) > 1 else ""
+        variant = _variant(name, file, findings)
+        if name in variants:
+            twin = variants[name]
+            what = f"Two files hold responses of the variant {name[:80]!r}; both count"
+            findings.append(Finding("warning", what, "Keep them in one file."))
+            variant = Variant(name, twin.responses + variant.responses, twin.unreadable and variant.unreadable)
+        variants[name] = variant
+    return Answers(tuple(variants[name] for name in sorted(variants)), tuple(findings))
+
+
+def variant_of(path: str) -> str:
+    """The name of a variant, from its file's: ``responses-short.jsonl`` holds ``short``."""
+    base = posixpath.basename(path)
+    found = _VARIANT.fullmatch(base)
+    return found[1] if found else base.partition(".")[0]
+
+
+def _variant(name: str, file: File, findings: list[Finding]) -> Variant:
+    try:
+        if file.content is None:
+            raise UnreadableError(file.reason or "the output is missing", "Run the prompt again.")
+        reader = _Reader(name, findings)
+        if file.path.lower().endswith(".jsonl"):
+            reader.lines(file.content)
+        else:
+            reader.document(file.content)
+    except UnreadableError as error:
+        which = f"The responses of {name[:80]!r}" if name else "The responses"
+        findings.append(Finding("error", f"{which} cannot be read: {error.what}", error.fix, error.line))
+        return Variant(name, (), error.what)
+    return Variant(name, tuple(reader.responses), "")
+
+
+class _Reader:
+    """One file."""
+
+    def __init__(self, name: str, findings: list[Finding]) -> None:
+        self._of = f" of {name[:80]!r}" if name else ""
+        self._findings = findings
+        self.responses: list[Response] = []
+
+    def lines(self, content: bytes) -> None:
+        for number, line in enumerate(text_of(content).split("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                value, findings = parse(line, number)
+            except UnreadableError as error:
+                self._report("error", f"Line {number}{self._of} cannot be read: {error.what}", number)
+                continue
+            self._findings += (each._replace(line=number) for each in findings)
+            self._add(value, f"Line {number}", number)
+
+    def document(self, content: bytes) -> None:
+        value, findings = read_json(content)
+        self._findings += findings
+        if isinstance(value, dict):
+            below = value.get("responses")
+            value = below if isinstance(below, list | dict) else value
+        if isinstance(value, dict):
+            value = list(_by_case(value))
+        if not isinstance(value, list):
+            raise UnreadableError("it is no list of responses", "Write a list of {case_id, output}.")
+        for number, each in enumerate(value, 1):
+            self._add(each, f"Response {number}", None)
+
+    def _add(self, value: Value, which: str, line: int | None) -> None:
+        if not isinstance(value, dict):
+            self._report("error", f"{which}{self._of} is no object", line)
+            return
+        case_id = name_of(value.get("case_id", value.get("id")))
+        if not case_id:
+            self._report("error", f"{which}{self._of} has no case_id", line)
+            return
+        if "output" not in value and not value.get("error"):
+            self._report("warning", f"{which}{self._of} has neither an output nor an error: an empty answer", line)
+        error = value.get("error")
+        self.responses.append(
+            Response(
+                case_id=case_id,
+                output=text_of_value(value.get("output")),
+                error=text_of_value(error) if error else "",
+                quality=value.get("quality"),
+                embedding=value.get("embedding"),
+                line=line,
+            )
+        )
+
+    def _report(self, severity: Severity, what: str, line: int | None) -> None:
+        self._findings.append(Finding(severity, what, "Correct the file, or run the prompt again.", line))
+
+
+def _by_case(value: dict[str, Value]) -> Iterator[Value]:
+    """Responses from an object by case id: a text, a response, or a list of these where a case has several."""
+    for case_id, below in value.items():
+        for each in below if isinstance(below, list) else [below]:
+            yield {**each, "case_id": case_id} if isinstance(each, dict) else {"case_id": case_id, "output": each}

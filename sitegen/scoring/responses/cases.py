@@ -1,0 +1,70 @@
+"""``test_cases.json``: a list of cases, or an object with the list under ``test_cases`` or ``cases``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import read_json
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.responses.texts import name_of, text_of_value
+
+
+class Case(NamedTuple):
+    """One test case."""
+
+    id: str
+    expected: str
+    """Empty or white space: nothing is expected, and the exact match is not scored."""
+    category: str
+    """Empty: it has none."""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether there is a text to hold a response against."""
+        return bool(self.expected.strip())
+
+
+class Cases(NamedTuple):
+    """The test cases of an eval."""
+
+    by_id: dict[str, Case]
+    """In the order of the file."""
+    findings: tuple[Finding, ...]
+
+
+@lru_cache(maxsize=16)
+def read_cases(content: bytes) -> Cases:
+    """Read the cases; one that cannot be used is a finding. Raises UnreadableError if there is no list of them."""
+    value, findings = read_json(content)
+    if isinstance(value, dict):
+        value = value.get("test_cases", value.get("cases"))
+    if not isinstance(value, list):
+        raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
+    reader = _Reader([each._replace(about="ground_truth") for each in findings])
+    for number, each in enumerate(value, 1):
+        reader.add(number, each)
+    return Cases(reader.cases, tuple(reader.findings))
+
+
+class _Reader:
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        self.cases: dict[str, Case] = {}
+
+    def add(self, number: int, value: Value) -> None:
+        if not isinstance(value, dict):
+            self._report("error", f"Test case {number} is no object", "Write {id, input, expected, category}.")
+            return
+        name = name_of(value.get("id"))
+        if not name:
+            self._report("error", f"Test case {number} has no id", "Give it one: responses name their case.")
+            return
+        if name in self.cases:
+            self._report("warning", f"The test case {name[:80]!r} stands twice; the last one counts", "Rename one.")
+        self.cases[name] = Case(name, text_of_value(value.get("expected")), name_of(value.get("category")))
+
+    def _report(self, severity: str, what: str, fix: str) -> None:
+        self.findings.append(Finding(severity, what, fix, None, "ground_truth"))  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""The numbers of a set of responses: of one variant, or of all together (rules 29 to 31)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.values import Value
+from sitegen.scoring.responses.answers import Response
+from sitegen.scoring.responses.cases import Case
+from sitegen.scoring.responses.vectors import Vector
+from sitegen.stats import counts as stats
+from sitegen.stats.consistency import mean_pairwise_cosine
+from sitegen.text.rouge import Rouge, rouge
+
+_TEXTS: Final = "give test cases an expected text."
+
+METRICS: Final = (
+    MetricSpec(
+        "accuracy",
+        "Accuracy",
+        "The share of responses equal to the expected text, trimmed and regardless of case; failed calls left out.",
+        least=0.85,
+        when_failed="read the wrong answers, category by category, and say in the prompt what they miss.",
+        when_undefined=_TEXTS,
+    ),
+    MetricSpec(
+        "consistency_score",
+        "Consistency",
+        "The mean cosine of the embeddings of all pairs of responses.",
+        low=-1.0,
+        least=0.8,
+        when_failed="ask for one format and one tone, and lower the temperature.",
+        when_undefined="record an embedding with each of two or more responses, or install sitegen-evals[consistency].",
+    ),
+    MetricSpec(
+        "average_quality",
+        "Average quality",
+        "The mean of the recorded grades, whole numbers from 1 to 5.",
+        low=1.0,
+        high=5.0,
+        least=4.0,
+        when_failed="read the responses with the lowest grades.",
+        when_undefined="let a judge grade the responses with `sitegen judge`.",
+    ),
+    MetricSpec("rouge1", "ROUGE-1", "The mean F-measure of common words.", when_undefined=_TEXTS),
+    MetricSpec("rouge2", "ROUGE-2", "The mean F-measure of common pairs of words.", when_undefined=_TEXTS),
+    MetricSpec("rougeL", "ROUGE-L", "The mean F-measure of the longest common subsequence.", when_undefined=_TEXTS),
+    MetricSpec(
+        "case_consistency",
+        "Consistency within cases",
+        "The mean, over cases that one variant answered twice or more, of the mean cosine of its answers.",
+        low=-1.0,
+    ),
+)
+
+
+class Measured(NamedTuple):
+    """One response with all that is known of it; or a case that has none."""
+
+    case: Case
+    response: Response | None
+    """None: the case has no response."""
+    number: int
+    """Of the responses of this case, from 1."""
+    correct: bool | None
+    """None: nothing is expected, or the call failed."""
+    quality: int | None
+    rouge: Rouge | None
+    vector: Vector | None
+
+    @property
+    def failed(self) -> bool:
+        """The call gave an error."""
+        return self.response is not None and bool(self.response.error)
+
+    @property
+    def text(self) -> str:
+        """What was answered."""
+        return self.response.output if self.response else ""
+
+
+def measured(case: Case, response: Response | None, number: int, vector: Vector | None) -> Measured:
+    """Hold one response against its case. A case without any response is answered wrong, as by an empty answer."""
+    one = Measured(case, response, number, None, None, None, vector)
+    if one.failed:
+        return one
+    return one._replace(
+        correct=_same(case.expected, one.text) if case.is_scored else None,
+        quality=grade(response.quality) if response else None,
+        rouge=rouge(case.expected, one.text) if case.is_scored else None,
+    )
+
+
+def grade(value: Value) -> int | None:
+    """A grade: one whole number from 1 to 5, or a text that is nothing else; None for anything else."""
+    if isinstance(value, str) and value.strip() in ("1", "2", "3", "4", "5"):
+        return int(value)
+    return value if type(value) is int and 1 <= value <= 5 else None
+
+
+def metrics(right: float | None, groups: Sequence[Sequence[Measured]]) -> tuple[Metric, ...]:
+    """The metrics of some variants together, in the order of their specs. *right* is the accuracy, counted already."""
+    every = [one for group in groups for one in group]
+    within = [value for group in groups for _, _, value in within_cases(group)]
+    values = (
+        right,
+        _consistency(every),
+        stats.mean(one.quality for one in every)[0],
+        *(stats.mean(one.rouge[index] if one.rouge else None for one in every)[0] for index in range(3)),
+        stats.mean(within)[0],
+    )
+    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
+
+
+def within_cases(group: Iterable[Measured]) -> list[tuple[str, int, float]]:
+    """(case, responses, mean pairwise cosine) of each case that one variant answered twice or more."""
+    by_case: dict[str, list[Measured]] = {}
+    for one in group:
+        if one.vector is not None:
+            by_case.setdefault(one.case.id, []).append(one)
+    found = ((case_id, len(ones), _consistency(ones)) for case_id, ones in by_case.items())
+    return [(case_id, count, value) for case_id, count, value in found if value is not None]
+
+
+def _consistency(ones: Iterable[Measured]) -> float | None:
+    return mean_pairwise_cosine([one.vector for one in ones if one.vector is not None])
+
+
+def _same(expected: str, actual: str) -> bool:
+    return expected.strip().casefold() == actual.strip().casefold()

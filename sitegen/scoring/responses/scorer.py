@@ -1,0 +1,255 @@
+"""Scores responses to test cases: exact match, consistency, quality, ROUGE, each where its data exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from sitegen.model.metrics import Counts, Metric, Nouns
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.panels import Column, Panel, TablePanel
+from sitegen.model.problems import Finding
+from sitegen.model.responses import Answer
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.values import Value
+from sitegen.scoring.findings import bounded
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.responses.answers import Response, Variant, read_answers
+from sitegen.scoring.responses.cases import Cases, read_cases
+from sitegen.scoring.responses.measures import METRICS, Measured, measured, metrics, within_cases
+from sitegen.scoring.responses.texts import listed
+from sitegen.scoring.responses.vectors import Vector, vectors_of
+from sitegen.scoring.scorer import Embedder, File, Inputs
+from sitegen.stats import counts as stats
+
+UNCATEGORISED: Final = "(no category)"
+MISSING: Final = "no response"
+_ROWS: Final = 200
+"""Cases that a panel lists."""
+
+
+class ResponsesScorer:
+    """Scores responses. Documents are variants, fields are categories of test cases."""
+
+    kind = "responses"
+    version = 1
+    metrics = METRICS
+    nouns = Nouns(
+        attribute="category",
+        attributes="categories",
+        document="variant",
+        documents="variants",
+        errors=("no answer", "answer without a case", "wrong answer", "malformed answer"),
+    )
+
+    def score(self, inputs: Inputs) -> Result:
+        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        try:
+            cases = read_cases(_content(inputs.ground_truth))
+        except UnreadableError as error:
+            return _no_cases(
+                Finding("error", f"The test cases cannot be read: {error.what}", error.fix, error.line, "ground_truth")
+            )
+        return _Scoring(cases, inputs.outputs, inputs.embedder).result()
+
+
+class _Group(NamedTuple):
+    """One variant, with every response and every case that has none."""
+
+    variant: Variant
+    ones: tuple[Measured, ...]
+    """By case, in the order of the test cases."""
+    judgements: tuple[Judgement, ...]
+
+
+class _Scoring:
+    """The scoring of one output."""
+
+    def __init__(self, cases: Cases, files: tuple[File, ...], embedder: Embedder | None) -> None:
+        answers = read_answers(files)
+        self._cases = cases.by_id
+        self._findings = [*cases.findings, *answers.findings]
+        known = [self._of_known_cases(variant) for variant in answers.variants]
+        vectors = self._vectors(known, embedder)
+        self._groups = [self._group(variant, vectors) for variant in known]
+
+    def result(self) -> Result:
+        """Sum up."""
+        documents = tuple(_document(group) for group in self._groups)
+        judgements = tuple(judgement for group in self._groups for judgement in group.judgements)
+        counts = stats.total(document.counts for document in documents)
+        every = [group.ones for group in self._groups]
+        readable = any(document.status == "scored" for document in documents)
+        self._report_grades()
+        scorecard = Scorecard(
+            status="scored" if readable else "unreadable",
+            counts=counts,
+            metrics=metrics(stats.field_accuracy(counts), every),
+            documents=documents,
+            fields=self._fields(judgements),
+            findings=bounded(self._findings),
+            expected_values=counts.tp + counts.omission + counts.wrong_value,
+            actual_values=counts.tp + counts.wrong_value,
+        )
+        return Result(
+            scorecard=scorecard,
+            judgements=judgements,
+            panels=tuple(_panels(self._groups)),
+            answers=tuple(_answer(group.variant.name, one) for group in self._groups for one in group.ones),
+            data={"responses": [_row(group.variant.name, one) for group in self._groups for one in group.ones]},
+        )
+
+    def _of_known_cases(self, variant: Variant) -> Variant:
+        strangers = [each for each in variant.responses if each.case_id not in self._cases]
+        if strangers:
+            names = list(dict.fromkeys(each.case_id for each in strangers))
+            what = f"Responses to no test case are not scored ({len(strangers)}): {listed(names)}"
+            self._findings.append(Finding("warning", _said(variant, what), "Add the test cases.", strangers[0].line))
+        return variant._replace(responses=tuple(each for each in variant.responses if each.case_id in self._cases))
+
+    def _vectors(self, variants: Sequence[Variant], embedder: Embedder | None) -> dict[int, Vector | None]:
+        """By the identity of the response: of all variants at once, so that they are compared by one model."""
+        answered = [each for variant in variants for each in variant.responses if not each.error]
+        found = vectors_of(answered, embedder)
+        self._findings += found.findings
+        return {id(each): vector for each, vector in zip(answered, found.of, strict=True)}
+
+    def _group(self, variant: Variant, vectors: dict[int, Vector | None]) -> _Group:
+        by_case: dict[str, list[Response]] = {}
+        for response in variant.responses:
+            by_case.setdefault(response.case_id, []).append(response)
+        if not variant.unreadable:
+            self._report_cases(variant, by_case)
+        ones: list[Measured] = []
+        for case in self._cases.values():
+            for number, response in enumerate(by_case.get(case.id, ()), 1):
+                ones.append(measured(case, response, number, vectors.get(id(response))))
+            if case.id not in by_case and case.is_scored:
+                ones.append(measured(case, None, 1, None))
+        judgements = (_judgement(variant, one) for one in ones if one.correct is not None)
+        return _Group(variant, tuple(ones), tuple(judgements))
+
+    def _report_cases(self, variant: Variant, by_case: dict[str, list[Response]]) -> None:
+        missing = [name for name in self._cases if name not in by_case]
+        if missing:
+            what = f"Test cases without a response ({len(missing)}): {listed(missing)}"
+            fix = "Run the prompt over them; until then an expected text counts as not given."
+            self._findings.append(Finding("error", _said(variant, what), fix))
+        repeated = [responses for responses in by_case.values() if len(responses) > 1]
+        if repeated:
+            names = [responses[0].case_id for responses in repeated]
+            what = f"Test cases with several responses, each of which counts ({len(repeated)}): {listed(names)}"
+            self._findings.append(
+                Finding("note", _said(variant, what), "Remove those that are not meant.", repeated[0][1].line)
+            )
+        failed = [each for responses in by_case.values() for each in responses if each.error]
+        if failed:
+            what = f"Calls that failed and are left out ({len(failed)}): {failed[0].error[:200]}"
+            self._findings.append(
+                Finding("warning", _said(variant, what), "Run the prompt over these cases again.", failed[0].line)
+            )
+
+    def _report_grades(self) -> None:
+        dropped = [each for group in self._groups for one in group.ones if (each := ungraded(one)) is not None]
+        if dropped:
+            what = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
+            self._findings.append(Finding("warning", what, "Grade these responses again.", dropped[0].line))
+
+    def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
+        by_category: dict[str, list[Judgement]] = {}
+        for case in self._cases.values():
+            by_category.setdefault(case.category or UNCATEGORISED, [])
+        for judgement in judgements:
+            by_category[judgement.attribute].append(judgement)
+        return tuple(FieldScore(category, stats.tally(ones)) for category, ones in by_category.items() if ones)
+
+
+def ungraded(one: Measured) -> Response | None:
+    """The response, if its call did not fail and it has a grade that is none."""
+    response = one.response
+    if response is None or one.failed or one.quality is not None or response.quality is None:
+        return None
+    return response
+
+
+def _content(file: File | None) -> bytes:
+    if file is None or file.content is None:
+        why = (file.reason if file else "") or "the file is missing"
+        raise UnreadableError(why, "Add the test cases.")
+    return file.content
+
+
+def _no_cases(finding: Finding) -> Result:
+    undefined = tuple(Metric(spec.name, None) for spec in METRICS)
+    return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), (finding,)), ())
+
+
+def _said(variant: Variant, what: str) -> str:
+    return f"{what}, of the variant {variant.name[:80]!r}" if variant.name else what
+
+
+def _document(group: _Group) -> DocumentScore:
+    counts = stats.tally(group.judgements)
+    numbers = metrics(stats.field_accuracy(counts), [group.ones])
+    return DocumentScore(group.variant.name, "unreadable" if group.variant.unreadable else "scored", counts, numbers)
+
+
+def _judgement(variant: Variant, one: Measured) -> Judgement:
+    outcome: Outcome = "correct" if one.correct else "wrong_value" if one.text.strip() else "omission"
+    note = "" if one.response else variant.unreadable or MISSING
+    path = one.case.id if one.number == 1 else f"{one.case.id} #{one.number}"
+    category = one.case.category or UNCATEGORISED
+    return Judgement(variant.name, path, category, outcome, one.case.expected, one.text or None, note)
+
+
+def _answer(variant: str, one: Measured) -> Answer:
+    return Answer(variant, one.case.id, one.case.category, one.correct, one.quality, one.failed)
+
+
+def _row(variant: str, one: Measured) -> Value:
+    """A response whole, for the data file."""
+    row: dict[str, Value] = {
+        "variant": variant,
+        "case_id": one.case.id,
+        "category": one.case.category,
+        "expected": one.case.expected,
+        "output": one.response.output if one.response else None,
+        "error": one.response.error if one.response else None,
+        "correct": one.correct,
+        "quality": one.quality,
+    }
+    if one.rouge:
+        row |= {
+            name: Decimal(repr(value)) for name, value in zip(("rouge1", "rouge2", "rougeL"), one.rouge, strict=True)
+        }
+    return row
+
+
+def _panels(groups: Sequence[_Group]) -> Iterator[Panel]:
+    within = [(group.variant.name, *row) for group in groups for row in within_cases(group.ones)]
+    if within:
+        yield TablePanel(
+            "Consistency within cases",
+            _first(len(within), "mean cosine of the answers that one variant gave to one case"),
+            (Column("Variant"), Column("Case", "code"), Column("Responses", "number"), Column("Consistency", "number")),
+            tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
+        )
+    unscored = [(group.variant.name, one) for group in groups for one in group.ones if one.correct is None]
+    if unscored:
+        yield TablePanel(
+            "Responses without an exact match",
+            _first(len(unscored), "nothing is expected of them, or the call failed"),
+            (Column("Variant"), Column("Case", "code"), Column("Grade", "number"), Column("Response")),
+            tuple((name, one.case.id, str(one.quality or ""), _shown(one.response)) for name, one in unscored[:_ROWS]),
+        )
+
+
+def _first(count: int, note: str) -> str:
+    return note if count <= _ROWS else f"{note}; the first {_ROWS} of {count}"
+
+
+def _shown(response: Response | None) -> str:
+    if response is None:
+        return ""
+    return f"error: {response.error}" if response.error else response.output
