@@ -37,7 +37,11 @@ def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None 
             out.append(_code(token, changed, gone or {}))
         elif token.type == STRUCK:
             out.append(token.content)
-        elif not token.hidden:
+        elif token.hidden:
+            continue
+        elif token.nesting == -1:
+            out.append(f"</{token.tag}>\n")
+        else:
             out.append(parser.renderer.renderToken(tokens, index, parser.options, {}))  # type: ignore[attr-defined]
     return "".join(out)
 

@@ -46,7 +46,7 @@ def document(text: str) -> Document:
     """A whole file, rendered."""
     text = _prepared(text)
     lines = split_lines(text)
-    if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
+    if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
         return Document(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
     blocks = parse(text)
     return Document(write(blocks), headings(blocks))
@@ -63,7 +63,7 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
 
     """
     marked = frozenset(changed)
-    if sum(map(len, lines)) > LARGEST or any(len(line) > LONGEST_LINE for line in lines):
+    if sum(map(len, lines)) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
         return as_written(lines, marked, gone)
     lead = _lead(lines)
     text = "\n".join([*lead, *lines, ""])
