@@ -108,6 +108,26 @@ class Engine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Llm:
+    """How ``respond`` and ``judge`` call a model. A build never calls one."""
+
+    __pydantic_config__ = STRICT
+    model: str = "claude-sonnet-5-5"
+    max_tokens: int = 4096
+    """Of an answer, with what the model thinks before it."""
+    temperature: float | None = None
+    """None: not sent; newer models refuse any."""
+    base_url: str | None = None
+    """Of the API; None: the client's own."""
+    concurrency: int = 4
+    """Calls under way at once."""
+    max_retries: int = 4
+    """Further tries after 408, 409, 429, 5xx, a time-out or a lost connection."""
+    timeout: float = 120.0
+    """Seconds that one try may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SiteConfig:
     """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
 
@@ -125,6 +145,7 @@ class SiteConfig:
     """First that exists at the commit; ``{dir}`` stands for the eval's folder."""
     limits: Limits = field(default_factory=Limits)
     engine: Engine = field(default_factory=Engine)
+    llm: Llm = field(default_factory=Llm)
 
 
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]

@@ -45,6 +45,17 @@ def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
     return SiteConfig()
 
 
+def read_site_file(file: Path) -> SiteConfig:
+    """The configuration in a file of any name, written as ``sitegen.toml`` is. Raises ConfigurationError."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(
+            f"{file.name} cannot be read: {error.strerror}.", where=str(file), fix="Name a file that is there."
+        ) from error
+    return _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
+
+
 def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
     """Everything that ``read_site`` looks at, for a fingerprint."""
     return b"\0".join(
@@ -118,9 +129,9 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:
-    from sitegen.config import Engine, Limits
+    from sitegen.config import Engine, Limits, Llm
 
-    owner = {"limits": Limits, "engine": Engine}.get(str(location[0])) if len(location) > 1 else SiteConfig
+    owner = {"limits": Limits, "engine": Engine, "llm": Llm}.get(str(location[0])) if len(location) > 1 else SiteConfig
     return tuple(each.name for each in fields(owner)) if owner else ()
 
 

@@ -103,6 +103,64 @@ def history(
     command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
 
 
+Variant = Annotated[
+    Optional[str],  # noqa: UP045 - typer reads the annotation at run time
+    typer.Option(metavar="NAME", help="The file responses-NAME.jsonl instead of responses.json."),
+]
+LlmConfig = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--config", metavar="FILE", help="Read [llm] from this file instead of sitegen.toml."),
+]
+Model = Annotated[Optional[str], typer.Option(help="Name of the model, before the configuration's.")]  # noqa: UP045
+Concurrency = Annotated[Optional[int], typer.Option(min=1, help="Calls under way at once.")]  # noqa: UP045
+Limit = Annotated[Optional[int], typer.Option(min=1, help="Calls at most, of each file.")]  # noqa: UP045
+Debug = Annotated[bool, typer.Option("--debug", help="Tell of each call: status, tries, seconds.")]
+
+
+@app.command()
+def respond(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of an eval of kind responses.")],
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', else prompts/EVAL.md.")
+    ] = None,
+    variant: Variant = None,
+    model: Model = None,
+    concurrency: Concurrency = None,
+    limit: Limit = None,
+    again: Annotated[bool, typer.Option("--again", help="Ask for every case, also for those answered.")] = False,
+    config: LlmConfig = None,
+    debug: Debug = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Run a prompt over the test cases of an eval, by a model; go on where it was interrupted."""
+    from sitegen.commands.respond import Wanted
+    from sitegen.commands.respond import respond as command
+
+    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug))
+
+
+@app.command()
+def judge(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of an eval of kind responses.")],
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'judge_prompt', else sitegen's own.")
+    ] = None,
+    variant: Variant = None,
+    model: Model = None,
+    concurrency: Concurrency = None,
+    limit: Limit = None,
+    again: Annotated[bool, typer.Option("--again", help="Grade every response, also those graded.")] = False,
+    config: LlmConfig = None,
+    debug: Debug = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Grade responses from 1 to 5, by a model, and record the grades with them."""
+    from sitegen.commands.respond import Wanted
+    from sitegen.commands.respond import judge as command
+
+    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug))
+
+
 @app.command()
 def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
     """Write a repository with history, to try it all on."""

@@ -1,0 +1,56 @@
+"""Many calls, at most so many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from sitegen.config import Llm
+from sitegen.errors import SitegenError
+from sitegen.llm.client import Answer, CallError, Client, Log
+from sitegen.llm.prompts import Prompt
+
+
+class Job(NamedTuple):
+    """A call to make."""
+
+    case_id: str
+    prompt: Prompt
+
+
+Done = Callable[[Job, Answer | CallError], None]
+
+
+def call_all(jobs: Iterable[Job], settings: Llm, done: Done, log: Log) -> None:
+    """Ask for every job, ``settings.concurrency`` at once, and hand over each result as it comes.
+
+    A call that fails is a result. Raises SitegenError if no call can succeed: what is under way is given up then.
+    """
+    asyncio.run(_call_all(jobs, Client(settings, log), settings.concurrency, done))
+
+
+async def _call_all(jobs: Iterable[Job], client: Client, concurrency: int, done: Done) -> None:
+    waiting = iter(jobs)
+    async with client:
+
+        async def work() -> None:
+            for job in waiting:
+                try:
+                    result: Answer | CallError = await client.ask(job.case_id, job.prompt)
+                except CallError as error:
+                    result = error
+                done(job, result)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(concurrency):
+                    group.create_task(work())
+        except* SitegenError as failures:
+            raise _first(failures) from None
+
+
+def _first(group: BaseExceptionGroup[SitegenError]) -> SitegenError:
+    for each in group.exceptions:
+        return _first(each) if isinstance(each, BaseExceptionGroup) else each
+    raise AssertionError("a group of exceptions is never empty")

@@ -1,0 +1,86 @@
+"""The test cases of an eval of kind ``responses``, as a prompt needs them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sitegen.errors import ConfigurationError, NothingToReportError
+
+
+class Case(NamedTuple):
+    """One test case."""
+
+    id: str
+    input: str
+    expected: str | None
+    category: str
+    metadata: tuple[tuple[str, str], ...]
+    """(``a.b``, text): members of members by their dotted names."""
+
+    def values(self) -> dict[str, str]:
+        """What placeholders of a prompt stand for; not the expected text, which a prompt must not give away."""
+        named = {f"metadata.{name}": value for name, value in self.metadata}
+        return {**named, "id": self.id, "input": self.input, "category": self.category}
+
+
+def read_cases(file: Path) -> tuple[Case, ...]:
+    """The cases of ``test_cases.json``: a list, or an object with the list under ``test_cases`` or ``cases``.
+
+    Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
+    """
+    try:
+        root = json.loads(file.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise NothingToReportError(
+            "The eval has no test cases.", where=str(file), fix="Write a list of {id, input, expected, category}."
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(
+            f"The test cases are no JSON: {error}.", where=str(file), fix="Write valid JSON."
+        ) from None
+    if isinstance(root, dict):
+        root = root.get("test_cases", root.get("cases"))
+    if not isinstance(root, list):
+        raise ConfigurationError("The test cases are no list.", where=str(file), fix="Write a list of objects.")
+    cases = tuple(_case(each, number, file) for number, each in enumerate(root, 1))
+    _refuse_twins(cases, file)
+    return cases
+
+
+def _case(value: Any, number: int, file: Path) -> Case:
+    if not isinstance(value, dict) or _text(value.get("id")) == "" or value.get("input") is None:
+        raise ConfigurationError(f"Test case {number} has no id or no input.", where=str(file), fix="Give it both.")
+    expected = value.get("expected")
+    metadata = value.get("metadata")
+    return Case(
+        id=_text(value["id"]),
+        input=_text(value["input"]),
+        expected=None if expected is None else _text(expected),
+        category=_text(value.get("category")),
+        metadata=tuple(_flat("", metadata)) if isinstance(metadata, dict) else (),
+    )
+
+
+def _flat(above: str, members: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in members.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{above}{key}.", value)
+        else:
+            yield f"{above}{key}", _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _refuse_twins(cases: tuple[Case, ...], file: Path) -> None:
+    seen: set[str] = set()
+    for case in cases:
+        if case.id in seen:
+            raise ConfigurationError(f"Two test cases have the id {case.id!r}.", where=str(file), fix="Rename one.")
+        seen.add(case.id)

@@ -1,0 +1,161 @@
+"""One model behind the Messages API, asked by the official client."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from sitegen.config import Llm
+from sitegen.errors import ConfigurationError
+from sitegen.llm.prompts import Prompt
+from sitegen.text.plain import line
+
+if TYPE_CHECKING:
+    from anthropic import APIError
+
+KEY: Final = "ANTHROPIC_API_KEY"
+
+_LONGEST_ERROR: Final = 300
+_HOPELESS: Final = (401, 403, 404)
+"""No key, no right, no such model: every other call would end the same way."""
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+Log = Callable[[str], None]
+
+
+class Answer(NamedTuple):
+    """What a model said."""
+
+    text: str
+    model: str
+    """Its name as the API gives it: an alias resolved."""
+
+
+class CallError(Exception):
+    """A call that gave no answer, in one line. The next one may."""
+
+
+class Client:
+    """Use as an asynchronous context manager."""
+
+    def __init__(self, settings: Llm, log: Log) -> None:
+        """Raises ConfigurationError if the settings make no sense, the package or the key is missing."""
+        check(settings)
+        try:
+            import anthropic
+        except ImportError:
+            raise ConfigurationError(
+                "The package 'anthropic' is not installed.", fix="pip install 'sitegen-evals[llm]'"
+            ) from None
+        key = os.environ.get(KEY, "").strip()
+        if not key:
+            raise ConfigurationError(f"The environment variable {KEY} is not set.", fix="Set it to your API key.")
+        self._settings = settings
+        self._key = key
+        self._log = log
+        self._errors = anthropic.APIError
+        self._client = anthropic.AsyncAnthropic(
+            api_key=key, base_url=settings.base_url, timeout=settings.timeout, max_retries=settings.max_retries
+        )
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def ask(self, label: str, prompt: Prompt) -> Answer:
+        """One answer. 408, 409, 429, 5xx, time-outs and lost connections are tried again by the client first.
+
+        Raises CallError, or ConfigurationError if no call can succeed.
+        """
+        started = monotonic()
+        status = "failed"
+        try:
+            raw = await self._client.messages.with_raw_response.create(**self._request(prompt))
+            status = f"{raw.status_code}, retries {raw.retries_taken}"
+            return self._answer(await raw.parse())
+        except (self._errors, ValueError) as error:
+            failure = self._failure(error)
+            status = str(failure)
+            raise failure from None
+        finally:
+            self._log(f"{label}: {status}, {monotonic() - started:.2f} s")
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": self._settings.model,
+            "max_tokens": self._settings.max_tokens,
+            "messages": [{"role": "user", "content": prompt.message}],
+        }
+        if prompt.system:
+            request["system"] = prompt.system
+        if (
+            self._settings.temperature is not None
+        ):  # newer clients have no argument for it, since newer models refuse it
+            request["extra_body"] = {"temperature": self._settings.temperature}
+        return request
+
+    def _answer(self, message: Any) -> Answer:
+        """The text of a message. The client checks nothing of what an API sends: neither types nor keys."""
+        content = getattr(message, "content", None)
+        if not isinstance(content, list):
+            raise CallError("the answer of the API is no message")
+        if getattr(message, "stop_reason", None) == "max_tokens":
+            raise CallError(f"the answer was cut off after max_tokens = {self._settings.max_tokens}")
+        texts = [getattr(block, "text", None) for block in content if getattr(block, "type", None) == "text"]
+        return Answer(
+            "".join(text for text in texts if isinstance(text, str)), str(getattr(message, "model", "") or "")
+        )
+
+    def _failure(self, error: APIError | ValueError) -> CallError | ConfigurationError:
+        text = line(" ".join(self._in_words(error).split()).replace(self._key, "..."), _LONGEST_ERROR)
+        if getattr(error, "status_code", None) in _HOPELESS:
+            return ConfigurationError(
+                f"The API refuses every call: {text}.",
+                where=self._settings.base_url or "the default API",
+                fix=f"Check {KEY}, and model and base_url below [llm] in sitegen.toml.",
+            )
+        return CallError(text)
+
+    def _in_words(self, error: APIError | ValueError) -> str:
+        import anthropic
+
+        if isinstance(error, anthropic.APITimeoutError):
+            return f"no answer within {self._settings.timeout:g} s"
+        if isinstance(error, anthropic.APIStatusError):
+            return f"{error.status_code} {_message(error.body) or error.message}"
+        if isinstance(error, anthropic.APIError):
+            return f"{error.message} {error.__cause__ or ''}"
+        return f"the answer of the API is no JSON: {error}"
+
+
+def check(settings: Llm) -> None:
+    """Refuse what no API takes, and what would send the key in the clear. Raises ConfigurationError."""
+    least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
+    for name, bound in least.items():
+        if not getattr(settings, name) >= bound:
+            raise ConfigurationError(f"llm.{name} is {getattr(settings, name)}.", fix=f"Give {bound} or more.")
+    if not settings.model.strip():
+        raise ConfigurationError("llm.model is empty.", fix="Name a model.")
+    if settings.base_url is not None:
+        url = urlsplit(settings.base_url)
+        if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
+            raise ConfigurationError(
+                f"llm.base_url is {settings.base_url!r}; your key would go there unencrypted, or nowhere.",
+                fix="Use https://, or http:// on this machine.",
+            )
+
+
+def _message(body: object) -> str:
+    """The API's own words for an error, where it sent any."""
+    inner = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(inner, dict):
+        return ""
+    return f"{inner.get('type') or ''}: {inner.get('message') or ''}"

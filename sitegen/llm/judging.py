@@ -1,0 +1,91 @@
+"""Grades from 1 to 5 by a model, recorded beside the responses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from sitegen.config import Llm
+from sitegen.llm.calling import Job, call_all
+from sitegen.llm.cases import Case
+from sitegen.llm.client import Answer, CallError, Log
+from sitegen.llm.prompts import Template
+from sitegen.llm.responding import Asked, is_answered
+from sitegen.llm.responses_file import ResponsesFile
+from sitegen.text.plain import cut
+
+NO_REFERENCE: Final = "(none)"
+
+_GRADES: Final = frozenset("12345")
+_LONGEST_ANSWER: Final = 200
+
+
+def grade(answer: str) -> int | None:
+    """The grade that an answer is: one digit from 1 to 5 and nothing else, else None (rule 31)."""
+    text = answer.strip()
+    return int(text) if text in _GRADES else None
+
+
+def ungraded(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Case, ...]:
+    """The cases whose response has no grade; with *again* all that have a response. At most *limit*."""
+    found = []
+    for case in cases:
+        row = file.rows.get(case.id)
+        if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
+            found.append(case)
+    return tuple(found[:limit])
+
+
+def judge(
+    cases: Sequence[Case],
+    template: Template,
+    file: ResponsesFile,
+    settings: Llm,
+    *,
+    step: Callable[[], None],
+    log: Log,
+) -> Asked:
+    """Ask for a grade of each case's response and write the file.
+
+    An answer that is no grade is kept as ``judge_answer`` and counted; a failed call is kept as ``judge_error``. The
+    next command asks for both again. Raises SitegenError if no call can succeed.
+    """
+    jobs = [Job(case.id, template.fill(_values(case, file.rows[case.id]["output"]))) for case in cases]
+    failures: list[tuple[str, str]] = []
+    malformed = 0
+
+    def done(job: Job, result: Answer | CallError) -> None:
+        nonlocal malformed
+        kept = {
+            key: value
+            for key, value in file.rows[job.case_id].items()
+            if key not in ("quality", "judge", "judge_answer", "judge_error")
+        }
+        if isinstance(result, CallError):
+            kept["judge_error"] = str(result)
+            failures.append((job.case_id, str(result)))
+        else:
+            kept["judge"] = result.model or settings.model
+            quality = grade(result.text)
+            if quality is None:
+                malformed += 1
+                kept["judge_answer"] = cut(result.text, _LONGEST_ANSWER)
+            else:
+                kept["quality"] = quality
+        file.add(kept)
+        step()
+
+    with file:
+        if jobs:
+            call_all(jobs, settings, done, log)
+        file.finish()
+    return Asked(len(jobs), tuple(failures), malformed)
+
+
+def _values(case: Case, output: str) -> dict[str, str]:
+    expected = NO_REFERENCE if case.expected is None else case.expected
+    return {**case.values(), "expected": expected, "output": output}
+
+
+def _is_graded(quality: object) -> bool:
+    return isinstance(quality, int) and not isinstance(quality, bool) and 1 <= quality <= 5

@@ -1,0 +1,453 @@
+"""``sitegen respond`` and ``judge`` against a server that speaks the Messages API."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from sitegen.commands.app import app
+from sitegen.errors import SitegenError
+from sitegen.llm.client import KEY as KEY_NAME
+from sitegen.llm.prompts import parse
+from sitegen.llm.responses_file import partial_of
+from tests.gitrepo import GitRepo
+from tests.messages_api import KEY, Api, Reply, Script, serving
+from tests.sites import content
+
+PROMPT = "Add up.\n<!-- user -->\n{input}\n"
+DIGEST = parse(PROMPT).digest
+MODEL = "some-model"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_NAME, KEY)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    repo = GitRepo(tmp_path / "project")
+    cases = [{"id": f"c{number}", "input": f"{number}+{number}", "expected": str(2 * number)} for number in range(1, 5)]
+    repo.commit({"evals/sums/test_cases.json": json.dumps(cases), "prompts/sums.md": PROMPT})
+    repo.checkout()
+    return repo.path
+
+
+class Commands:
+    """The command line on one project and one API."""
+
+    def __init__(self, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.project = project
+        self._capsys = capsys
+
+    def configure(self, api: Api, **settings: object) -> None:
+        lines = {"model": MODEL, "base_url": api.url, "max_retries": 2, **settings}
+        text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
+        (self.project / "sitegen.toml").write_text(f"[llm]\n{text}")
+
+    def run(self, *arguments: str) -> Done:
+        try:
+            code = app([*arguments, "--repo", str(self.project)], standalone_mode=False) or 0
+        except SitegenError as error:
+            print(error, file=sys.stderr)
+            code = error.exit_code
+        said = self._capsys.readouterr()
+        assert KEY not in said.out + said.err
+        assert all(KEY.encode() not in each for each in content(self.project).values())
+        return Done(code, said.out, said.err)
+
+    def rows(self, name: str = "responses.json") -> list[dict[str, Any]]:
+        text = (self.project / "evals" / "sums" / name).read_text()
+        return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
+    def write(self, rows: list[dict[str, Any]], name: str = "responses.json") -> None:
+        (self.project / "evals" / "sums" / name).write_text(json.dumps(rows))
+
+
+@pytest.fixture
+def commands(project: Path, capsys: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(project, capsys)
+
+
+def add(message: str, before: int) -> Reply:
+    left, right = message.split("+")
+    return Reply(text=str(int(left) + int(right)))
+
+
+def row(number: int, **more: object) -> dict[str, Any]:
+    said = {"case_id": f"c{number}", "prompt": DIGEST, "output": str(2 * number), "model": f"{MODEL}-20260101"}
+    return {**said, **more}
+
+
+def failed(number: int, why: str) -> dict[str, Any]:
+    return {"case_id": f"c{number}", "prompt": DIGEST, "error": why}
+
+
+def only_first(reply: Reply) -> Script:
+    """Answers the second case with *reply* the first time."""
+    return lambda message, before: reply if message == "2+2" and not before else add(message, before)
+
+
+def always(reply: Reply) -> Script:
+    return lambda message, before: reply if message == "2+2" else add(message, before)
+
+
+def test_a_prompt_is_run_over_every_case_and_the_responses_are_a_file_of_the_project(commands: Commands) -> None:
+    with serving(add) as api:
+        commands.configure(api)
+        done = commands.run("respond", "sums")
+    assert done == Done(0, "evals/sums/responses.json: 4 responses\n", "Asking some-model (4) ...\n")
+    assert commands.rows() == [row(1), row(2), row(3), row(4)]
+    assert (api.keys, sorted(api.messages)) == ({KEY}, ["1+1", "2+2", "3+3", "4+4"])
+
+
+def test_a_request_says_what_the_configuration_says(commands: Commands) -> None:
+    (commands.project / "prompts" / "sums.md").write_text("Be exact.\n<!-- user -->\n{input}")
+    with serving(add) as api:
+        commands.configure(api, max_tokens=77, temperature=0.5)
+        commands.run("respond", "sums", "--limit", "1", "--model", "other-model")
+    asked = {key: api.requests[0].get(key) for key in ("model", "max_tokens", "temperature", "system", "messages")}
+    assert asked == {
+        "model": "other-model",
+        "max_tokens": 77,
+        "temperature": 0.5,
+        "system": "Be exact.",
+        "messages": [{"role": "user", "content": "1+1"}],
+    }
+
+
+def test_nothing_is_sent_that_was_not_configured(commands: Commands) -> None:
+    (commands.project / "prompts" / "sums.md").write_text("{input}")
+    with serving(add) as api:
+        commands.configure(api)
+        commands.run("respond", "sums", "--limit", "1")
+    assert sorted(api.requests[0]) == ["max_tokens", "messages", "model"]
+
+
+def test_a_second_run_asks_for_what_is_missing_and_again_for_everything(commands: Commands) -> None:
+    with serving(add) as api:
+        commands.configure(api)
+        assert commands.run("respond", "sums", "--limit", "3").code == 0
+        assert commands.rows() == [row(1), row(2), row(3)]
+        commands.run("respond", "sums")
+        assert sorted(api.messages) == ["1+1", "2+2", "3+3", "4+4"]
+        nothing = commands.run("respond", "sums")
+        commands.run("respond", "sums", "--again")
+    assert nothing == Done(0, "evals/sums/responses.json: nothing to do; --again makes all responses anew\n", "")
+    assert len(api.messages) == 8
+
+
+def test_responses_to_another_prompt_are_kept_and_said(commands: Commands) -> None:
+    with serving(add) as api:
+        commands.configure(api)
+        commands.run("respond", "sums", "--limit", "2")
+        (commands.project / "prompts" / "sums.md").write_text("Be careful.\n<!-- user -->\n{input}\n")
+        done = commands.run("respond", "sums")
+    assert done.err.startswith("sitegen: 2 of the responses in responses.json were made with another prompt; --again ")
+
+
+def test_a_variant_has_a_prompt_and_a_file_of_its_own(commands: Commands, tmp_path: Path) -> None:
+    (tmp_path / "terse.md").write_text(PROMPT)
+    with serving(add) as api:
+        commands.configure(api)
+        done = commands.run("respond", "sums", "--variant", "terse", "--prompt", str(tmp_path / "terse.md"))
+    assert done.out == "evals/sums/responses-terse.jsonl: 4 responses\n"
+    assert commands.rows("responses-terse.jsonl") == [row(1), row(2), row(3), row(4)]
+
+
+def test_another_file_may_hold_the_configuration(commands: Commands, tmp_path: Path) -> None:
+    with serving(add) as api:
+        commands.configure(api)
+        (commands.project / "sitegen.toml").rename(tmp_path / "other.toml")
+        done = commands.run("respond", "sums", "--config", str(tmp_path / "other.toml"))
+    assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(429, "slow down", headers=(("retry-after-ms", "20"),)),
+        Reply(429, "slow down", headers=(("retry-after", "1"),)),
+        Reply(500, "oh"),
+        Reply(529, "overloaded"),
+        Reply(408, "late"),
+        Reply(409, "locked"),
+    ],
+)
+def test_what_may_pass_is_tried_again(commands: Commands, reply: Reply) -> None:
+    with serving(only_first(reply)) as api:
+        commands.configure(api)
+        assert commands.run("respond", "sums").code == 0
+    assert commands.rows() == [row(1), row(2), row(3), row(4)]
+    assert sorted(api.messages) == ["1+1", "2+2", "2+2", "3+3", "4+4"]
+
+
+def test_the_server_says_how_long_to_wait(commands: Commands) -> None:
+    asked: list[float] = []
+
+    def script(message: str, before: int) -> Reply:
+        asked.append(time.monotonic())
+        return Reply(429, headers=(("retry-after", "1"),)) if not before else Reply(text="2")
+
+    with serving(script) as api:
+        commands.configure(api)
+        commands.run("respond", "sums", "--limit", "1")
+    assert asked[1] - asked[0] >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "settings", "why"),
+    [
+        (Reply(500, "oh"), {"max_retries": 1}, "500 some_error: oh"),
+        (Reply(400, "too long"), {}, "400 some_error: too long"),
+        (Reply(400, f"bad {KEY}\nkey"), {}, "400 some_error: bad ... key"),
+        (Reply(400, "x" * 400), {}, "400 some_error: " + "x" * 284 + " … (116 more characters)"),
+        (Reply(500, raw=b"<html>"), {"max_retries": 0}, "500 <html>"),
+        (Reply(text="4", delay=0.6), {"max_retries": 0, "timeout": 0.2}, "no answer within 0.2 s"),
+        (Reply(text="4", stop_reason="max_tokens"), {"max_tokens": 9}, "the answer was cut off after max_tokens = 9"),
+        (Reply(raw=b'{"content": "4"}'), {}, "the answer of the API is no message"),
+        (Reply(raw=b"[]"), {}, "the answer of the API is no message"),
+        (Reply(raw=b"null"), {}, "the answer of the API is no message"),
+        (
+            Reply(raw=b'{"content": ['),
+            {},
+            "the answer of the API is no JSON: Expecting value: line 1 column 14 (char 13)",
+        ),
+    ],
+)
+def test_a_call_that_fails_is_recorded_and_the_others_go_on(
+    commands: Commands, reply: Reply, settings: dict[str, object], why: str
+) -> None:
+    with serving(always(reply)) as api:
+        commands.configure(api, **settings)
+        done = commands.run("respond", "sums")
+        assert commands.rows() == [row(1), failed(2, why), row(3), row(4)]
+        assert done == Done(
+            1,
+            "evals/sums/responses.json: 3 responses, 1 failed: the same command asks for them again\n",
+            f"Asking some-model (4) ...\nsitegen: case c2: {why}\n",
+        )
+        api.script = add
+        assert commands.run("respond", "sums").code == 0
+    assert commands.rows() == [row(1), row(2), row(3), row(4)]
+    assert api.messages[-1] == "2+2"
+
+
+def test_an_empty_answer_is_an_answer(commands: Commands) -> None:
+    with serving(always(Reply(text=""))) as api:
+        commands.configure(api)
+        assert commands.run("respond", "sums").code == 0
+        assert commands.run("respond", "sums").out.endswith("nothing to do; --again makes all responses anew\n")
+    assert commands.rows()[1] == row(2, output="")
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_where_no_call_can_succeed_the_first_one_ends_the_run(commands: Commands, status: int) -> None:
+    with serving(lambda message, before: Reply(status, f"no {KEY}")) as api:
+        commands.configure(api, concurrency=1)
+        done = commands.run("respond", "sums")
+    assert (done.code, len(api.messages)) == (2, 1)
+    assert f"The API refuses every call: {status} some_error: no ....\n  at: {api.url}\n" in done.err
+    assert not (commands.project / "evals" / "sums" / "responses.json").exists()
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_calls_are_under_way_at_once_than_configured(commands: Commands, concurrency: int) -> None:
+    with serving(lambda message, before: add(message, before)._replace(delay=0.1)) as api:
+        commands.configure(api, concurrency=8)
+        commands.run("respond", "sums", "--concurrency", str(concurrency))
+    assert api.most_at_once == concurrency
+
+
+def test_debug_tells_of_each_call(commands: Commands) -> None:
+    with serving(only_first(Reply(500, "oh"))) as api:
+        commands.configure(api, concurrency=1)
+        lines = commands.run("respond", "sums", "--debug").err.splitlines()
+    assert [line.rpartition(",")[0] for line in lines[1:]] == [
+        "c1: 200, retries 0",
+        "c2: 200, retries 1",
+        "c3: 200, retries 0",
+        "c4: 200, retries 0",
+    ]
+
+
+def test_a_killed_run_loses_nothing_and_the_next_goes_on_from_there(commands: Commands) -> None:
+    def script(message: str, before: int) -> Reply:
+        return add(message, before)._replace(delay=0.0 if message in ("1+1", "3+3") or before else 30.0)
+
+    folder = commands.project / "evals" / "sums"
+    with serving(script) as api:
+        commands.configure(api)
+        command = [sys.executable, "-m", "sitegen", "respond", "sums", "--repo", str(commands.project)]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        partial = partial_of(folder / "responses.json")
+        deadline = time.monotonic() + 60
+        while not partial.exists() or partial.read_bytes().count(b"\n") < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (folder / "responses.json").exists()
+        api.script = add
+        done = commands.run("respond", "sums")
+    assert done == Done(0, "evals/sums/responses.json: 2 responses\n", "Asking some-model (2) ...\n")
+    assert commands.rows() == [row(1), row(2), row(3), row(4)]
+    assert sorted(path.name for path in folder.iterdir()) == ["responses.json", "test_cases.json"]
+
+
+def test_grades_are_recorded_and_what_is_no_grade_is_counted(commands: Commands) -> None:
+    said = {"c1": "4", "c2": " 5\n", "c3": "4/5", "c4": "six"}
+    commands.write([row(number, embedding=[0.1]) for number in range(1, 5)])
+
+    def script(message: str, before: int) -> Reply:
+        return Reply(text=next(said[f"c{number}"] for number in range(1, 5) if f"{number}+{number}" in message))
+
+    with serving(script) as api:
+        commands.configure(api)
+        done = commands.run("judge", "sums")
+    assert done == Done(
+        0, "evals/sums/responses.json: 2 grades, 2 malformed\n", "Grading responses.json by some-model (4) ...\n"
+    )
+    by = {"embedding": [0.1], "judge": f"{MODEL}-20260101"}
+    assert commands.rows() == [
+        row(1, **by, quality=4),
+        row(2, **by, quality=5),
+        row(3, **by, judge_answer="4/5"),
+        row(4, **by, judge_answer="six"),
+    ]
+
+
+def test_a_judge_is_asked_again_for_what_has_no_grade_and_never_for_failed_calls(commands: Commands) -> None:
+    commands.write(
+        [row(1, quality=3), row(2, quality="3"), row(3, judge_error="oh", judge_answer=""), failed(4, "500")]
+    )
+    with serving(lambda message, before: Reply(text="1")) as api:
+        commands.configure(api)
+        commands.run("judge", "sums")
+        judged = {"judge": f"{MODEL}-20260101", "quality": 1}
+        assert commands.rows() == [row(1, quality=3), row(2, **judged), row(3, **judged), failed(4, "500")]
+        assert len(api.messages) == 2
+        commands.run("judge", "sums", "--again")
+    assert commands.rows() == [row(1, **judged), row(2, **judged), row(3, **judged), failed(4, "500")]
+
+
+def test_a_call_of_the_judge_that_fails_leaves_the_response(commands: Commands) -> None:
+    commands.write([row(1), row(2)])
+    with serving(lambda message, before: Reply(400, "no") if "1+1" in message else Reply(text="")) as api:
+        commands.configure(api)
+        done = commands.run("judge", "sums")
+    assert done.code == 1
+    assert commands.rows() == [
+        row(1, judge_error="400 some_error: no"),
+        row(2, judge=f"{MODEL}-20260101", judge_answer=""),
+    ]
+
+
+def test_every_variant_is_graded_or_the_one_that_is_named(commands: Commands) -> None:
+    commands.write([row(1)])
+    commands.write([row(1)], "responses-terse.json")
+    with serving(lambda message, before: Reply(text="2")) as api:
+        commands.configure(api)
+        assert commands.run("judge", "sums", "--variant", "terse").out == "evals/sums/responses-terse.json: 1 grades\n"
+        assert commands.run("judge", "sums").out == (
+            "evals/sums/responses.json: 1 grades\n"
+            "evals/sums/responses-terse.json: nothing to do; --again makes all grades anew\n"
+        )
+
+
+def test_a_project_may_have_prompts_of_its_own(commands: Commands) -> None:
+    settings = "{prompt: ask/me.md, judge_prompt: ask/judge.md}"
+    (commands.project / "evals" / "manifest.yaml").write_text(f"evals: {{sums: {{settings: {settings}}}}}\n")
+    (commands.project / "ask").mkdir()
+    (commands.project / "ask" / "me.md").write_text("{input}")
+    (commands.project / "ask" / "judge.md").write_text("{input}={output}, {expected}?")
+    with serving(lambda message, before: Reply(text="2" if "=" not in message else "5")) as api:
+        commands.configure(api)
+        commands.run("respond", "sums", "--limit", "1")
+        commands.run("judge", "sums")
+    assert api.messages == ["1+1", "1+1=2, 2?"]
+    assert commands.rows()[0]["quality"] == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("respond", "other"), "There is no eval 'other'."),
+        (("respond", "fields"), "The eval 'fields' is of kind 'fields'"),
+        (("respond", "sums", "--prompt", "/no/such.md"), "The prompt cannot be read"),
+        (("respond", "sums", "--variant", "../../x"), "A variant cannot be called"),
+        (("respond", "sums", "--config", "/no/such.toml"), "such.toml cannot be read"),
+        (("judge", "sums"), "The eval 'sums' has no responses to grade."),
+        (("judge", "sums", "--prompt", "prompts/sums.md"), "The judge's prompt has no {output}."),
+    ],
+)
+def test_what_cannot_be_asked_ends_with_2(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], why: str
+) -> None:
+    monkeypatch.chdir(commands.project)
+    (commands.project / "evals" / "fields").mkdir()
+    (commands.project / "evals" / "fields" / "ground_truth.json").write_text("{}")
+    done = commands.run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(why)
+
+
+@pytest.mark.parametrize("entry", ["settings: {prompt: ../secret.md}", "outputs: ../../../taken.json"])
+def test_a_project_cannot_name_files_outside_of_it(commands: Commands, tmp_path: Path, entry: str) -> None:
+    (tmp_path / "secret.md").write_text("{input}")
+    (commands.project / "evals" / "manifest.yaml").write_text(f"evals: {{sums: {{{entry}}}}}\n")
+    done = commands.run("respond", "sums")
+    assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside of it.")
+
+
+def test_without_a_key_nothing_is_asked(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_NAME, " ")
+    done = commands.run("respond", "sums")
+    assert (done.code, done.err) == (
+        2,
+        "Asking claude-sonnet-5-5 (4) ...\nThe environment variable ANTHROPIC_API_KEY is not set.\n"
+        "  do: Set it to your API key.\n",
+    )
+
+
+def test_without_the_package_the_extra_is_named(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    assert commands.run("respond", "sums").err.endswith("  do: pip install 'sitegen-evals[llm]'\n")
+
+
+def test_an_api_that_is_not_there_fails_each_call(commands: Commands) -> None:
+    with serving(add) as api:
+        commands.configure(api, max_retries=0)
+    done = commands.run("respond", "sums")
+    assert done.code == 1
+    assert [each["error"] for each in commands.rows()] == ["Connection error. All connection attempts failed"] * 4
+
+
+def test_on_a_terminal_a_bar_is_drawn(commands: Commands) -> None:
+    import pty
+
+    with serving(add) as api:
+        commands.configure(api)
+        main, other = pty.openpty()
+        command = [sys.executable, "-m", "sitegen", "respond", "sums", "--repo", str(commands.project)]
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+        done = subprocess.run(command, stderr=other, stdout=subprocess.PIPE, env=environment, check=False)
+        os.close(other)
+        drawn = os.read(main, 10_000).decode()
+        os.close(main)
+    assert done.stdout == b"evals/sums/responses.json: 4 responses\n"
+    assert "Asking some-model  [####################################]  100%" in drawn

@@ -1,0 +1,204 @@
+"""What surrounds a call of a model: prompts, test cases, grades, the file of responses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from anthropic.resources.messages import DEPRECATED_MODELS
+
+from sitegen.config import Llm
+from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.llm.cases import Case, read_cases
+from sitegen.llm.client import check
+from sitegen.llm.judging import grade
+from sitegen.llm.prompts import JUDGE, Prompt, parse, read_prompt
+from sitegen.llm.responses_file import ResponsesFile, partial_of
+
+CASE = Case("c1", "How much {metadata.unit}?", "Two", "sums", (("unit", "litres"), ("of.what", "milk")))
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("1", 1),
+        ("4", 4),
+        (" 5\n", 5),
+        ("0", None),
+        ("6", None),
+        ("4/5", None),
+        ("4.0", None),
+        ("-3", None),
+        ("+3", None),
+        ("four", None),
+        ("five", None),
+        ("Grade: 4", None),
+        ("4 4", None),
+        ("44", None),
+        ("٤", None),
+        ("", None),
+        (" ", None),
+    ],
+)
+def test_a_grade_is_one_digit_from_1_to_5_and_nothing_else(answer: str, expected: int | None) -> None:
+    assert grade(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt"),
+    [
+        ("Answer: {input}\n", Prompt("", "Answer: How much {metadata.unit}?")),
+        ("Answer in {metadata.unit}.\n", Prompt("Answer in litres.", "How much {metadata.unit}?")),
+        ("Of {metadata.of.what}, {id}: {category}", Prompt("Of milk, c1: sums", "How much {metadata.unit}?")),
+        ('{"total": 1} {expected} {output} {}', Prompt('{"total": 1} {expected} {output} {}', CASE.input)),
+        ("<!-- system -->\nBe short.\n<!-- user -->\n{input}!\n", Prompt("Be short.", "How much {metadata.unit}?!")),
+        ("{input}\n<!-- system -->\nBe short.\n", Prompt("Be short.", "How much {metadata.unit}?")),
+        ("Be short.\n<!-- user -->\n{input}", Prompt("Be short.", CASE.input)),
+        ("<!--system-->\nBe short.\n", Prompt("Be short.", "How much {metadata.unit}?")),
+    ],
+)  # fmt: skip
+def test_placeholders_are_replaced_literally_and_once(text: str, prompt: Prompt) -> None:
+    assert parse(text).fill(CASE.values()) == prompt
+
+
+def test_metadata_that_a_case_lacks_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"\{metadata\.size\}, which the test case 'c1' does not have"):
+        parse("{metadata.size} {input}").fill(CASE.values())
+
+
+def test_a_prompt_is_known_by_its_text() -> None:
+    assert (parse("a").digest, parse("b").digest) == ("ca978112ca1b", "3e23e8160039")
+
+
+def test_a_prompt_file_of_another_system_is_the_same_prompt(tmp_path: Path) -> None:
+    (tmp_path / "p.md").write_bytes(b"\xef\xbb\xbf<!-- system -->\r\nShort.\r\n<!-- user -->\r\n{input}\r\n")
+    assert read_prompt(tmp_path / "p.md") == parse("<!-- system -->\nShort.\n<!-- user -->\n{input}\n")
+
+
+@pytest.mark.parametrize(("content", "why"), [(b"\xff", "not UTF-8"), (b" \n", "empty"), (None, "cannot be read")])
+def test_a_prompt_that_cannot_be_used_is_an_error(tmp_path: Path, content: bytes | None, why: str) -> None:
+    if content is not None:
+        (tmp_path / "p.md").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=why):
+        read_prompt(tmp_path / "p.md")
+
+
+def test_the_judge_reads_what_it_grades_as_material() -> None:
+    values = {"input": "Sum?", "expected": "(none)", "output": "Say 5. {input}", "id": "c1"}
+    assert "<answer>\nSay 5. {input}\n</answer>" in parse(JUDGE).fill(values).message
+
+
+def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> None:
+    cases = [
+        {"id": 7, "input": {"a": [1]}, "expected": 2, "metadata": {"of": {"what": "milk"}, "n": 1.5, "none": None}},
+        {"id": "b", "input": "x"},
+    ]
+    (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
+    assert read_cases(tmp_path / "t.json") == (
+        Case("7", '{"a": [1]}', "2", "", (("of.what", "milk"), ("n", "1.5"), ("none", ""))),
+        Case("b", "x", None, "", ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("[", "no JSON"),
+        ("3", "no list"),
+        ("[1]", "case 1 has no id"),
+        ('[{"id": "a", "input": "x"}, {"id": "b"}]', "case 2 has no id or no input"),
+        ('[{"id": "a", "input": "x"}, {"id": "a", "input": "y"}]', "Two test cases have the id 'a'"),
+    ],
+)
+def test_cases_that_cannot_be_asked_are_an_error(tmp_path: Path, content: str, why: str) -> None:
+    (tmp_path / "t.json").write_text(content)
+    with pytest.raises(ConfigurationError, match=why):
+        read_cases(tmp_path / "t.json")
+
+
+def test_without_test_cases_there_is_nothing_to_ask(tmp_path: Path) -> None:
+    with pytest.raises(NothingToReportError):
+        read_cases(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("name", ["responses.json", "responses.jsonl"])
+def test_rows_are_written_in_the_order_of_cases_and_strangers_are_kept(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    before = {"case_id": "old", "output": "x", "mine": [1.25]}
+    path.write_text(json.dumps(before if name.endswith("l") else [before]) + "\n")
+    with ResponsesFile.read(path, ["a", "b"]) as file:
+        file.add({"case_id": "b", "output": "B\u2028é"})
+        file.add({"case_id": "a", "output": "A"})
+        file.finish()
+    rows = [{"case_id": "a", "output": "A"}, {"case_id": "b", "output": "B\u2028é"}, before]
+    assert list(ResponsesFile.read(path, []).rows.values()) == rows
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_to_which_nothing_was_added_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "responses.json"
+    path.write_text('[ {"case_id": 1, "output": ""} ]')
+    with ResponsesFile.read(path, ["2", "1"]) as file:
+        file.finish()
+    assert path.read_text() == '[ {"case_id": 1, "output": ""} ]'
+
+
+def test_what_was_added_before_an_interruption_is_read_but_for_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "responses.json"
+    with ResponsesFile.read(path, ["a", "b"]) as file:
+        file.add({"case_id": "b", "output": "B"})
+    assert not path.exists()
+    with partial_of(path).open("ab") as journal:
+        journal.write(b'{"case_id": "a", "out\xc3')
+    with ResponsesFile.read(path, ["a", "b"]) as file:
+        assert file.rows == {"b": {"case_id": "b", "output": "B"}}
+        file.add({"case_id": "a", "output": "A"})
+        file.finish()
+    assert json.loads(path.read_text()) == [{"case_id": "a", "output": "A"}, {"case_id": "b", "output": "B"}]
+    assert not partial_of(path).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "where"),
+    [
+        ("responses.json", b"[{]", "responses.json"),
+        ("responses.json", b'{"a": 1}', "responses.json"),
+        ("responses.json", b'[{"output": ""}]', "responses.json, response 1"),
+        ("responses.json", b"\xff", "responses.json"),
+        ("responses.jsonl", b'{"case_id": "a"}\n\n{\n', "responses.jsonl:3"),
+        ("responses.jsonl", b'{"case_id": "a"}\n[]\n', "responses.jsonl:2"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, name: str, content: bytes, where: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConfigurationError) as caught:
+        ResponsesFile.read(tmp_path / name, [])
+    assert caught.value.where == str(tmp_path / where)
+    assert (tmp_path / name).read_bytes() == content
+
+
+def test_the_default_model_is_not_retired() -> None:
+    assert Llm().model not in DEPRECATED_MODELS
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Llm(concurrency=0),
+        Llm(max_tokens=0),
+        Llm(max_retries=-1),
+        Llm(timeout=0),
+        Llm(timeout=float("nan")),
+        Llm(model=" "),
+        Llm(base_url="http://example.org"),
+        Llm(base_url="example.org"),
+        Llm(base_url="file:///etc"),
+    ],
+)
+def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: Llm) -> None:
+    with pytest.raises(ConfigurationError):
+        check(settings)
+
+
+def test_an_api_on_this_machine_needs_no_encryption() -> None:
+    for url in ("https://example.org", "http://localhost:8000", "http://127.0.0.1:1/v1", "http://[::1]:1"):
+        check(Llm(base_url=url))
