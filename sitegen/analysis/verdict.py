@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.verdicts import Verdict, VerdictRow, VerdictStatus
 
 
-def verdict(specs: Sequence[MetricSpec], thresholds: Iterable[tuple[str, float]], values: Iterable[Metric]) -> Verdict:
+def verdict(
+    specs: Sequence[MetricSpec],
+    thresholds: Iterable[tuple[str, float]],
+    values: Iterable[Metric],
+    only: Collection[str] | None = None,
+) -> Verdict:
     """Judge the metrics of one result.
 
     A threshold of the eval goes before the kind's own. It is inclusive, and where lower is better it is the value
-    wanted at most. A metric without a threshold has no row.
+    wanted at most. A metric without a threshold has no row. *only* these metrics are judged, if it is given.
     """
+    names = [spec.name for spec in specs]
     wanted = dict(thresholds)
-    known: Mapping[str, float | None] = {metric.name: metric.value for metric in values}
+    known: Mapping[str, float | None] = dict(values)
     rows = []
     advice = []
     for spec in specs:
+        if only is not None and spec.name not in only:
+            continue
         threshold = wanted.get(spec.name, spec.least)
         value = known.get(spec.name)
         if threshold is not None:
@@ -28,7 +36,6 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Iterable[tuple[str, float]]
                 advice.append(_failed(spec, threshold))
         if value is None and (threshold is not None or spec.when_undefined):
             advice.append(_undefined(spec))
-    names = [spec.name for spec in specs]
     for name, threshold in wanted.items():
         if name not in names:
             rows.append(VerdictRow(name, name, None, threshold, "SKIP"))

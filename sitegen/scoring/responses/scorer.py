@@ -97,8 +97,25 @@ class _Scoring:
             judgements=judgements,
             panels=tuple(_panels(self._groups)),
             answers=tuple(_answer(group.variant.name, one) for group in self._groups for one in group.ones),
-            data={"responses": [_row(group.variant.name, one) for group in self._groups for one in group.ones]},
+            data=self._data(),
         )
+
+    def _data(self) -> Value:
+        """What the data file holds beyond the scorecard: every response, and what the numbers were made from."""
+        ones = [(group.variant.name, one) for group in self._groups for one in group.ones]
+        vectors = [one for _, one in ones if one.vector is not None]
+        recorded = any(one.response and one.response.embedding is not None for one in vectors)
+        return {
+            "responses": [_row(name, one) for name, one in ones],
+            "within_cases": [
+                {"variant": group.variant.name, "case_id": case, "responses": count, "mean": Decimal(repr(value))}
+                for group in self._groups
+                for case, count, value in within_cases(group.ones)
+            ],
+            "vectors": len(vectors),
+            "embeddings": ("recorded" if recorded else "model") if vectors else None,
+            "grades_dropped": sum(ungraded(one) is not None for _, one in ones),
+        }
 
     def _of_known_cases(self, variant: Variant) -> Variant:
         strangers = [each for each in variant.responses if each.case_id not in self._cases]

@@ -1,0 +1,212 @@
+"""The results of kind ``responses`` as a document that other programs read (``sitegen/responses-results/1``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from sitegen.errors import ConfigurationError
+from sitegen.model.scorecards import Result, Status
+from sitegen.model.values import Value
+from sitegen.model.verdicts import Verdict, VerdictStatus
+from sitegen.scoring.results_file import Metadata, ProblemRow
+
+SCHEMA: Final = "sitegen/responses-results/1"
+
+METHODS: Final[dict[str, tuple[str, ...]]] = {
+    "exact_match": ("accuracy",),
+    "consistency": ("consistency_score", "case_consistency"),
+    "quality": ("average_quality",),
+    "rouge": ("rouge1", "rouge2", "rougeL"),
+}
+"""What can be asked for with ``--methods``, and the metrics behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactMatch:
+    """Rule 29; undefined is None."""
+
+    accuracy: float | None
+    correct: int
+    total: int
+    """Responses held against an expected text, and cases without any response."""
+    excluded: int
+    """Calls that failed."""
+    not_scored: int
+    """Responses to cases without an expected text."""
+    threshold: float | None
+    meets_threshold: bool | None
+    """None: undefined, or nothing is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """Rule 30."""
+
+    consistency_score: float | None
+    """Over all pairs of responses."""
+    responses: int
+    """That have a vector."""
+    embeddings: str | None
+    """``recorded``, ``model``, or None if there are none."""
+    case_consistency: float | None
+    """The mean over ``by_case``."""
+    by_case: tuple[dict[str, Any], ...]
+    """variant, case_id, responses, mean: of each case that one variant answered twice or more."""
+    threshold: float | None
+    meets_threshold: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Rule 31."""
+
+    average_quality: float | None
+    graded: int
+    dropped: int
+    """Grades that are no whole number from 1 to 5."""
+    threshold: float | None
+    meets_threshold: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class RougeScores:
+    """Rule 31: mean F-measures."""
+
+    rouge1: float | None
+    rouge2: float | None
+    rougeL: float | None  # noqa: N815  (the name of the metric everywhere)
+
+
+Section: TypeAlias = ExactMatch | Consistency | Quality | RougeScores
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Rule 32."""
+
+    overall_status: VerdictStatus
+    failed_criteria: tuple[str, ...]
+    recommendations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRow:
+    """One variant alone."""
+
+    name: str
+    status: Status
+    metrics: dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesDocument:
+    """The whole file, in the order in which it is written."""
+
+    schema: str
+    eval_id: str
+    status: Status
+    results: dict[str, Section]
+    """By method, those that were asked for."""
+    summary: Summary
+    variants: tuple[VariantRow, ...]
+    problems: tuple[ProblemRow, ...]
+    metadata: Metadata
+
+
+def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
+    """The metrics behind some methods. Raises ConfigurationError if there is no such method."""
+    for method in methods:
+        if method not in METHODS:
+            raise ConfigurationError(f"There is no method {method!r}.", fix=f"Use some of: {', '.join(METHODS)}.")
+    return tuple(metric for method, metrics in METHODS.items() if method in methods for metric in metrics)
+
+
+def responses_document(
+    result: Result, verdict: Verdict, *, eval_id: str, metadata: Metadata, methods: Sequence[str] = tuple(METHODS)
+) -> ResponsesDocument:
+    """The document of one result, with the verdict on the metrics of the same methods.
+
+    Raises ConfigurationError if there is no such method.
+    """
+    card = result.scorecard
+    names = metrics_of(methods)
+    return ResponsesDocument(
+        schema=SCHEMA,
+        eval_id=eval_id,
+        status=card.status,
+        results={method: make(result, verdict) for method, make in _SECTIONS.items() if method in methods},
+        summary=Summary(verdict.overall_status, verdict.failed_criteria, verdict.recommendations),
+        variants=tuple(
+            VariantRow(each.id, each.status, {name: value for name, value in each.metrics if name in names})
+            for each in card.documents
+        ),
+        problems=tuple(ProblemRow(*each) for each in card.findings),
+        metadata=metadata,
+    )
+
+
+def _exact_match(result: Result, verdict: Verdict) -> ExactMatch:
+    counts = result.scorecard.counts
+    return ExactMatch(
+        accuracy=result.scorecard.metric("accuracy"),
+        correct=counts.tp,
+        total=counts.tp + counts.omission + counts.wrong_value,
+        excluded=sum(answer.failed for answer in result.answers),
+        not_scored=sum(answer.correct is None and not answer.failed for answer in result.answers),
+        threshold=_threshold(verdict, "accuracy"),
+        meets_threshold=_meets(verdict, "accuracy"),
+    )
+
+
+def _consistency(result: Result, verdict: Verdict) -> Consistency:
+    data = _data(result)
+    by_case = data.get("within_cases", [])
+    vectors, source = data.get("vectors", 0), data.get("embeddings")
+    return Consistency(
+        consistency_score=result.scorecard.metric("consistency_score"),
+        responses=vectors if isinstance(vectors, int) else 0,
+        embeddings=source if isinstance(source, str) else None,
+        case_consistency=result.scorecard.metric("case_consistency"),
+        by_case=tuple(each for each in by_case if isinstance(each, dict)) if isinstance(by_case, list) else (),
+        threshold=_threshold(verdict, "consistency_score"),
+        meets_threshold=_meets(verdict, "consistency_score"),
+    )
+
+
+def _quality(result: Result, verdict: Verdict) -> Quality:
+    dropped = _data(result).get("grades_dropped", 0)
+    return Quality(
+        average_quality=result.scorecard.metric("average_quality"),
+        graded=sum(answer.quality is not None for answer in result.answers),
+        dropped=dropped if isinstance(dropped, int) else 0,
+        threshold=_threshold(verdict, "average_quality"),
+        meets_threshold=_meets(verdict, "average_quality"),
+    )
+
+
+def _rouge(result: Result, _: Verdict) -> RougeScores:
+    return RougeScores(*(result.scorecard.metric(name) for name in METHODS["rouge"]))
+
+
+_SECTIONS: Final[dict[str, Callable[[Result, Verdict], Section]]] = {
+    "exact_match": _exact_match,
+    "consistency": _consistency,
+    "quality": _quality,
+    "rouge": _rouge,
+}
+
+
+def _data(result: Result) -> dict[str, Value]:
+    return result.data if isinstance(result.data, dict) else {}
+
+
+def _threshold(verdict: Verdict, metric: str) -> float | None:
+    row = verdict.row(metric)
+    return row.threshold if row else None
+
+
+def _meets(verdict: Verdict, metric: str) -> bool | None:
+    row = verdict.row(metric)
+    return None if row is None or row.status == "SKIP" else row.status == "PASS"
