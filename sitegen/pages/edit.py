@@ -46,6 +46,19 @@ class EffectRow(NamedTuple):
     """Of each metric, the headline first."""
 
 
+class Drawn(NamedTuple):
+    """The edit itself, as it is shown: all that a patch says. It never changes, whatever becomes of the evals."""
+
+    counts: PatchCounts
+    notes: tuple[str, ...]
+    """What is unusual about the patch, in sentences."""
+    rows: tuple[Row, ...]
+    passages: tuple[str, ...]
+    """HTML that is safe: by ``sitegen.text.markdown``."""
+    command: str | None
+    """Shows the whole edit, where the page does not."""
+
+
 @dataclass(frozen=True, slots=True)
 class EffectsView:
     """The effects of one edit, by size of the headline's change."""
@@ -70,7 +83,7 @@ class EffectsView:
 
 @dataclass(frozen=True, slots=True)
 class EditView:
-    """One edit."""
+    """One edit: its place among the others, what it did, and itself as ``Drawn`` says."""
 
     nav: str
     name: str
@@ -85,23 +98,33 @@ class EditView:
     """Of the file's edit before."""
     moved_from: str | None
     """The path before, if the edit moved the file."""
-    counts: PatchCounts
     before: TextStats | None
     after: TextStats | None
     effects: EffectsView
+    counts: PatchCounts
     notes: tuple[str, ...]
-    """What is unusual about the patch, in sentences."""
     rows: tuple[Row, ...]
     passages: tuple[str, ...]
-    """HTML that is safe: by ``sitegen.text.markdown``."""
     command: str | None
-    """Shows the whole edit, where the page does not."""
+
+
+def draw_edit(edit: Edit, patch: bytes) -> Drawn:
+    """An edit from git's patch of this one file; empty if git has none."""
+    read = read_patch(patch)
+    diff = draw(read)
+    return Drawn(
+        counts=read.counts,
+        notes=_notes(edit, read, diff.left_out),
+        rows=diff.rows,
+        passages=diff.passages,
+        command=_command(edit) if diff.left_out or read.unread or not diff.rows else None,
+    )
 
 
 def edit_page(
     file: InstructionHistory,
     index: int,
-    patch: bytes,
+    drawn: Drawn,
     effects: tuple[Effect, ...],
     before: TextStats | None = None,
     after: TextStats | None = None,
@@ -111,17 +134,14 @@ def edit_page(
     Args:
         file: the whole history of the file.
         index: which of its edits.
-        patch: the edit as git's patch of this one file; empty if git has none.
+        drawn: the edit itself.
         effects: what became of each eval that the file drives.
         before: size of the file before the edit, as far as known; None is not shown.
         after: size of the file after it.
 
     """
     edit = file.edits[index]
-    read = read_patch(patch)
-    drawn = draw(read)
     earlier = file.edits[index - 1] if index else None
-    notes = _notes(edit, read, drawn.left_out)
     view = EditView(
         nav="instructions",
         name=line(file.path),
@@ -131,14 +151,14 @@ def edit_page(
         number=index + 1,
         earlier=earlier.commit if earlier else None,
         moved_from=line(earlier.path) if earlier and earlier.path != edit.path else None,
-        counts=read.counts,
         before=before,
         after=after,
         effects=effects_view(effects),
-        notes=notes,
+        counts=drawn.counts,
+        notes=drawn.notes,
         rows=drawn.rows,
         passages=drawn.passages,
-        command=_command(edit) if drawn.left_out or read.unread or not drawn.rows else None,
+        command=drawn.command,
     )
     return Page(links.edit(file.path, edit.commit.sha), "pages/edit.html", view)
 

@@ -62,6 +62,19 @@ class EditRow(NamedTuple):
     impact: Impact
 
 
+class Shown(NamedTuple):
+    """A file's text, as it is shown."""
+
+    stats: TextStats
+    sections: tuple[Section, ...]
+    html: str
+    """Safe: by ``sitegen.text.markdown``."""
+    plain: bool
+    """The text is too large to be rendered, and shown as it is written."""
+    cut: bool
+    """The text is longer than what is shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class InstructionView:
     """One file through history."""
@@ -79,22 +92,35 @@ class InstructionView:
     stats: TextStats | None
     sections: tuple[Section, ...]
     html: str | None
-    """The text, safe: by ``sitegen.text.markdown``. None if there is none to show."""
+    """None if there is no text to show."""
     plain: bool
-    """The text is too large to be rendered, and shown as it is written."""
     cut: bool
-    """The text is longer than what is shown."""
     restore: str | None
     """Brings the newest text that is in a commit back to where it was."""
 
 
-def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], text: bytes | None) -> Page:
+def show_text(content: bytes) -> Shown | None:
+    """A text ready to be shown; None if it is binary."""
+    if b"\0" in content:
+        return None
+    text = content.decode("utf-8", "replace")
+    rendered = document(text)
+    return Shown(
+        stats=text_stats(content),
+        sections=sections(split_lines(text), rendered.headings),
+        html=rendered.html,
+        plain=rendered.plain,
+        cut=rendered.plain and len(content) > LARGEST,
+    )
+
+
+def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], shown: Shown | None) -> Page:
     """The page of a file.
 
     Args:
         file: its whole history.
         records: one an edit, in the order of ``file.edits``.
-        text: the file as it is now, of a deleted one its last contents; None if there is none to show.
+        shown: the text as it is now, of a deleted file its last one; None if there is none to show.
 
     """
     sizes = line_counts([record.counts for record in records])
@@ -111,7 +137,6 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], te
         )
         for index, (edit, record, size) in enumerate(zip(file.edits, records, sizes, strict=True))
     )
-    shown = document(text.decode("utf-8", "replace")) if text is not None and b"\0" not in text else None
     view = InstructionView(
         nav="instructions",
         name=line(file.path),
@@ -120,11 +145,11 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], te
         rows=rows[::-1],
         lines=thinned(sizes),
         earlier_paths=_earlier_paths(file),
-        stats=text_stats(text) if text is not None and shown is not None else None,
-        sections=sections(split_lines(text.decode("utf-8", "replace")), shown.headings) if text and shown else (),
+        stats=shown.stats if shown else None,
+        sections=shown.sections if shown else (),
         html=shown.html if shown else None,
         plain=shown.plain if shown else False,
-        cut=text is not None and shown is not None and shown.plain and len(text) > LARGEST,
+        cut=shown.cut if shown else False,
         restore=_restore(file.edits),
     )
     return Page(links.instruction(file.path), "pages/instruction.html", view)

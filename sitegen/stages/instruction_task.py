@@ -5,16 +5,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
-from sitegen.history.repository import Repository
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit import edit_page
-from sitegen.pages.instruction import EditRecord, instruction_page, line_counts
+from sitegen.pages.edit import Drawn, draw_edit, edit_page
+from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text
 from sitegen.render.writer import Writer, digest
 from sitegen.stages.workshop import Workshop
 from sitegen.text.patch import PatchCounts, read_patch
 from sitegen.text.sections import TextStats
+
+
+class Newest(NamedTuple):
+    """A file's newest edit and the text after it, ready to be shown.
+
+    New points say what the newest edit did: its page and the file's own are written again, and neither text changes.
+    """
+
+    edit: Edit
+    drawn: Drawn
+    shown: Shown | None
+    """None: there is no text that can be shown."""
 
 
 class InstructionTask(NamedTuple):
@@ -26,6 +37,8 @@ class InstructionTask(NamedTuple):
     """Of each edit."""
     counts: tuple[PatchCounts | None, ...]
     """Of each edit, as far as an earlier build counted them."""
+    newest: Newest | None
+    """As an earlier build left it; it may be out of date."""
     pages: tuple[PageRow, ...]
     """What surely stands in the output folder."""
 
@@ -36,6 +49,7 @@ class InstructionDone(NamedTuple):
     path: str
     edits: tuple[Edit, ...]
     counts: tuple[PatchCounts | None, ...]
+    newest: Newest
     rows: tuple[PageRow, ...]
     written: int
     kept: int
@@ -51,47 +65,84 @@ def write_instruction(task: InstructionTask) -> InstructionDone:
 
     Patches are read for the edits that are to be written or were never counted; contents for the newest alone.
     """
-    shop, history = task.workshop, task.history
-    mine = owner(history.path)
-    writer = Writer(shop.out, {row.path: row.key for row in task.pages})
-    renderer = shop.renderer()
-    keys = [
-        digest(repr((shop.templates, history.path, history.edits[max(0, index - 1) : index + 1], index, effects)))
-        for index, effects in enumerate(task.effects)
-    ]
-    stale = {
-        index
-        for index, edit in enumerate(history.edits)
-        if not writer.is_fresh(mine, links.edit(history.path, edit.commit.sha), keys[index])
-    }
-    counts = list(task.counts)
-    uncounted = {index for index, known in enumerate(counts) if known is None}
-    needed = sorted(stale | uncounted)
-    repository = shop.open()
-    sizes: list[int | None] = []
-    patches = repository.patches([history.edits[index] for index in needed])
-    for index, patch in zip(needed, patches, strict=True):
-        if index in uncounted:
-            counts[index] = _counts(patch)
-        if index in stale:
-            # Edits come in order, so whatever came before this one is counted by now.
-            sizes += line_counts(counts[: index + 1])[len(sizes) :]
-            before = TextStats(sizes[index - 1]) if index else None
-            page = edit_page(history, index, patch, task.effects[index], before, TextStats(sizes[index]))
-            writer.write(mine, page.path, renderer.render(page), keys[index])
-    records = [EditRecord(count, effects) for count, effects in zip(counts, task.effects, strict=True)]
-    page = instruction_page(history, records, _newest_text(repository, history))
-    writer.write(mine, page.path, renderer.render(page))
-    return InstructionDone(history.path, history.edits, tuple(counts), tuple(writer.rows), writer.written, writer.kept)
+    return _InstructionWork(task).run()
+
+
+class _InstructionWork:
+    """One run of a task, edit after edit; holds the newest one alone."""
+
+    def __init__(self, task: InstructionTask) -> None:
+        self._task = task
+        self._history = task.history
+        self._edits = task.history.edits
+        self._owner = owner(task.history.path)
+        self._repository = task.workshop.open()
+        self._writer = Writer(task.workshop.out, {row.path: row.key for row in task.pages})
+        self._renderer = task.workshop.renderer()
+        self._counts = list(task.counts)
+        self._sizes: list[int | None] = []
+        self._keys = [self._page_key(index) for index in range(len(self._edits))]
+
+    def run(self) -> InstructionDone:
+        last = len(self._edits) - 1
+        stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
+        uncounted = {index for index, known in enumerate(self._counts) if known is None}
+        kept = self._task.newest
+        newest = kept if kept and kept.edit == self._edits[last] else None
+        wanted = sorted((stale | uncounted) - {last}) + ([] if newest else [last])
+        patches = self._repository.patches([self._edits[index] for index in wanted])
+        for index, patch in zip(wanted, patches, strict=True):
+            if index in uncounted:
+                self._counts[index] = _counts(patch)
+            if index == last:
+                newest = Newest(self._edits[last], draw_edit(self._edits[last], patch), self._text())
+            elif index in stale:
+                self._write_edit(index, draw_edit(self._edits[index], patch))
+        assert newest is not None
+        if last in stale:
+            self._write_edit(last, newest.drawn)
+        return self._finish(newest)
+
+    def _page_key(self, index: int) -> str:
+        """The digest of all that the page of an edit shows: it and the one before, its effects, the templates."""
+        edits = self._edits[max(0, index - 1) : index + 1]
+        shop, path, effects = self._task.workshop, self._history.path, self._task.effects[index]
+        return digest(repr((shop.templates, path, edits, index, effects)))
+
+    def _is_fresh(self, index: int) -> bool:
+        page = links.edit(self._history.path, self._edits[index].commit.sha)
+        return self._writer.is_fresh(self._owner, page, self._keys[index])
+
+    def _text(self) -> Shown | None:
+        """The file as it is now; of a deleted one, as it was last."""
+        newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
+        content = next(self._repository.read_blobs([newest.oid])).content if newest else None
+        return None if content is None else show_text(content)
+
+    def _write_edit(self, index: int, drawn: Drawn) -> None:
+        # Edits come in order, so whatever came before this one is counted by now.
+        self._sizes += line_counts(self._counts[: index + 1])[len(self._sizes) :]
+        before = TextStats(self._sizes[index - 1]) if index else None
+        after = TextStats(self._sizes[index])
+        page = edit_page(self._history, index, drawn, self._task.effects[index], before, after)
+        self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
+
+    def _finish(self, newest: Newest) -> InstructionDone:
+        records = [EditRecord(count, effects) for count, effects in zip(self._counts, self._task.effects, strict=True)]
+        page = instruction_page(self._history, records, newest.shown)
+        self._writer.write(self._owner, page.path, self._renderer.render(page))
+        return InstructionDone(
+            path=self._history.path,
+            edits=self._edits,
+            counts=tuple(self._counts),
+            newest=newest,
+            rows=tuple(self._writer.rows),
+            written=self._writer.written,
+            kept=self._writer.kept,
+        )
 
 
 def _counts(patch: bytes) -> PatchCounts | None:
     """What a patch adds and removes; None if that cannot be told, so that no size is made up from it."""
     read = read_patch(patch)
     return None if read.binary or read.unread else read.counts
-
-
-def _newest_text(repository: Repository, history: InstructionHistory) -> bytes | None:
-    """The file as it is now; of a deleted one, as it was last."""
-    newest = next((edit.new for edit in reversed(history.edits) if edit.new), None) or history.edits[0].old
-    return next(repository.read_blobs([newest.oid])).content if newest else None

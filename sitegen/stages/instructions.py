@@ -9,17 +9,19 @@ from typing import NamedTuple
 
 from sitegen.analysis.effects import Drivers, EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
+from sitegen.history.state import decode, encode
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord
 from sitegen.stages.engine import run
 from sitegen.stages.evals import Evals
-from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
+from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
 from sitegen.text.patch import PatchCounts
 
 COUNTS = "counts"
+NEWEST = "newest edit"
 VERDICTS = "verdicts"
 
 
@@ -53,10 +55,12 @@ def write_instructions(
     tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
     for done in run(pool, write_instruction, tasks, lambda index: step(len(tasks[index].history.edits))):
         memo.put(COUNTS, done.path, _pack_counts(done.edits, done.counts))
+        memo.put(NEWEST, done.path, encode(done.newest))
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
         memo.delete(COUNTS, former)
+        memo.delete(NEWEST, former)
     verdicts = _verdicts(timeline, memo, effects, positions)
     return Instructions(
         effects=effects,
@@ -96,6 +100,7 @@ def _task(
         history=file,
         effects=tuple(effects.around(edit.commit.position, file.path) for edit in file.edits),
         counts=_counts(memo, file),
+        newest=None if timeline.update.complete else _newest(memo, file),
         pages=ledger.known(owner(file.path)),
     )
 
@@ -105,6 +110,11 @@ def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, .
     body = memo.get(COUNTS, file.path)
     known = json.loads(body) if body else {}
     return tuple(PatchCounts(*one) if (one := known.get(_between(edit))) else None for edit in file.edits)
+
+
+def _newest(memo: Memo, file: InstructionHistory) -> Newest | None:
+    body = memo.get(NEWEST, file.path)
+    return decode(body, Newest) if body else None
 
 
 def _pack_counts(edits: Sequence[Edit], counts: Sequence[PatchCounts | None]) -> bytes:

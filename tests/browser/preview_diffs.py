@@ -8,8 +8,8 @@ from pathlib import Path
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit import commit_page
-from sitegen.pages.edit import edit_page
-from sitegen.pages.instruction import EditRecord, impact, instruction_page
+from sitegen.pages.edit import draw_edit, edit_page
+from sitegen.pages.instruction import EditRecord, impact, instruction_page, show_text
 from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import read_patch
@@ -23,7 +23,7 @@ def pages() -> list[Page]:
         edit_page(
             sample.FILE,
             index,
-            sample.patch_of(texts[index], texts[index + 1]),
+            draw_edit(sample.FILE.edits[index], sample.patch_of(texts[index], texts[index + 1])),
             (sample.MANY_EFFECTS, sample.EFFECTS, ())[index],
             text_stats(texts[index].encode()) if index else None,
             text_stats(texts[index + 1].encode()),
@@ -37,14 +37,15 @@ def pages() -> list[Page]:
             sample.edit(sample.commit(12, sample.HOSTILE_SUBJECT), sample.V1, sample.HOSTILE),
         ),
     )
-    found.append(edit_page(hostile, 1, sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000), sample.EFFECTS))
+    long = draw_edit(hostile.edits[1], sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000))
+    found.append(edit_page(hostile, 1, long, sample.EFFECTS))
     records = [
         EditRecord(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, effects)
         for index, effects in enumerate((sample.MANY_EFFECTS, sample.EFFECTS, ()))
     ]
     odd = [EditRecord(None, ()), EditRecord(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ())]
-    found.append(instruction_page(sample.FILE, records, sample.V3.encode()))
-    found.append(instruction_page(hostile, odd, sample.HOSTILE.encode()))
+    found.append(instruction_page(sample.FILE, records, show_text(sample.V3.encode())))
+    found.append(instruction_page(hostile, odd, show_text(sample.HOSTILE.encode())))
     found.append(
         instructions_page(
             [

@@ -59,6 +59,17 @@ def test_a_build_with_nothing_to_do_writes_nothing(demo, tmp_path):
     assert again == first._replace(written=0, kept=first.written)
 
 
+def test_new_points_draw_no_edit_and_render_no_text_again(small, tmp_path, monkeypatch):
+    build_site(small.path, tmp_path / "public")
+    small.commit({"evals/names/extracted.json": output(2)}, message="Third run")
+    with monkeypatch.context() as patched:
+        patched.setattr("sitegen.stages.instruction_task.draw_edit", None)
+        patched.setattr("sitegen.stages.instruction_task.show_text", None)
+        build_site(small.path, tmp_path / "public")
+    build_site(small.path, tmp_path / "cold")
+    assert differences(tmp_path / "public", tmp_path / "cold") == []
+
+
 def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, tmp_path):
     out = tmp_path / "public"
     build_site(small.path, out)

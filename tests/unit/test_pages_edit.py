@@ -3,7 +3,7 @@ import pytest
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
-from sitegen.pages.edit import EditView, Move, edit_page, effects_view
+from sitegen.pages.edit import Drawn, EditView, Move, draw_edit, edit_page, effects_view
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
@@ -16,18 +16,22 @@ def renderer() -> Renderer:
     return Renderer([find_templates()], sample.SITE)
 
 
+def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE) -> Drawn:
+    return draw_edit(file.edits[index], sample.patch_of(old, new))
+
+
 def view_of(
     patch: bytes, status: EditStatus = "modified", old: str | None = OLD, new: str | None = NEW, path: str = sample.PATH
 ) -> EditView:
     edit = Edit(sample.commit(7, "Try"), path, status, old and Blob(path, old), new and Blob(path, new))  # type: ignore[arg-type]
-    page = edit_page(InstructionHistory(path, (edit,)), 0, patch, ())
+    page = edit_page(InstructionHistory(path, (edit,)), 0, draw_edit(edit, patch), ())
     assert isinstance(page.view, EditView)
     return page.view
 
 
 def test_an_edit_has_its_address_and_its_facts():
     page = edit_page(
-        sample.FILE, 1, sample.patch_of(sample.V1, sample.V2), sample.EFFECTS, TextStats(38, 117), TextStats(37, 107)
+        sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS, TextStats(38, 117), TextStats(37, 107)
     )
     view = page.view
     assert isinstance(view, EditView)
@@ -45,7 +49,7 @@ def test_an_edit_has_its_address_and_its_facts():
 
 
 def test_the_first_edit_has_none_before_it():
-    view = edit_page(sample.FILE, 0, sample.patch_of("", sample.V1), ()).view
+    view = edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ()).view
     assert isinstance(view, EditView)
     assert (view.number, view.earlier, view.moved_from) == (1, None, None)
 
@@ -132,7 +136,7 @@ def test_a_moved_file_says_where_from():
             sample.edit(sample.commit(2, "b"), "x\n", "y\n", "new.md", "renamed"),
         ),
     )
-    view = edit_page(file, 1, sample.patch_of("x\n", "y\n"), ()).view
+    view = edit_page(file, 1, drawn(1, "x\n", "y\n", file), ()).view
     assert isinstance(view, EditView)
     assert view.moved_from == "old.md"
 
@@ -141,7 +145,7 @@ def test_the_page_shows_everything_and_executes_nothing(renderer: Renderer):
     file = InstructionHistory(
         "prompts/<i>odd\u202e.md", (sample.edit(sample.commit(12, sample.HOSTILE_SUBJECT), sample.V1, sample.HOSTILE),)
     )
-    page = edit_page(file, 0, sample.patch_of(sample.V1, sample.HOSTILE), sample.MANY_EFFECTS)
+    page = edit_page(file, 0, drawn(0, sample.V1, sample.HOSTILE, file), sample.MANY_EFFECTS)
     html = renderer.render(page).decode()
     for harm in ("<script>alert", "<i>odd", "<b>bold", "onerror=alert(1)>", "\u202e", "\x1b", "<td onclick", "style="):
         assert harm not in html
@@ -151,7 +155,7 @@ def test_the_page_shows_everything_and_executes_nothing(renderer: Renderer):
 
 
 def test_the_three_views_need_no_script(renderer: Renderer):
-    page = edit_page(sample.FILE, 1, sample.patch_of(sample.V1, sample.V2), sample.EFFECTS)
+    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS)
     html = renderer.render(page).decode()
     assert '<input type="radio" name="v" id="v-split" checked>' in html
     assert '<td class="d">**Version:** <del>v1.0.0</del></td>' in html
@@ -160,5 +164,5 @@ def test_the_three_views_need_no_script(renderer: Renderer):
 
 
 def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
-    html = renderer.render(edit_page(sample.FILE, 0, sample.patch_of("", sample.V1), ())).decode()
+    html = renderer.render(edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ())).decode()
     assert 'id="v-uni" checked' in html

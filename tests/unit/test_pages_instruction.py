@@ -11,6 +11,7 @@ from sitegen.pages.instruction import (
     impact,
     instruction_page,
     line_counts,
+    show_text,
     thinned,
 )
 from sitegen.render.environment import Renderer, find_templates
@@ -26,7 +27,7 @@ RECORDS = (
 
 
 def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: bytes | None) -> InstructionView:
-    view = instruction_page(file, records, text).view
+    view = instruction_page(file, records, None if text is None else show_text(text)).view
     assert isinstance(view, InstructionView)
     return view
 
@@ -103,7 +104,7 @@ def test_without_a_text_to_show_there_is_none(text: bytes | None):
 
 def test_the_page_lists_edits_and_shows_the_text():
     renderer = Renderer([find_templates()], sample.SITE)
-    html = renderer.render(instruction_page(sample.FILE, RECORDS, sample.V3.encode())).decode()
+    html = renderer.render(instruction_page(sample.FILE, RECORDS, show_text(sample.V3.encode()))).decode()
     assert html.count("<tr>") == 4 + 5  # edits with their head, and the table of the text with its head
     assert '<a href="#t-rules">Rules</a>' in html
     assert '<h4 id="t-rules">Rules</h4>' in html
@@ -115,7 +116,9 @@ def test_the_page_of_a_hostile_file_is_harmless():
     edit = sample.edit(
         sample.commit(12, sample.HOSTILE_SUBJECT, author="<b>x"), None, sample.HOSTILE, "<i>.md", "added"
     )
-    page = instruction_page(InstructionHistory("<i>.md", (edit,)), (EditRecord(None),), sample.HOSTILE.encode())
+    page = instruction_page(
+        InstructionHistory("<i>.md", (edit,)), (EditRecord(None),), show_text(sample.HOSTILE.encode())
+    )
     html = renderer.render(page).decode()
     for harm in ("<script>alert", "<i>.md", "<b>x", "onerror=alert(1)>", "\u202e", "<td onclick", 'href="javascript'):
         assert harm not in html
