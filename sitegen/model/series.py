@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 
@@ -20,6 +20,8 @@ class EvalInfo(NamedTuple):
     """(metric name, least value wanted)."""
     metadata: tuple[tuple[str, str], ...] = ()
     """Keys of the manifest that sitegen does not know, as text, in their order."""
+    nouns: Nouns = Nouns()
+    """What the kind calls documents, attributes and errors."""
 
 
 class Point(NamedTuple):

@@ -24,6 +24,7 @@ STYLES: Final = (
     "charts",
     "lists",
     "report",
+    "spans",
     "diff",
     "search",
     "small",
@@ -124,8 +125,8 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
     from markupsafe import Markup
 
     from sitegen.model.outcomes import ERROR_TYPES
-    from sitegen.pages import labels
-    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows
+    from sitegen.pages import labels, spans
+    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows, span_rows
     from sitegen.render.escaping import output
 
     class Template(jinja2.Template):
@@ -176,13 +177,14 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
     environment.globals.update(
         site=site,
         frame=frame,
-        type_name={type_: Markup(rows.type_name(type_)) for type_ in ERROR_TYPES},
         links=links,
         charts=charts,
         rows=rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
         move_rows=move_rows,
+        span_rows=span_rows,
+        spans=spans,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,
         error_letter=labels.ERROR_LETTERS,

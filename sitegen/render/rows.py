@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Counts, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
@@ -27,6 +27,7 @@ from sitegen.stats import counts as sums
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
 
+_FIELDS = Nouns()
 _NIL = str(number(None))
 _NONE = '<span class="nil">—</span>'
 _MARKS = {kind: f'<span class="t {kind}" aria-hidden="true">{letter}</span>' for kind, letter in ERROR_LETTERS.items()}
@@ -37,28 +38,36 @@ ERROR_HEADS = Markup(
 """A column for each type of errors."""
 
 
-def type_name(kind: ErrorType) -> str:
+def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
     """Mark and name of a type of errors: letter and colour, never colour alone."""
-    return f'<span class="type">{_MARKS[kind]}{ERROR_LABELS[kind]}</span>'
+    return Markup(f'<span class="type">{_MARKS[kind]}{_type_label(kind, nouns)}</span>')
 
 
-def by_type(changes: tuple[ErrorChange, ...]) -> Markup:
+def by_type(changes: tuple[ErrorChange, ...], nouns: Nouns) -> Markup:
     """The errors of each type: one bar of all, then name, count, change."""
     bar = mix([count for _, count, _ in changes], "Errors by type")
-    return Markup(f"{bar}{''.join([_by_type(*change) for change in changes])}")
+    return Markup(f"{bar}{''.join([_by_type(change, nouns) for change in changes])}")
 
 
-def _by_type(kind: ErrorType, count: int, change: int | None) -> str:
+def _by_type(one: ErrorChange, nouns: Nouns) -> str:
+    kind, count, change = one
     changed = "" if change is None else signed(change, 0, lower_is_better=True)
-    return f'{type_name(kind)}<span class="c">{count:,}</span><span class="num">{changed}</span>'
+    return f'{type_name(kind, nouns)}<span class="c">{count:,}</span><span class="num">{changed}</span>'
 
 
-def type_buttons(changes: Iterable[ErrorChange]) -> Markup:
+@lru_cache(maxsize=64)
+def _type_label(kind: ErrorType, nouns: Nouns) -> str:
+    """What this kind of eval calls a type of errors."""
+    word = nouns.errors[ERROR_TYPES.index(kind)]
+    return _text(word[:1].upper() + word[1:])
+
+
+def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
     """The filter's buttons: one for each type that there are errors of."""
     return Markup(
         "".join(
             f'<button class="btn chip" type="button" data-type="{kind}" aria-pressed="false">'
-            f'{_MARKS[kind]}{ERROR_LABELS[kind]} <span class="n">{count}</span></button>'
+            f'{_MARKS[kind]}{_type_label(kind, nouns)} <span class="n">{count}</span></button>'
             for kind, count, _ in changes
             if count
         )
@@ -126,18 +135,18 @@ def _numbers(counts: Counts) -> str:
     return f"{ratios}<td>{counts.tp}<td>{counts.fp}<td>{counts.fn}<td>{counts.tn}<td>{errors(counts)}{types}\n"
 
 
-def discrepancies(rows: Iterable[Discrepancy], several_documents: bool) -> Markup:
+def discrepancies(rows: Iterable[Discrepancy], several_documents: bool, nouns: Nouns) -> Markup:
     """The discrepancies of a report; the filter looks at the ``data-`` attributes, and so does the style sheet."""
-    return Markup("".join([_discrepancy(row, several_documents) for row in rows]))
+    return Markup("".join([_discrepancy(row, several_documents, nouns) for row in rows]))
 
 
-def _discrepancy(row: Discrepancy, several_documents: bool) -> str:
+def _discrepancy(row: Discrepancy, several_documents: bool, nouns: Nouns) -> str:
     number, kind, section, path, document, expected, actual, note, new = row
     remark = f"<small>{_text(note)}</small>" if note else ""
     where = f"<td>{_text(document)}" if several_documents else ""
     return (
         f'<tr id=d{number} data-t={kind} data-g="{_text(section)}"{" data-n" if new else ""}><td><a href=#d{number}>'
-        f"{number}</a><td>{ERROR_LABELS[kind]}{'<b>new</b>' if new else ''}<td>{_text(path)}{remark}"
+        f"{number}</a><td>{_type_label(kind, nouns)}{'<b>new</b>' if new else ''}<td>{_text(path)}{remark}"
         f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{where}\n"
     )
 

@@ -19,7 +19,15 @@ from sitegen.verifying import Bench, Verified
 def write_preview(bench: Bench, verified: Verified) -> Path:
     """Write the report with what it needs, without bounds. Returns the page."""
     entry, kind, result = verified.place.entry, verified.place.kind, verified.result
-    info = EvalInfo(entry.id, entry.name or entry.id, entry.description, kind, entry.thresholds, entry.metadata)
+    info = EvalInfo(
+        id=entry.id,
+        name=entry.name or entry.id,
+        description=entry.description,
+        kind=kind,
+        thresholds=entry.thresholds,
+        metadata=entry.metadata,
+        nouns=scorer(kind).nouns,
+    )
     label = verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name
     inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
     snapshot = Snapshot(

@@ -24,6 +24,7 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
 from sitegen.render.environment import find_templates
 from sitegen.render.writer import digest
+from sitegen.scoring.kinds import scorer
 from sitegen.stages.workshop import Workshop
 
 
@@ -69,6 +70,7 @@ class Timeline(NamedTuple):
             kind=history.kind,
             thresholds=entry.thresholds,
             metadata=entry.metadata,
+            nouns=scorer(history.kind).nouns,
         )
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.metrics import Counts, Nouns, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
@@ -92,10 +92,10 @@ def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[Metric
 
 @given(st.tuples(*[st.builds(ErrorChange, st.just(kind), NUMBERS, st.none() | NUMBERS) for kind in ERROR_TYPES]))
 def test_only_types_with_errors_get_a_button_and_all_get_a_count(changes: tuple[ErrorChange, ...]) -> None:
-    assert _Reader(rows.type_buttons(changes)).attributes.get("data-type", []) == [
+    assert _Reader(rows.type_buttons(changes, Nouns())).attributes.get("data-type", []) == [
         one.type for one in changes if one.number
     ]
-    shown = _Reader(rows.by_type(changes)).text
+    shown = _Reader(rows.by_type(changes, Nouns())).text
     assert all(f"{ERROR_LABELS[one.type]}{one.number:,}" in shown for one in changes)
 
 
@@ -131,7 +131,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
     st.booleans(),
 )
 def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(row: Discrepancy, several: bool) -> None:
-    read = _Reader(rows.discrepancies([row], several))
+    read = _Reader(rows.discrepancies([row], several, Nouns()))
     assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark"}
     assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir"}
     assert read.attributes["data-g"] == [_clean(row.section)]
