@@ -162,6 +162,20 @@ def judge(
 
 
 @app.command()
+def extract(
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="A log of highlights: one JSON object a line.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="File to write; - is standard output.")
+    ] = Path("raw-llm-run.json"),
+    run_id: Annotated[str | None, typer.Option(metavar="ID", help="Default: the run of the last line.")] = None,
+) -> None:
+    """Write one run of a log of highlights as raw-llm-run.json."""
+    from sitegen.commands.extract import extract as command
+
+    command(log, out, run_id)
+
+
+@app.command()
 def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
     """Write a repository with history, to try it all on."""
     from sitegen.commands.demo import demo as command

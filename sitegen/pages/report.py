@@ -21,7 +21,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Status
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, Snapshot
-from sitegen.pages import links
+from sitegen.pages import links, spans
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.tallies import errors, errors_by_type
 from sitegen.pages.values import Shown, shown_pair
@@ -243,6 +243,7 @@ def is_bounded(result: Result, limit: int) -> bool:
         or len(result.scorecard.documents) > DOCUMENTS
         or len(_alignments(result)) > LISTS
         or any(len(one.rows) > ALIGNED for one in _alignments(result))
+        or any(one.kind == "spans" and spans.is_bounded(one) for one in result.panels)
     )
 
 

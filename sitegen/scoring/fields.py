@@ -12,6 +12,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
 from sitegen.scoring.expected import Branch, Compiler
+from sitegen.scoring.findings import bounded
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import Output, read_outputs
@@ -28,9 +29,6 @@ METRICS: Final = (
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over attributes", "The mean of the attributes' F1."),
 )
-
-
-_MAX_FINDINGS: Final = 100
 
 
 class Expected(NamedTuple):
@@ -119,7 +117,7 @@ class _Scoring:
             metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
             documents=tuple(documents),
             fields=fields,
-            findings=_bounded(self._findings),
+            findings=bounded(self._findings),
             expected_values=_expected_values(self._judgements, counts),
             actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
             algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),
@@ -167,15 +165,6 @@ class _Scoring:
             for attribute, judgements in by_attribute.items()
             if judgements
         )
-
-
-def _bounded(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Findings that fit on a page; the number of those that do not stands for them."""
-    if len(findings) <= _MAX_FINDINGS:
-        return tuple(findings)
-    left = len(findings) - _MAX_FINDINGS
-    more = "1 more finding is not listed" if left == 1 else f"{left} more findings are not listed"
-    return (*findings[:_MAX_FINDINGS], Finding("warning", more, "Correct those above first."))
 
 
 def _expected(file: File | None, mapping: bytes | None, settings: str, schema: bytes | None) -> Expected:

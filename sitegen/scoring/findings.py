@@ -14,5 +14,6 @@ def bounded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Findings that fit on a page; the number of those that do not stands for them."""
     if len(findings) <= MAX_FINDINGS:
         return tuple(findings)
-    more = f"{len(findings) - MAX_FINDINGS} more findings are not listed"
+    left = len(findings) - MAX_FINDINGS
+    more = "1 more finding is not listed" if left == 1 else f"{left} more findings are not listed"
     return (*findings[:MAX_FINDINGS], Finding("warning", more, "Correct those above first."))

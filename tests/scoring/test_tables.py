@@ -6,6 +6,8 @@ documents. ``expected (CSV)`` is the text of a cell instead. An em dash means th
 over everything. The other columns are checked: ``outcome``, ``counts``, ``judgements``, ``alignment``, ``status``.
 
 A section that has fenced blocks is one case: the blocks are the files, and its table lists every judgement.
+
+A file that is called as another eval kind is run by a module of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sitegen.config import KIND_FILES
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
@@ -188,6 +191,7 @@ def shown(value: object) -> str:
 ALL = [
     pytest.param(case, id=f"{path.stem}: {case.name}")
     for path in sorted(Path(__file__).parent.glob("*.md"))
+    if path.stem not in {files.kind for files in KIND_FILES}
     for case in cases(path)
 ]
 

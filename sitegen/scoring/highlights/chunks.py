@@ -80,7 +80,7 @@ class ChunkReader:
 
     def _chunk(self, value: Value, run: str | None) -> Chunk:
         if not isinstance(value, dict):
-            self._report("a chunk is no object")
+            self._report("A chunk is no object")
             return Chunk(None, run, ())
         found = Paragraphs(self._report)
         paragraphs = value.get("paragraphs")

@@ -77,7 +77,7 @@ def read_output(files: tuple[File, ...], run: str | None) -> Output:
         reasons.append(UnreadableError(f"it has no run {run[:80]!r}", _known_runs(runs)))
         readable = False
     findings[:0] = [
-        Finding("error", f"the output cannot be read: {error.what}", error.fix, error.line) for error in reasons
+        Finding("error", f"The output cannot be read: {error.what}", error.fix, error.line) for error in reasons
     ]
     return Output(
         tuple(chunk for chunk in chunks if chunk.run == wanted),
@@ -124,13 +124,13 @@ def _chunks(lines: bool, content: bytes, about: About) -> tuple[tuple[Chunk, ...
             value, odd = parse(text_of(line), number)
             chunks.append(reader.line(value, number))
         except UnreadableError as error:
-            what = f"line {number} cannot be read: {error.what}"
+            what = f"Line {number} cannot be read: {error.what}"
             findings.append(Finding("error", what, error.fix, number, about))
         else:
             findings += [each._replace(line=number, about=about) for each in odd]
     if not chunks:
-        first = findings[0] if findings else Finding("error", "it is empty", "Write one chunk a line.")
-        raise UnreadableError(first.what, first.fix, first.line)
+        first = findings[0] if findings else Finding("error", "It is empty", "Write one chunk a line.")
+        raise UnreadableError(first.what[0].lower() + first.what[1:], first.fix, first.line)
     return tuple(chunks), (*findings, *reader.findings)
 
 

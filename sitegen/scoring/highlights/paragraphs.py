@@ -49,7 +49,7 @@ class Paragraphs:
         """A member of a list of paragraphs: an id, or an object that has one."""
         name = name_of(first(value, IDS)) if isinstance(value, dict) else name_of(value)
         if name is None:
-            self._report("a paragraph has no id")
+            self._report("A paragraph has no id")
         else:
             self.named(name, value if isinstance(value, dict) else None)
 
@@ -58,7 +58,7 @@ class Paragraphs:
         if isinstance(value, dict):
             text = value.get("text")
             if text is not None and not isinstance(text, str):
-                self._report(f"the text of the paragraph {name[:80]!r} is no text")
+                self._report(f"The text of the paragraph {name[:80]!r} is no text")
             self.add(name, self._of(value, name), text if isinstance(text, str) else "")
         elif isinstance(value, list):
             self.add(name, self._by_category(value, name))
@@ -97,11 +97,11 @@ class Paragraphs:
         if name is None and len(self._highlights) == 1:
             name = next(iter(self._highlights))
         if name is None:
-            self._report("a highlight does not say its paragraph")
+            self._report("A highlight does not say its paragraph")
         elif isinstance(value, dict):
             self.add(name, self._by_category([value], name) if "category" in value else self._of(value, name))
         else:
-            self._report(f"a highlight of {name[:80]!r} is no object")
+            self._report(f"A highlight of {name[:80]!r} is no object")
 
     def _of(self, value: dict[str, Value], name: str) -> Highlights | None:
         """What a paragraph's object says: below ``highlights``, or each of its lists."""
@@ -125,13 +125,13 @@ class Paragraphs:
             if isinstance(category, str):
                 self._keep(each, found.setdefault(nfc(category), {}), name)
             else:
-                self._report(f"a highlight of {name[:80]!r} has no category")
+                self._report(f"A highlight of {name[:80]!r} has no category")
         return found
 
     def _keep(self, value: Value, kept: dict[str, None], name: str) -> None:
         text = value.get("text") if isinstance(value, dict) else value
         if not isinstance(text, str):
-            self._report(f"a highlight of {name[:80]!r} is no text")
+            self._report(f"A highlight of {name[:80]!r} is no text")
         elif text.strip():
             kept[nfc(text)] = None
 

@@ -24,7 +24,7 @@ METRICS: Final = (
     MetricSpec(
         "accuracy",
         "Accuracy",
-        "Correct / expected highlights, which is recall: undefined if none is expected, 1 for whoever marks everything.",
+        "Correct / expected highlights, which is recall: undefined if none is expected, 1 for whoever marks all.",
     ),
     MetricSpec("precision", "Precision", "Correct / highlights given: what accuracy does not see."),
     MetricSpec("f1", "F1", "2 × correct / (expected + given), from the highlights of all paragraphs together."),
@@ -57,7 +57,7 @@ class HighlightsScorer:
         try:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
-            what = f"the gold standard cannot be read: {error.what}"
+            what = f"The gold standard cannot be read: {error.what}"
             return _no_gold((Finding("error", what, error.fix, error.line, "ground_truth"), *findings))
         return _Scoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
 
@@ -130,22 +130,20 @@ class _Scoring:
     def _remark(self) -> None:
         """Findings about the comparison as a whole."""
         if self._again:
-            what = f"{len(self._again)} paragraphs stand in more than one chunk; their highlights are united"
+            what = f"{_paragraphs(self._again)} in more than one chunk, highlights united"
             self._findings.append(Finding("note", f"{what}: {_listed(self._again)}", "Write each paragraph once."))
         missing = [each.id for each in self._annotated if each.id not in self._given]
         if missing and not self._output.unreadable:
-            what = (
-                f"{len(missing)} annotated paragraphs are missing from the output; all of their highlights are missed"
-            )
+            what = f"{_paragraphs(missing)} missing from the output, all highlights missed"
             self._findings.append(Finding("warning", f"{what}: {_listed(missing)}", "Make the output of them."))
         if not self._annotated:
-            what = "no annotated paragraph lies in the range"
+            what = "No annotated paragraph lies in the range"
             self._findings.append(Finding("warning", what, "Correct 'range'.", None, "settings"))
 
     def _notes(self) -> list[str]:
         notes = []
         output, settings = self._output, self._settings
-        if len(output.runs) > 1:
+        if len(output.runs) > 1 and not output.unreadable:
             which = "that was asked for" if settings.run is not None else "the newest"
             run = f"the run {output.run[:80]!r}" if output.run is not None else "the run without an id"
             notes.append(f"The output holds {len(output.runs)} runs. {run[0].upper()}{run[1:]}, {which}, counts.")
@@ -154,7 +152,7 @@ class _Scoring:
         if settings.categories:
             notes.append(f"Only these categories are in scope: {_listed(settings.categories)}.")
         if self._not_annotated:
-            what = f"{len(self._not_annotated)} paragraphs are not annotated, and not scored"
+            what = f"{_paragraphs(self._not_annotated)} not annotated, and not scored"
             notes.append(f"{what}: {_listed(self._not_annotated)}.")
         return notes
 
@@ -169,6 +167,10 @@ def _judgement(name: str, highlight: Highlight) -> Judgement:
         expected=None if outcome == "wrong" else text,
         actual=None if outcome == "missed" else text,
     )
+
+
+def _paragraphs(names: tuple[str, ...] | list[str]) -> str:
+    return "1 paragraph is" if len(names) == 1 else f"{len(names)} paragraphs are"
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

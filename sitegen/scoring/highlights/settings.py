@@ -52,9 +52,9 @@ def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
     try:
         said = parse(settings or "{}").value
     except UnreadableError as error:
-        return Settings(), (_finding(f"the settings cannot be read: {error.what}", error.fix),)
+        return Settings(), (_finding(f"The settings cannot be read: {error.what}", error.fix),)
     if not isinstance(said, dict):
-        return Settings(), (_finding("the settings are no object of keys", "Write keys and values."),)
+        return Settings(), (_finding("The settings are no object of keys", "Write keys and values."),)
     findings = [_unknown(key) for key in said if key not in KEYS + _OTHERS]
     known = {key: value for key, value in said.items() if value is not None}
     categories = _categories(known["categories"]) if "categories" in known else ()
@@ -86,7 +86,7 @@ def _range(value: Value) -> tuple[int, int] | None:
 def _unknown(key: str) -> Finding:
     nearest = get_close_matches(key, KEYS, n=1, cutoff=0.5)
     fix = f"Write {nearest[0]!r} instead." if nearest else f"Use one of: {', '.join(KEYS)}."
-    return _finding(f"unknown key {key[:80]!r}", fix)
+    return _finding(f"Unknown key {key[:80]!r}", fix)
 
 
 def _finding(what: str, fix: str) -> Finding:

@@ -1,0 +1,38 @@
+"""``sitegen extract``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from sitegen.errors import NothingToReportError, SitegenError
+from sitegen.scoring.highlights.extract import extract as extracted
+from sitegen.scoring.reading import UnreadableError
+
+STDOUT: Final = Path("-")
+
+SHOWN: Final = 20
+"""Findings that the terminal lists."""
+
+
+def extract(log: Path, out: Path, run: str | None) -> None:
+    """Write one run of a log as ``raw-llm-run.json``; what was passed over is told on standard error."""
+    if not log.is_file():
+        raise NothingToReportError("There is no such log.", where=str(log), fix="Name a file that is there.")
+    try:
+        done = extracted(log.read_bytes(), run)
+    except UnreadableError as error:
+        where = str(log) if error.line is None else f"{log}:{error.line}"
+        raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None
+    for finding in done.findings[:SHOWN]:
+        where = str(log) if finding.line is None else f"{log}:{finding.line}"
+        print(f"sitegen: {SitegenError(f'{finding.what}.', where=where, fix=finding.fix)}", file=sys.stderr)
+    if len(done.findings) > SHOWN:
+        print(f"sitegen: ... and {len(done.findings) - SHOWN} more", file=sys.stderr)
+    if out == STDOUT:
+        sys.stdout.buffer.write(done.content)
+        return
+    out.write_bytes(done.content)
+    run = "" if done.run is None else f" of run {done.run}"
+    print(f"wrote {out}: {done.chunks} chunks, {done.paragraphs} paragraphs, {done.highlights} highlights{run}")

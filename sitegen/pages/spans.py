@@ -1,0 +1,114 @@
+"""Marked texts as a page shows them: bounded, and cut where marks begin and end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from sitegen.model.panels import Mark, MarkedText, SpansPanel
+
+TEXTS: Final = 100
+"""Paragraphs that a report shows; of more, those with the most errors."""
+
+LONGEST: Final = 2_000
+"""Characters of one paragraph that a report shows."""
+
+DEPTH: Final = 4
+"""Marks above each other; further ones are listed beside the text."""
+
+LISTED: Final = 50
+"""Highlights that are listed beside one text."""
+
+
+class Piece(NamedTuple):
+    """A stretch of a text in which no mark begins or ends."""
+
+    text: str
+    marks: tuple[Mark, ...]
+    """That cover it, the one that began first outermost."""
+    ending: tuple[Mark, ...]
+    """That end behind it, the innermost first."""
+
+
+class ShownText(NamedTuple):
+    """A text cut into pieces."""
+
+    id: str
+    pieces: tuple[Piece, ...]
+    cut: int
+    """Characters behind those that are shown."""
+    correct: int
+    missed: int
+    wrong: int
+    beside: tuple[tuple[str, str, str], ...]
+    """(outcome, category, text) of highlights that are not marked in the text."""
+    more_beside: int
+
+
+def is_bounded(panel: SpansPanel) -> bool:
+    """Whether a page leaves anything of a panel out."""
+    return len(panel.texts) > TEXTS or any(_is_long(text) for text in panel.texts)
+
+
+def shown_texts(panel: SpansPanel) -> tuple[ShownText, ...]:
+    """The texts of a panel that a page shows, in their order."""
+    texts = panel.texts
+    if len(texts) > TEXTS:
+        worst = sorted(range(len(texts)), key=lambda index: -_errors(texts[index]))[:TEXTS]
+        texts = tuple(texts[index] for index in sorted(worst))
+    return tuple(map(shown_text, texts))
+
+
+def shown_text(text: MarkedText) -> ShownText:
+    """One text, cut into pieces."""
+    drawn, beside = _layered(text)
+    outcomes = [mark.outcome for mark in text.marks] + [outcome for outcome, _, _ in text.elsewhere]
+    return ShownText(
+        id=text.id,
+        pieces=_pieces(text.text[:LONGEST], drawn),
+        cut=max(0, len(text.text) - LONGEST),
+        correct=outcomes.count("correct"),
+        missed=outcomes.count("missed"),
+        wrong=outcomes.count("wrong"),
+        beside=tuple(beside[:LISTED]),
+        more_beside=max(0, len(beside) - LISTED),
+    )
+
+
+def _layered(text: MarkedText) -> tuple[list[Mark], list[tuple[str, str, str]]]:
+    """The marks to draw, at most ``DEPTH`` above each other, and what is listed beside the text instead."""
+    drawn: list[Mark] = []
+    beside = list(text.elsewhere)
+    open_: list[Mark] = []
+    for mark in sorted(text.marks, key=lambda mark: (mark.start, -mark.end)):
+        open_ = [each for each in open_ if each.end > mark.start]
+        if len(open_) < DEPTH and mark.start < mark.end <= min(LONGEST, len(text.text)):
+            open_.append(mark)
+            drawn.append(mark)
+        else:
+            beside.append((mark.outcome, mark.category, text.text[mark.start : mark.end]))
+    return drawn, beside
+
+
+def _pieces(text: str, marks: list[Mark]) -> tuple[Piece, ...]:
+    edges = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
+    pieces = []
+    following = 0
+    covering: list[Mark] = []
+    for start, end in pairwise(edges):
+        covering = [mark for mark in covering if mark.end > start]
+        while following < len(marks) and marks[following].start == start:
+            covering.append(marks[following])
+            following += 1
+        ending = tuple(mark for mark in reversed(covering) if mark.end == end)
+        pieces.append(Piece(text[start:end], tuple(covering), ending))
+    return tuple(pieces)
+
+
+def _is_long(text: MarkedText) -> bool:
+    return len(text.text) > LONGEST or len(text.elsewhere) > LISTED or shown_text(text).more_beside > 0
+
+
+def _errors(text: MarkedText) -> int:
+    wrong = sum(mark.outcome != "correct" for mark in text.marks)
+    return wrong + sum(outcome != "correct" for outcome, _, _ in text.elsewhere)
