@@ -82,8 +82,8 @@ def parse(text: str) -> Template:
     """A template from the text of a prompt file.
 
     What follows a line ``<!-- system -->`` is the system prompt, what follows ``<!-- user -->`` the message; what
-    stands before the first of them is the other. Without such lines a text with ``{input}`` is the message; one without is the
-    system prompt, and the input is the message.
+    stands before the first of them is the other. Without such lines a text with ``{input}`` is the message; one
+    without is the system prompt, and the input is the message.
     """
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     before, *parts = _PARTS.split(text)

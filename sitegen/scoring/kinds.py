@@ -7,10 +7,11 @@ from typing import Final
 from sitegen.errors import ConfigurationError
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.highlights.scorer import HighlightsScorer
+from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.scorer import Scorer
 
-SCORERS: Final[tuple[Scorer, ...]] = (FieldsScorer(), HighlightsScorer(), ResponsesScorer())
+SCORERS: Final[tuple[Scorer, ...]] = (FieldsScorer(), HighlightsScorer(), ResponsesScorer(), JudgedScorer())
 
 
 def scorer(kind: str) -> Scorer:

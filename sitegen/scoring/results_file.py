@@ -137,15 +137,13 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
             convention=card.convention,
         ),
         errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
-        by_field={each.attribute: _field_row(each.counts) for each in card.fields},
+        by_field={each.attribute: field_row(each.counts) for each in card.fields},
         documents=tuple(DocumentRow(each.id, stats.f1(each.counts), each.status) for each in card.documents),
         macro_f1=card.metric("macro_f1"),
         pooled_f1=stats.f1(counts),
         macro_f1_attributes=card.metric("macro_f1_attributes"),
         discrepancies=tuple(
-            DiscrepancyRow(
-                each.document, each.path, _plain(each.expected), _plain(each.actual), each.outcome, each.note
-            )
+            DiscrepancyRow(each.document, each.path, plain(each.expected), plain(each.actual), each.outcome, each.note)
             for each in result.judgements
             if each.outcome in ERROR_TYPES
         ),
@@ -184,7 +182,8 @@ def _printable(body: Any) -> Any:
     return body
 
 
-def _field_row(counts: Counts) -> FieldRow:
+def field_row(counts: Counts) -> FieldRow:
+    """The counts of one attribute, with the numbers that follow from them."""
     return FieldRow(
         counts.tp, counts.fp, counts.fn, counts.tn, stats.precision(counts), stats.recall(counts), stats.f1(counts)
     )
@@ -197,12 +196,12 @@ def _alignment(alignment: ListAlignment) -> list[list[int | float | None]]:
     return rows
 
 
-def _plain(value: Value) -> Any:
+def plain(value: Value) -> Any:
     """The value with what JSON has no word for as the text it was written as."""
     if isinstance(value, Unusable):
         return value.literal
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     return value

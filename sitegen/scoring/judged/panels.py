@@ -1,0 +1,118 @@
+"""What a report shows of a judge's results: bounded, for the whole is in the data file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from sitegen.model.panels import Column, Panel, TablePanel
+from sitegen.model.values import Value
+from sitegen.scoring.judged.reading import Case, Opinion
+from sitegen.scoring.results_file import plain
+
+ROWS: Final = 200
+"""Rows of a table; of more cases, those with the lowest scores."""
+
+_CELL: Final = 500
+_JSON: Final = 2_000
+
+_CASES: Final = (Column("Case"), Column("Score", "number"), Column("Hits"), Column("Misses"), Column("Reasoning"))
+_JUDGES: Final = (
+    Column("Case"),
+    Column("Judge"),
+    Column("Score", "number"),
+    Column("Reasoning"),
+    Column("Details", "code"),
+)
+_PAIRS: Final = (
+    Column("Case"),
+    Column("Judge"),
+    Column("List", "code"),
+    Column("Expected", "number"),
+    Column("Actual", "number"),
+    Column("Similarity", "number"),
+)
+
+
+def panels(cases: Sequence[Case]) -> tuple[Panel, ...]:
+    """The cases, what each judge said, and which items a judge took for which."""
+    worst = sorted(cases, key=lambda case: -1.0 if case.opinion.score is None else case.opinion.score)
+    shown = worst if len(cases) > ROWS else cases
+    tables = (
+        _table("Cases", _CASES, (_case_row(case) for case in shown)),
+        _table("Judges", _JUDGES, (row for case in shown for row in _judge_rows(case))),
+        _table("Alignment", _PAIRS, (row for case in shown for row in _pair_rows(case))),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def _table(title: str, columns: tuple[Column, ...], rows: Iterator[tuple[str, ...]]) -> TablePanel:
+    every = list(rows)
+    left_out = max(0, len(every) - ROWS)
+    note = f"{left_out:,} more in the data file" if left_out else ""
+    return TablePanel(title, note, columns, tuple(every[:ROWS]))
+
+
+def _case_row(case: Case) -> tuple[str, ...]:
+    opinion = case.opinion
+    return (case.id, _score(opinion), _listed(opinion.hits), _listed(opinion.misses), _cut(opinion.reasoning))
+
+
+def _judge_rows(case: Case) -> Iterator[tuple[str, ...]]:
+    for opinion in case.opinions:
+        if opinion is not case.opinion or opinion.details is not None:
+            details = (
+                ""
+                if opinion.details is None
+                else _cut(json.dumps(plain(opinion.details), default=float, ensure_ascii=False), _JSON)
+            )
+            yield (case.id, opinion.name, _score(opinion), _cut(opinion.reasoning), details)
+
+
+def _pair_rows(case: Case) -> Iterator[tuple[str, ...]]:
+    for opinion in case.opinions:
+        details = opinion.details if isinstance(opinion.details, dict) else {}
+        alignment = details.get("alignment")
+        for name, pairs in alignment.items() if isinstance(alignment, dict) else (("", alignment),):
+            for pair in pairs if isinstance(pairs, list) else ():
+                if (row := _pair(pair)) is not None:
+                    yield (case.id, opinion.name, name, *row)
+        for key, before in (("unmatched_expected", 0), ("unmatched_parsed", 1), ("unmatched_actual", 1)):
+            unmatched = details.get(key)
+            for index in unmatched if isinstance(unmatched, list) else ():
+                found = ["—", "—", "—"]
+                found[before] = _number(index)
+                yield (case.id, opinion.name, "", *found)
+
+
+def _pair(pair: Value) -> tuple[str, str, str] | None:
+    """A pair as a judge may write it: ``[0, 1, 0.9]``, or an object with the two indices."""
+    if isinstance(pair, list) and len(pair) >= 2:
+        return _number(pair[0]), _number(pair[1]), _number(pair[2] if len(pair) > 2 else None)
+    if not isinstance(pair, dict):
+        return None
+    expected = _first(pair, "expectedIdx", "expected_idx", "expected_index", "expected")
+    actual = _first(pair, "parsedIdx", "parsed_idx", "actual_index", "actual", "parsed")
+    return _number(expected), _number(actual), _number(pair.get("similarity"))
+
+
+def _first(pair: dict[str, Value], *keys: str) -> Value:
+    return next((pair[key] for key in keys if key in pair), None)
+
+
+def _number(value: Value) -> str:
+    return str(value)[:20] if isinstance(value, int | Decimal) else "—"
+
+
+def _score(opinion: Opinion) -> str:
+    return "—" if opinion.score is None else f"{opinion.score:.3f}"
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return _cut("; ".join(texts)) if texts else ""
+
+
+def _cut(text: str, longest: int = _CELL) -> str:
+    return text if len(text) <= longest else f"{text[:longest]} … ({len(text) - longest:,} more characters)"

@@ -1,0 +1,195 @@
+"""The lines of a judge's results: one case a line, as AgentV and judges like it write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from sitegen.model.metrics import Counts
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import parse
+from sitegen.scoring.reading import UnreadableError, text_of
+
+_IDS: Final = ("id", "test_id", "case_id", "eval_id")
+_ATTRIBUTES: Final = ("attribute", "field", "path", "name")
+_CELLS: Final = ("tp", "fp", "fn", "tn")
+_TOTALS: Final = ("total", "totals", "overall")
+_TEXT: Final = 10_000
+
+
+class Opinion(NamedTuple):
+    """What one judge says of one case."""
+
+    name: str
+    score: float | None
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+    reasoning: str
+    counts: tuple[tuple[str, Counts], ...]
+    """(attribute, counts); the attribute is empty where the judge gives totals alone."""
+    details: Value
+    """As they stand in the file; None without any."""
+
+
+class Case(NamedTuple):
+    """One line."""
+
+    id: str
+    opinion: Opinion
+    """Of all judges together; its counts are those of ``details`` of the case itself."""
+    judges: tuple[Opinion, ...]
+
+    @property
+    def opinions(self) -> tuple[Opinion, ...]:
+        """Everyone who may have counted."""
+        return (self.opinion, *self.judges)
+
+
+class Read(NamedTuple):
+    """What could be read of a file."""
+
+    cases: tuple[Case, ...]
+    findings: tuple[Finding, ...]
+
+
+def read_cases(content: bytes) -> Read:
+    """Read every line that can be read; the others are findings with their numbers. Raises UnreadableError."""
+    text = text_of(content)
+    if not text.strip():
+        raise UnreadableError("it is empty", "Write one JSON object a line.")
+    reader = _Reader()
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            reader.line(number, line)
+    return Read(tuple(reader.cases.values()), tuple(reader.findings))
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.cases: dict[str, Case] = {}
+        self.findings: list[Finding] = []
+        self._line = 0
+
+    def line(self, number: int, text: str) -> None:
+        """Add the case of one line."""
+        self._line = number
+        try:
+            value, findings = parse(text, number)
+        except UnreadableError as error:
+            self._report("error", f"Line {number} cannot be read: {error.what}")
+            return
+        self.findings += findings
+        if not isinstance(value, dict):
+            self._report("error", f"Line {number} is no object")
+            return
+        name = next((name for key in _IDS if (name := _name(value.get(key)))), f"line {number}")
+        if name in self.cases:
+            self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
+        if error_text := _text(value.get("error")):
+            self._report("warning", f"The judge failed at the case {name[:80]!r}: {error_text[:200]}")
+        judges = value.get("evaluator_results", value.get("scores"))
+        opinions = [self._opinion(each, name) for each in _list(judges) if isinstance(each, dict)]
+        whole = self._opinion(value, name)
+        if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
+            whole = whole._replace(counts=())
+        self.cases[name] = Case(name, whole, tuple(opinions))
+
+    def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
+        details = value.get("details")
+        hits, misses = _texts(value.get("hits")), _texts(value.get("misses"))
+        for each in _list(value.get("assertions")):
+            if isinstance(each, dict) and isinstance(each.get("passed"), bool):
+                text = (_text(each.get("text")),)
+                hits, misses = (hits + text, misses) if each["passed"] else (hits, misses + text)
+        return Opinion(
+            name=_name(value.get("name")),
+            score=self._score(value.get("score"), case),
+            hits=hits,
+            misses=misses,
+            reasoning=_text(value.get("reasoning")),
+            counts=tuple(self._counts(details, case)) if isinstance(details, dict) else (),
+            details=details,
+        )
+
+    def _score(self, value: Value, case: str) -> float | None:
+        if value is None:
+            return None
+        score = float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else math.nan
+        if not 0 <= score <= 1:
+            self._report("error", f"The score of the case {case[:80]!r} is no number from 0 to 1, and is left out")
+            return None
+        return score
+
+    def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[tuple[str, Counts]]:
+        """The counts of each attribute; totals only where no attribute has any, since they would count twice."""
+        entries = list(_entries(details.get("metrics")))
+        found = [(name, self._cells(value, case)) for name, value in entries if name.lower() not in _TOTALS]
+        counted = [(name, counts) for name, counts in found if counts is not None]
+        if not counted:
+            totals = [value for name, value in entries if name.lower() in _TOTALS]
+            totals += [details.get("metrics"), _unprefixed(details.get("summary"))]
+            sums = (self._cells(each, case) for each in totals if isinstance(each, dict))
+            counted = [("", counts) for counts in sums if counts is not None][:1]
+        yield from counted
+
+    def _cells(self, value: Value, case: str) -> Counts | None:
+        """The counts that an object holds; None if it holds none.
+
+        One false positive and one false negative alone are one wrong value: there was one value to find, and another
+        was given. Where there was more than one value, nobody knows which belong together.
+        """
+        if not isinstance(value, dict) or not any(key in value for key in _CELLS):
+            return None
+        numbers = [_count(value.get(key, 0)) for key in _CELLS]
+        if None in numbers:
+            self._report("error", f"Counts of the case {case[:80]!r} are no whole numbers from 0 up, and are left out")
+            return None
+        tp, fp, fn, tn = (number or 0 for number in numbers)
+        wrong = int((tp, fp, fn, tn) == (0, 1, 1, 0))
+        return Counts(tp, fp, fn, tn, omission=fn - wrong, hallucination=fp - wrong, wrong_value=wrong)
+
+    def _report(self, severity: str, what: str) -> None:
+        self.findings.append(Finding(severity, what, "Correct the judge's results.", self._line))  # type: ignore[arg-type]
+
+
+def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:
+    """(attribute, its metrics) of an object by attribute, or of a list of objects that name theirs."""
+    if isinstance(metrics, dict):
+        yield from ((name, value) for name, value in metrics.items() if isinstance(value, dict))
+    for each in _list(metrics):
+        if isinstance(each, dict):
+            name = next((_name(each.get(key)) for key in _ATTRIBUTES if each.get(key) is not None), "")
+            if name:
+                yield name, each
+
+
+def _unprefixed(summary: Value) -> Value:
+    """``{"total_tp": 1}`` as ``{"tp": 1}``."""
+    if not isinstance(summary, dict):
+        return None
+    return {key.removeprefix("total_"): value for key, value in summary.items()}
+
+
+def _count(value: Value) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or value < 0 or value != int(value):
+        return None
+    return int(value) if value < 10**9 else None
+
+
+def _texts(value: Value) -> tuple[str, ...]:
+    return tuple(_text(each) for each in _list(value))
+
+
+def _text(value: Value) -> str:
+    return value[:_TEXT] if isinstance(value, str) else ""
+
+
+def _name(value: Value) -> str:
+    return str(value).strip()[:_TEXT] if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _list(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else []

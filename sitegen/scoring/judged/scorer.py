@@ -1,0 +1,149 @@
+"""The scorer of kind ``judged``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.panels import NotePanel, Panel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.values import Value
+from sitegen.scoring.findings import bounded
+from sitegen.scoring.judged.panels import panels
+from sitegen.scoring.judged.reading import Case, Opinion, read_cases
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats import counts as stats
+
+METRICS: Final = (
+    MetricSpec("score", "Score", "The mean of the cases' scores, as the judge gave them."),
+    MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN), from the judges' counts of all cases together."),
+    MetricSpec("precision", "Precision", "TP / (TP + FP), from the same counts."),
+    MetricSpec("recall", "Recall", "TP / (TP + FN), from the same counts."),
+)
+
+
+class JudgedScorer:
+    """Sums up what a judge said: the mean of its scores, and its counts over cases.
+
+    A document is a case, a field is an attribute that a judge counted. A false negative is an omission, a false
+    positive a hallucination; one of each and nothing else is a wrong value.
+    """
+
+    kind = "judged"
+    version = 1
+    metrics = METRICS
+    nouns = Nouns(
+        "attribute",
+        "attributes",
+        "case",
+        "cases",
+        ("false negative", "false positive", "wrong value", "format error"),
+    )
+
+    def score(self, inputs: Inputs) -> Result:
+        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        cases: dict[str, Case] = {}
+        findings: list[Finding] = [] if inputs.outputs else [_unreadable("the output is missing")]
+        for file in inputs.outputs:
+            try:
+                read = read_cases(_content(file))
+            except UnreadableError as error:
+                findings.append(_unreadable(error.what, error.line))
+                continue
+            cases |= {case.id: case for case in read.cases}
+            findings += read.findings
+        return _result(tuple(cases.values()), findings)
+
+
+def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
+    shared = _shared(cases)
+    documents: list[DocumentScore] = []
+    judgements: list[Judgement] = []
+    fields: dict[str, list[Counts]] = {}
+    for case in cases:
+        counts = [Counts()]
+        for opinion in case.opinions:
+            for attribute, cells in _named(opinion, shared):
+                counts.append(cells)
+                if attribute:
+                    fields.setdefault(attribute, []).append(cells)
+                    judgements.append(_judgement(case.id, attribute, cells))
+        score = (Metric("score", case.opinion.score),)
+        documents.append(DocumentScore(case.id, "scored", stats.total(counts), score))
+    pooled = stats.total([Counts(), *(document.counts for document in documents)])
+    score_mean, without = stats.mean(case.opinion.score for case in cases)
+    values = (score_mean, stats.f1(pooled), stats.precision(pooled), stats.recall(pooled))
+    notes: list[Panel] = []
+    if without:
+        notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
+    scorecard = Scorecard(
+        status="scored" if cases else "unreadable",
+        counts=pooled,
+        metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
+        documents=tuple(documents),
+        fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
+        findings=bounded(findings),
+        expected_values=pooled.tp + pooled.fn,
+        actual_values=pooled.tp + pooled.fp,
+    )
+    return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases))
+
+
+def _shared(cases: Sequence[Case]) -> frozenset[str]:
+    """Attributes that several judges count: each by its own rules, so that their counts do not belong together."""
+    judges: dict[str, set[str]] = {}
+    for case in cases:
+        for opinion in case.opinions:
+            for attribute, _ in opinion.counts:
+                judges.setdefault(attribute, set()).add(opinion.name)
+    return frozenset(attribute for attribute, names in judges.items() if len(names) > 1)
+
+
+def _named(opinion: Opinion, shared: frozenset[str]) -> list[tuple[str, Counts]]:
+    """The counts of a judge, with its name before attributes that others count as well."""
+    return [
+        (f"{opinion.name}: {attribute}" if attribute in shared and attribute and opinion.name else attribute, counts)
+        for attribute, counts in opinion.counts
+    ]
+
+
+def _judgement(case: str, attribute: str, counts: Counts) -> Judgement:
+    """One attribute of one case. What was expected and given only the judge knows."""
+    outcome: Outcome = "true_negative"
+    if counts.wrong_value:
+        outcome = "wrong_value"
+    elif counts.omission:
+        outcome = "omission"
+    elif counts.hallucination:
+        outcome = "hallucination"
+    elif counts.tp:
+        outcome = "correct"
+    several = counts.tp + counts.fp + counts.fn + counts.tn > 1 and not counts.wrong_value
+    note = f"TP {counts.tp}, FP {counts.fp}, FN {counts.fn}, TN {counts.tn}" if several else ""
+    return Judgement(case, attribute, attribute, outcome, None, None, note)
+
+
+def _data(cases: Sequence[Case]) -> Value:
+    """The details of every judge as they were written, by case."""
+    return [
+        {"id": case.id, "judges": [_judge_data(each) for each in case.opinions if each.details is not None]}
+        for case in cases
+    ]
+
+
+def _judge_data(opinion: Opinion) -> Value:
+    return {"name": opinion.name, "details": opinion.details}
+
+
+def _content(file: File) -> bytes:
+    if file.content is None:
+        raise UnreadableError(file.reason or "the output is missing", "Make the output again.")
+    return file.content
+
+
+def _unreadable(why: str, line: int | None = None) -> Finding:
+    return Finding("error", f"The output cannot be read: {why}", "Let the judge write it again.", line)

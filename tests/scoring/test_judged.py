@@ -1,0 +1,223 @@
+"""Kind ``judged``: the tables of ``judged.md``, and what a report gets to show."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitegen.model.panels import NotePanel, TablePanel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Result
+from sitegen.scoring.judged.document import judged_document
+from sitegen.scoring.judged.panels import ROWS
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats.counts import total
+from tests.scoring.test_tables import NOTHING, tables
+
+JUDGE = "Correct the judge's results."
+
+
+def score(content: bytes | None) -> Result:
+    output = File("results.jsonl", content, "" if content is not None else "a Git LFS pointer")
+    return scorer("judged").score(Inputs((output,), None, None, None, "{}"))
+
+
+def lines(*cases: dict[str, Any]) -> bytes:
+    return "\n".join(map(json.dumps, cases)).encode()
+
+
+def rows() -> list[tuple[str, dict[str, str]]]:
+    text = (Path(__file__).parent / "judged.md").read_text("utf-8")
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    return [(section.split("\n", 1)[0], row) for section in sections for table in tables(section) for row in table]
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
+def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
+    result = score("\n".join(row["lines"].split("¶")).encode())
+    card = result.scorecard
+    attributes = [f"{name} {' '.join(map(str, counts[:4]))}" for name, counts in card.fields]
+    outcomes = [
+        f"{each.document} {each.path} {each.outcome}" + (f" ({each.note})" if each.note else "")
+        for each in result.judgements
+    ]
+    said = {
+        "numbers": " ".join(NOTHING if value is None else f"{value:.3f}" for _, value in card.metrics),
+        "counts": " ".join(map(str, card.counts[:4])),
+        "status": card.status,
+        "attributes": "; ".join(attributes) or NOTHING,
+        "outcomes": "; ".join(outcomes) or NOTHING,
+    }
+    checks = {name: row[name] for name in said if name in row}
+    assert {name: said[name] for name in checks} == checks
+
+
+def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_scored() -> None:
+    result = score(b'{"id": "a", "score": 1}\n\n{"id": \n[]\n{"id": "b", "score": 0}\n')
+    why = "it is no valid JSON: Expecting value at line 3, column 8"
+    assert [each.id for each in result.scorecard.documents] == ["a", "b"]
+    assert result.scorecard.findings == (
+        Finding("error", f"Line 3 cannot be read: {why}", JUDGE, 3),
+        Finding("error", "Line 4 is no object", JUDGE, 4),
+    )
+
+
+def test_what_is_odd_is_said_with_its_line() -> None:
+    result = score(lines({"id": "a", "score": 2}, {"id": "a", "error": "no key"}))
+    assert result.scorecard.findings == (
+        Finding("error", "The score of the case 'a' is no number from 0 to 1, and is left out", JUDGE, 1),
+        Finding("warning", "The case 'a' stands twice; the last one counts", JUDGE, 2),
+        Finding("warning", "The judge failed at the case 'a': no key", JUDGE, 2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(None, "a Git LFS pointer"), (b" \n", "it is empty"), (b"\xff", "it is not UTF-8 text")],
+)
+def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: str) -> None:
+    card = score(content).scorecard
+    assert (card.status, [metric.value for metric in card.metrics]) == ("unreadable", [None] * 4)
+    assert card.findings[0].what == f"The output cannot be read: {why}"
+
+
+def test_a_missing_output_has_no_numbers() -> None:
+    card = scorer("judged").score(Inputs((), None, None, None, "{}")).scorecard
+    assert (card.status, card.findings[0].what) == ("unreadable", "The output cannot be read: the output is missing")
+
+
+CASE = {
+    "id": "a",
+    "score": 0.5,
+    "hits": ["n: right"],
+    "misses": ["m: wrong", "k: missing"],
+    "reasoning": "Half.",
+    "evaluator_results": [
+        {
+            "name": "lists",
+            "score": 0.25,
+            "reasoning": "One of four.",
+            "details": {
+                "metrics": {"items.n": {"tp": 1, "fn": 3}},
+                "alignment": [{"expectedIdx": 0, "parsedIdx": 2, "similarity": 0.95}],
+                "unmatched_expected": [1],
+                "unmatched_parsed": [0],
+            },
+        },
+        {"name": "tone", "score": 0.75, "assertions": [{"text": "kind", "passed": True}]},
+    ],
+}
+
+
+def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
+    panels = score(lines(CASE)).panels
+    details = json.dumps(CASE["evaluator_results"][0]["details"])  # type: ignore[index]
+    assert [(panel.title, panel.rows) for panel in panels if isinstance(panel, TablePanel)] == [
+        ("Cases", (("a", "0.500", "n: right", "m: wrong; k: missing", "Half."),)),
+        ("Judges", (("a", "lists", "0.250", "One of four.", details), ("a", "tone", "0.750", "", ""))),
+        (
+            "Alignment",
+            (
+                ("a", "lists", "", "0", "2", "0.95"),
+                ("a", "lists", "", "1", "—", "—"),
+                ("a", "lists", "", "—", "0", "—"),
+            ),
+        ),
+    ]
+
+
+def test_a_pairing_may_be_written_as_sitegen_writes_it() -> None:
+    alignment = {"items": [[0, 1, 0.9], [1, None, None], "x"]}
+    (_, _, table) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels
+    assert isinstance(table, TablePanel)
+    assert table.rows == (("a", "", "items", "0", "1", "0.9"), ("a", "", "items", "1", "—", "—"))
+
+
+def test_a_report_is_bounded_and_the_data_are_whole() -> None:
+    long = {"text": "x" * 10_000}
+    cases = [{"id": f"c{number}", "score": number / 1000, "details": long} for number in range(ROWS + 50)]
+    result = score(lines(*reversed(cases)))
+    table = result.panels[0]
+    assert isinstance(table, TablePanel)
+    assert (len(table.rows), table.rows[0][0]) == (ROWS, "c0")
+    tables = [panel for panel in result.panels if isinstance(panel, TablePanel)]
+    assert max(len(cell) for panel in tables for row in panel.rows for cell in row) < 2_100
+    data: Any = result.data
+    assert len(data) == ROWS + 50
+    assert data[0] == {"id": f"c{ROWS + 49}", "judges": [{"name": "", "details": long}]}
+
+
+def test_cases_without_a_score_are_counted() -> None:
+    panels = score(lines({"id": "a", "score": 1}, {"id": "b"})).panels
+    assert panels[0] == NotePanel("note", "The mean leaves out 1 of 2 cases that have no score.")
+
+
+def test_the_document_holds_the_numbers_and_the_details_as_they_were_written() -> None:
+    document = judged_document(score(lines(CASE)), eval_id="e", metadata=Metadata())
+    body = json.loads(msgspec.json.Encoder(decimal_format="number").encode(document))
+    row = {"tp": 1, "fp": 0, "fn": 3, "tn": 0, "precision": 1.0, "recall": 0.25, "f1": 0.4}
+    assert {key: body[key] for key in ("schema", "eval_id", "status", "metrics", "totals", "by_attribute")} == {
+        "schema": "sitegen/judged-results/1",
+        "eval_id": "e",
+        "status": "scored",
+        "metrics": {"score": 0.5, "f1": 0.4, "precision": 1.0, "recall": 0.25},
+        "totals": row,
+        "by_attribute": {"items.n": row},
+    }
+    judge: Any = CASE["evaluator_results"][0]  # type: ignore[index]
+    assert body["cases"] == [
+        {
+            "id": "a",
+            "score": 0.5,
+            **dict.fromkeys(("fp", "tn"), 0),
+            "tp": 1,
+            "fn": 3,
+            "judges": [{"name": "lists", "details": judge["details"]}],
+        }
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 3) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+CELLS = st.dictionaries(st.sampled_from(["tp", "fp", "fn", "tn", "f1"]), st.integers(0, 3) | JSON, max_size=4)
+DETAILS = st.fixed_dictionaries(
+    {},
+    optional={
+        "metrics": st.dictionaries(st.sampled_from(["n", "m", "total"]), CELLS | JSON) | st.lists(CELLS) | JSON,
+        "alignment": st.lists(JSON) | st.dictionaries(st.text(max_size=2), JSON),
+        "unmatched_expected": JSON,
+    },
+)
+OPINION: Any = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("name", "score", "hits", "misses", "reasoning", "assertions"), JSON)
+)
+LINES = st.lists(
+    st.tuples(OPINION, st.sampled_from(["a", "b"]) | JSON, DETAILS | JSON, st.lists(DETAILS) | JSON), max_size=3
+)
+
+
+@given(LINES)
+def test_whatever_a_judge_writes_is_summed_up_without_contradiction(cases: list[Any]) -> None:
+    written = []
+    for opinion, name, details, judges in cases:
+        scores = [{"name": "j", "details": each} for each in judges] if isinstance(judges, list) else judges
+        written.append({**opinion, "id": name, "details": details, "scores": scores})
+    result = score("\n".join(json.dumps(case) for case in written).encode())
+    card = result.scorecard
+    assert card.counts == total([each.counts for each in card.documents] or [card.counts])
+    assert card.counts.fp == card.counts.hallucination + card.counts.wrong_value
+    assert card.counts.fn == card.counts.omission + card.counts.wrong_value
+    assert all(value is None or 0 <= value <= 1 for _, value in card.metrics)
+    assert len(judged_document(result, eval_id="e", metadata=Metadata()).cases) == len(card.documents)
