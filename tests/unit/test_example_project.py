@@ -1,8 +1,9 @@
-"""This repository's own example: its outputs are what the rule follower makes of the instructions, and nothing else."""
+"""This repository's own example: its outputs are what the rule followers make of the instructions, and nothing else."""
 
 import csv
-import importlib.util
+import importlib
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -11,14 +12,35 @@ import pytest
 EVALS = Path(__file__).parents[2] / "evals"
 
 
+Load = Callable[[str], ModuleType]
+
+
 @pytest.fixture(scope="module")
-def extractor() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("example_extractor", EVALS / "extractor.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def load() -> Iterator[Load]:
+    """Imports a rule follower by its name, as it is imported when it runs: from its own folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(EVALS))
+        patch.setattr("sys.dont_write_bytecode", True)
+        yield importlib.import_module
+
+
+@pytest.fixture(scope="module")
+def extractor(load: Load) -> ModuleType:
+    return load("extractor")
+
+
+@pytest.fixture(scope="module")
+def highlighter(load: Load) -> ModuleType:
+    return load("highlighter")
+
+
+@pytest.fixture(scope="module")
+def responder(load: Load) -> ModuleType:
+    return load("responder")
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def read(extractor: ModuleType, rule: str, document: str) -> object:
@@ -33,11 +55,28 @@ def test_the_newest_output_is_what_the_instructions_of_today_give(extractor: Mod
     assert json.loads(newest.read_text(encoding="utf-8")) == extractor.extract(eval_id)
 
 
+def test_the_newest_run_of_the_log_is_what_the_instructions_of_today_mark(highlighter: ModuleType) -> None:
+    newest = [line for line in lines(highlighter.LOG) if line["run_id"] == f"run-{highlighter.runs_done():03}"]
+    assert newest == highlighter.run(highlighter.runs_done())
+
+
+def test_the_responses_are_what_the_prompts_of_today_answer(responder: ModuleType) -> None:
+    assert responder.variants() == ["friendly", "plain"]
+    for variant in responder.variants():
+        assert lines(EVALS / "shop-questions" / f"responses-{variant}.jsonl") == responder.responses(variant)
+
+
+def test_the_gold_standard_marks_only_texts_that_stand_in_their_paragraph(highlighter: ModuleType) -> None:
+    gold = json.loads((EVALS / "plant-talks" / "gold-standard.json").read_text(encoding="utf-8"))["paragraphs"]
+    assert [(each["id"], each["text"]) for each in gold] == highlighter.paragraphs()
+    marked = [(each["text"], text) for each in gold for texts in each["highlights"].values() for text in texts]
+    assert [text for paragraph, text in marked if text not in paragraph] == []
+
+
 def test_every_document_has_its_ground_truth() -> None:
     with (EVALS / "delivery-notes" / "ground_truth.csv").open(encoding="utf-8", newline="") as file:
         notes = [row["id"] for row in csv.DictReader(file)]
-    lines = (EVALS / "plant-labels" / "ground_truth.jsonl").read_text(encoding="utf-8").splitlines()
-    labels = [json.loads(line)["id"] for line in lines]
+    labels = [line["id"] for line in lines(EVALS / "plant-labels" / "ground_truth.jsonl")]
     assert notes == sorted(path.stem for path in (EVALS / "delivery-notes" / "documents").iterdir())
     assert labels == sorted(path.stem for path in (EVALS / "plant-labels" / "documents").iterdir())
 
@@ -82,3 +121,52 @@ def test_prose_is_no_rule_and_an_unknown_clause_is_refused(extractor: ModuleType
     assert extractor.read_rules("# Title\n\nLook for `total`.\n\n- a bullet without a field\n") == []
     with pytest.raises(SystemExit, match="no such clause: 'as colour'"):
         read(extractor, "- `a`: line `1`; as colour.", "red")
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "marked"),
+    [
+        ("- `terms`: the words `graft`, `bud`.", "A bud, a Graft, grafting.", ["bud", "Graft"]),
+        ("- `terms`: words that end in `stock`.", "rootstock in stocks and stock", ["rootstock"]),
+        ("- `concepts`: sentences with `means`.", "It grows. It means well! He is mean.", ["It means well!"]),
+        ("- `examples`: what follows `such as`.", "Trees such as an ash, an elm; such as yews.", ["an ash", "yews"]),
+        ("- `terms`: between `(`, `)`.", "Ash (Fraxinus) and elm (Ulmus).", ["Fraxinus", "Ulmus"]),
+        ("- `terms`: the words `ash`, `elm`; but not `elm`.", "Elm and ash.", ["ash"]),
+        ("- `examples`: what follows `such as`; without `an`, `a`.", "Trees such as an ash.", ["ash"]),
+        ("- `terms`: the words `elm`.", "elm, elm", ["elm"]),
+    ],
+)
+def test_a_rule_for_marking_does_what_the_readme_says(
+    extractor: ModuleType, highlighter: ModuleType, rule: str, text: str, marked: list[str]
+) -> None:
+    (parsed,) = extractor.read_rules(rule)
+    assert highlighter.mark(parsed, text) == marked
+
+
+@pytest.mark.parametrize(
+    ("prompt", "question", "answer"),
+    [
+        ("- if asked `price`, `cost`: `{price}`", "What does a FERN cost?", "2 EUR"),
+        ("- if asked `price`: `{price}`", "What is the price of an ash?", ""),
+        ("- if asked `price`: `{price}`", "Is the fern green?", ""),
+        ("- if asked `fern`: `first`\n- if asked `fern`: `second`", "A fern?", "first"),
+        ("- if asked `price`: `{price}`\n- else: `Please ask.`", "What is the price of an ash?", "Please ask."),
+        ("- begin: `Hello!`\n- if asked `water`: `{water}`\n- end: `Bye!`", "Water for the fern?", "Hello! daily Bye!"),
+        ("- begin: `Hello!`\n- if asked `water`: `{water}`", "Open?", ""),
+    ],
+)
+def test_a_rule_for_answering_does_what_the_readme_says(
+    responder: ModuleType, prompt: str, question: str, answer: str
+) -> None:
+    plants = [responder.Plant("fern", "2 EUR", "shade", "daily")]
+    assert responder.answer(responder.read_rules(prompt), question, plants) == answer
+
+
+def test_an_unknown_rule_of_marking_or_answering_is_refused(
+    extractor: ModuleType, highlighter: ModuleType, responder: ModuleType
+) -> None:
+    (rule,) = extractor.read_rules("- `terms`: guess `a`.")
+    with pytest.raises(SystemExit, match="no such clause: 'guess'"):
+        highlighter.mark(rule, "a")
+    with pytest.raises(SystemExit, match="no such rule: '- if told: `a`'"):
+        responder.read_rules("- if told: `a`")
