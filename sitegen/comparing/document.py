@@ -1,0 +1,33 @@
+"""``comparison_results.json``: every number of a comparison (``sitegen/comparison/1``)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sitegen.analysis.comparison.change import Change
+from sitegen.analysis.comparison.values import Comparison
+
+SCHEMA: Final = "sitegen/comparison/1"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonDocument:
+    """What one call compared, in the order in which it is written."""
+
+    variants: tuple[Comparison, ...] = ()
+    """Prompts that answered the same cases, an entry an eval."""
+    changes: tuple[Change, ...] = ()
+    """A result and a later one, an entry an eval."""
+    passed_over: tuple[str, ...] = ()
+    """Evals that only one side has."""
+    schema: str = SCHEMA
+
+
+def to_json_bytes(document: ComparisonDocument) -> bytes:
+    """UTF-8 JSON with full precision; undefined is null, never NaN."""
+    body = asdict(document)
+    body = {"schema": body.pop("schema"), **body}
+    text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"

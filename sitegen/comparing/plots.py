@@ -1,0 +1,163 @@
+"""``comparison_plots.png`` or ``.svg``: variants as bars with their thresholds, and as a radar; changes as bars.
+
+matplotlib comes with the extra ``plots``. No clock, no random ids: the same comparison gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from math import pi
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from sitegen.analysis.comparison.change import Change
+from sitegen.analysis.comparison.values import Comparison, Measured
+from sitegen.comparing.document import ComparisonDocument
+from sitegen.errors import SitegenError
+from sitegen.text.plain import encodable, line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
+
+PlotFormat: TypeAlias = Literal["png", "svg"]
+
+_Metric: TypeAlias = tuple[str, str, str, float]
+METRICS: Final[tuple[_Metric, ...]] = (
+    ("accuracy", "accuracy", "Accuracy", 1.0),
+    ("consistency", "consistency_score", "Consistency", 1.0),
+    ("quality", "average_quality", "Quality / 5", 5.0),
+    ("rouge1", "rouge1", "ROUGE-1", 1.0),
+    ("rouge2", "rouge2", "ROUGE-2", 1.0),
+    ("rougeL", "rougeL", "ROUGE-L", 1.0),
+)
+"""(attribute of a variant, name of the metric, label, best value)."""
+
+SHOWN: Final = 12
+"""Evals that one picture shows."""
+
+COLOURS: Final = ("#12161c", "#b25508", "#1257d0", "#128577", "#571a4e", "#8a5a00")
+SETTINGS: Final[dict[str, Any]] = {
+    "svg.hashsalt": "sitegen",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "text.usetex": False,
+    "text.parse_math": False,
+}
+METADATA: Final[dict[PlotFormat, dict[str, str | None]]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": "sitegen"},
+}
+
+
+class NoPlotsError(SitegenError):
+    """matplotlib is not there."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no picture of the comparison: matplotlib is not installed.",
+            fix="pip install 'sitegen-evals[plots]'",
+        )
+
+
+def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping[str, Mapping[str, float]]) -> bytes:
+    """The picture. ``thresholds``: least value wanted, by eval, then by name of the metric.
+
+    Raises NoPlotsError without matplotlib.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise NoPlotsError from None
+    changes = document.changes[: max(0, SHOWN - len(document.variants))]
+    rows = len(document.variants) + len(changes)
+    out = BytesIO()
+    settings: Any = {**mpl.rcParamsDefault, **SETTINGS}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a name in a script that the font lacks is drawn as boxes
+        figure = Figure(figsize=(11, 4.6 * max(1, rows)), layout="constrained")
+        FigureCanvasAgg(figure)
+        parts = figure.subfigures(max(1, rows), 1, squeeze=False)[:, 0]
+        for part, comparison in zip(parts, document.variants, strict=False):
+            _variants(part, comparison, thresholds.get(comparison.eval_id, {}))
+        for part, change in zip(parts[len(document.variants) :], changes, strict=True):
+            _change(part, change)
+        figure.savefig(out, format=format_, dpi=120, metadata=METADATA[format_])
+    return out.getvalue()
+
+
+def _variants(part: SubFigure, comparison: Comparison, thresholds: Mapping[str, float]) -> None:
+    part.suptitle(_text(comparison.eval_id))
+    all_measured = [metric for metric in METRICS if all(_value(one, metric) is not None for one in comparison.variants)]
+    columns = 2 if len(all_measured) > 2 else 1
+    _bars(part.add_subplot(1, columns, 1), comparison, thresholds)
+    if columns == 2:
+        _radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, all_measured)
+    part.legend(*part.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+
+
+def _bars(axes: Axes, comparison: Comparison, thresholds: Mapping[str, float]) -> None:
+    shown = [metric for metric in METRICS if any(_value(one, metric) is not None for one in comparison.variants)]
+    width = 0.8 / len(comparison.variants)
+    for k, variant in enumerate(comparison.variants):
+        at = [index - 0.4 + width * (k + 0.5) for index in range(len(shown))]
+        values = _shares(variant, shown)
+        bars = axes.bar(at, [value or 0 for value in values], width, label=_text(variant.name), color=_colour(k))
+        axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
+    for index, (_, name, _, best) in enumerate(shown):
+        if name in thresholds:
+            axes.hlines(thresholds[name] / best, index - 0.45, index + 0.45, colors="#b4233f", linestyles="dashed")
+    axes.set_xticks(range(len(shown)), [label for _, _, label, _ in shown])
+    axes.set_ylim(min([0.0, *(value for one in comparison.variants for value in _shares(one, shown) if value)]), 1.12)
+    axes.set_title("dashed: threshold", loc="right", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _radar(axes: Axes, comparison: Comparison, shown: Sequence[_Metric]) -> None:
+    turns = [2 * pi * k / len(shown) for k in range(len(shown))]
+    for k, variant in enumerate(comparison.variants):
+        values = [max(0.0, value or 0) for value in _shares(variant, shown)]
+        axes.plot([*turns, turns[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
+        axes.fill(turns, values, color=_colour(k), alpha=0.08)
+    axes.set_xticks(turns, [label for _, _, label, _ in shown])
+    axes.set_ylim(0, 1)
+
+
+def _change(part: SubFigure, change: Change) -> None:
+    part.suptitle(
+        _text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
+    )
+    axes = part.add_subplot()
+    shown = [metric for metric in change.metrics if metric.before is not None or metric.after is not None]
+    for k, (label, side) in enumerate(((change.before, "before"), (change.after, "after"))):
+        values = [getattr(metric, side) for metric in shown]
+        at = [index + 0.4 * k - 0.2 for index in range(len(shown))]
+        bars = axes.bar(at, [value or 0 for value in values], 0.4, label=_text(label), color=_colour(k))
+        axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
+    axes.set_xticks(range(len(shown)), [_text(metric.label) for metric in shown])
+    axes.spines[["top", "right"]].set_visible(False)
+    part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+
+
+def _value(variant: Measured, metric: _Metric) -> float | None:
+    """Of its best value."""
+    value: float | None = getattr(variant, metric[0])
+    return None if value is None else value / metric[3]
+
+
+def _shares(variant: Measured, shown: Sequence[_Metric]) -> list[float | None]:
+    return [_value(variant, metric) for metric in shown]
+
+
+def _colour(index: int) -> str:
+    return COLOURS[index % len(COLOURS)]
+
+
+def _text(text: str) -> str:
+    """A name of a project as a label; matplotlib leaves labels that begin with an underscore out of legends."""
+    shown = encodable(line(text, 60))
+    return f"\u200b{shown}" if shown.startswith("_") else shown

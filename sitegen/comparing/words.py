@@ -1,0 +1,67 @@
+"""Numbers, names and tables as Markdown, which terminals show as it is. Everything from a project is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sitegen.text.plain import encodable, line
+
+NIL: Final = "—"
+"""Undefined."""
+
+LONGEST: Final = 200
+"""Characters of a name."""
+
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.")
+"""What Markdown, or GitHub's links, would take for something else than text."""
+
+
+def name(text: str, longest: int = LONGEST) -> str:
+    """A text of a project: one visible line, bounded, without any markup."""
+    return _MARKUP.sub(r"\\\g<0>", encodable(line(text, longest)))
+
+
+def prose(text: str) -> str:
+    """A sentence of ours that has names of a project in it."""
+    return name(text, 10 * LONGEST)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A metric."""
+    return NIL if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float | None) -> str:
+    """A change."""
+    return NIL if value is None else f"{value:+.3f}"
+
+
+def probability(value: float | None) -> str:
+    """A p value: three digits, and never called zero."""
+    if value is None:
+        return NIL
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def count(value: int | None) -> str:
+    """A number of things."""
+    return NIL if value is None else f"{value:,}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> list[str]:
+    """A table of cells that are escaped already, its columns aligned; ``numbers``: the columns that hold numbers."""
+    body = [[cell or " " for cell in row] for row in rows]
+    right = set(numbers)
+    widths = [max(3, *(len(row[k]) for row in (heads, *body))) for k in range(len(heads))]
+
+    def written(cells: Sequence[str]) -> str:
+        padded = (
+            cell.rjust(width) if k in right else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        return f"| {' | '.join(padded)} |"
+
+    rule = [f"{'-' * (width - 1)}:" if k in right else "-" * width for k, width in enumerate(widths)]
+    return [written(heads), written(rule), *map(written, body)]
