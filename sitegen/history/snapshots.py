@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from posixpath import basename, splitext
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.history import problems
 from sitegen.history.state import Inputs, Unit
@@ -15,6 +15,8 @@ from sitegen.model.recorded import read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 
 _SHORT: Final = 12
+_METRICS: Final = 40
+"""Recorded metrics that are kept of a snapshot."""
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -38,8 +40,10 @@ def snapshot(touch: Touch, unit: Unit, cause: tuple[Cause, ...], view: View, inp
 def with_companions(made: Snapshot, view: View, touch: Touch) -> Snapshot:
     """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
     if not _same_file(made.recorded, view.recorded):
-        recorded_at, made_at = _read_record(view.recorded, touch) if view.recorded else (None, None)
-        made = made._replace(recorded=view.recorded, recorded_at=recorded_at, made_at=made_at)
+        said = _read_record(view.recorded, touch) if view.recorded else _Record()
+        made = made._replace(
+            recorded=view.recorded, recorded_at=said.at, made_at=said.made_at, recorded_metrics=said.metrics
+        )
     return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
 
 
@@ -98,17 +102,24 @@ def _same_file(old: Blob | None, new: Blob | None) -> bool:
     return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
 
 
-def _read_record(blob: Blob, touch: Touch) -> tuple[str | None, str | None]:
-    """(time, commit id) that a record states; what makes no sense of them is None."""
+class _Record(NamedTuple):
+    """What a record states; what makes no sense of it is None."""
+
+    at: str | None = None
+    made_at: str | None = None
+    metrics: tuple[tuple[str, float], ...] = ()
+
+
+def _read_record(blob: Blob, touch: Touch) -> _Record:
     read = touch.read(blob.oid)
     recorded = read_recorded(read.content) if read.content is not None else None
     if recorded is None:
         reason = read.reason or "no JSON object"
         touch.report(problems.unreadable_record(touch.commit, touch.entry.id, blob.path, reason))
-        return None, None
+        return _Record()
     timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
-    return timestamp, commit
+    return _Record(timestamp, commit, recorded.metrics[:_METRICS])
 
 
 def _moment(timestamp: str) -> datetime | None:

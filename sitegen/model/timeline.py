@@ -45,6 +45,8 @@ class Snapshot(NamedTuple):
     """The iteration's folder is gone from the built revision."""
     runs: tuple[Blob, ...] = ()
     """Outputs of repeated runs of this iteration, ``runs/K/extracted.json``."""
+    recorded_metrics: tuple[tuple[str, float], ...] = ()
+    """(name, value) of what the record says was measured: shown beside what is computed, never in its place."""
 
 
 Layout: TypeAlias = Literal["iterations", "overwritten"]

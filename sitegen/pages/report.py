@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sitegen.analysis.verdict import verdict
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
@@ -21,8 +22,10 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Status
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, Snapshot
+from sitegen.model.verdicts import Verdict
 from sitegen.pages import links, spans
 from sitegen.pages.labels import CAUSES
+from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.tallies import errors, errors_by_type
 from sitegen.pages.values import Shown, shown_pair
 
@@ -131,6 +134,10 @@ class ReportView:
     """What the scorer adds, but for the alignments."""
     alignments: tuple[AlignmentPanel, ...]
     more_alignments: int
+    verdict: Verdict
+    """Of the metrics of which something is wanted."""
+    recorded: RecordedView | None
+    """What the run recorded about itself, if that can be compared."""
     nav: str = "overview"
 
     @property
@@ -207,6 +214,8 @@ def report_page(
         panels=tuple(one for one in result.panels if one.kind != "alignment"),
         alignments=tuple(map(_bounded, alignments[:LISTS])),
         more_alignments=max(0, len(alignments) - LISTS),
+        verdict=verdict(specs, info.thresholds, card.metrics),
+        recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs)),
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)
 
