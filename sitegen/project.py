@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sitegen import __version__
 from sitegen.config import SITE_FILES
 from sitegen.history.head import Found, digest_files, look
+from sitegen.text.embedding import installed
 
 
 class Options(NamedTuple):
@@ -55,7 +56,8 @@ def open_project(options: Options, templates: str) -> Project:
     revision = options.rev or _configured_revision(found.top)
     if options.rev is None and revision != "HEAD":
         found, head = look(options.repo, revision)
-    said = repr((__version__, templates, found.refs(), revision, options.worktree, options.allow_shallow))
+    asked = (revision, options.worktree, options.allow_shallow)
+    said = repr((__version__, installed(), templates, found.refs(), asked))
     files = () if found.root is None else tuple(found.root / name for name in SITE_FILES)
     return Project(
         options=options,

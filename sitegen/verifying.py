@@ -21,6 +21,7 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
 
 
@@ -133,6 +134,7 @@ class Bench(NamedTuple):
             mapping=self._named(self._mapping(rules, place.folder)) if structured else None,
             schema=self._named(rules.schema) if structured else None,
             settings=json.dumps({**json.loads(rules.settings), **(settings or {})}),
+            embedder=embedder(),
         )
         parent = found[0].parent
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None

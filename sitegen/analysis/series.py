@@ -18,8 +18,10 @@ HEADLINES: Final = 3
 """Metrics of a kind that are kept of every point at once: the headline and what is drawn beside it."""
 
 
-def scorecard_key(kind: str, version: int, snapshot: Snapshot) -> str:
+def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") -> str:
     """The digest of everything that decides a scorecard: scorer, its version, settings, blob ids and file formats.
+
+    So does the *model* that makes vectors, if there is one: what is installed later scores again.
 
     Where a file stands does not count, so that renames and reverts cost nothing; but its ending does, for it says
     how the file is read, and with several output files their names, which tell the documents apart.
@@ -40,6 +42,7 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot) -> str:
         named(snapshot.ground_truth),
         named(snapshot.mapping),
         named(snapshot.schema),
+        *([model] if model else []),
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
 

@@ -13,6 +13,9 @@ from sitegen.scoring.scorer import Scorer
 
 SCORERS: Final[tuple[Scorer, ...]] = (FieldsScorer(), HighlightsScorer(), ResponsesScorer(), JudgedScorer())
 
+EMBEDDED: Final = frozenset({ResponsesScorer.kind})
+"""Kinds whose numbers may need vectors of texts: a model decides them too, where one is installed."""
+
 
 def scorer(kind: str) -> Scorer:
     """The scorer of a kind. Raises ConfigurationError if there is none."""

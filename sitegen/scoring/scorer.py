@@ -22,7 +22,7 @@ class File(NamedTuple):
 class Embedder(Protocol):
     """Turns texts into vectors of one length; the same text always into the same vector."""
 
-    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """One vector a text, in order."""
 
 

@@ -19,6 +19,7 @@ from sitegen.pages.trend import trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.scoring import results
+from sitegen.stages.vectors import Rows, model_of, vectors_of
 from sitegen.stages.workshop import Workshop
 
 
@@ -34,6 +35,8 @@ class EvalTask(NamedTuple):
     """What the memo knows, one for each snapshot."""
     pages: tuple[PageRow, ...]
     """What surely stands in the output folder."""
+    vectors: Rows = ()
+    """What the memo knows of the texts of its outputs."""
 
 
 class EvalDone(NamedTuple):
@@ -49,6 +52,8 @@ class EvalDone(NamedTuple):
     """Of the newest point, for search."""
     written: int
     kept: int
+    vectors: Rows = ()
+    """Those that the memo did not know."""
 
 
 def owner(eval_id: str) -> str:
@@ -58,8 +63,8 @@ def owner(eval_id: str) -> str:
 
 def keys(history: EvalHistory) -> tuple[str, ...]:
     """The memo's key of each snapshot."""
-    version = scorer(history.kind).version
-    return tuple(scorecard_key(history.kind, version, snapshot) for snapshot in history.snapshots)
+    version, model = scorer(history.kind).version, model_of(history.kind)
+    return tuple(scorecard_key(history.kind, version, snapshot, model) for snapshot in history.snapshots)
 
 
 def write_eval(task: EvalTask) -> EvalDone:
@@ -83,6 +88,7 @@ class _EvalWork:
         self._instructions = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
         self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
         self._renderer = self._shop.renderer()
+        self._vectors = vectors_of(task.history.kind, task.vectors)
 
     def run(self) -> EvalDone:
         page_keys = self._page_keys()
@@ -124,7 +130,7 @@ class _EvalWork:
         return found
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
-        return results(self._shop, self._scorer, [self._snapshots[index] for index in needed])
+        return results(self._shop, self._scorer, [self._snapshots[index] for index in needed], self._vectors)
 
     def _point(self, index: int) -> Point:
         card = self._cards[index]
@@ -173,6 +179,7 @@ class _EvalWork:
             attributes=tuple(field.attribute for field in points[-1].scorecard.fields) if points else (),
             written=self._writer.written,
             kept=self._writer.kept,
+            vectors=self._vectors.new if self._vectors else (),
         )
 
 

@@ -15,6 +15,7 @@ from sitegen.stages.engine import run
 from sitegen.stages.eval_task import EvalTask, keys, owner, write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline, driving_edits
+from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 
 SUMMARY = "summary"
 
@@ -44,6 +45,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     tasks = [_task(timeline, memo, ledger, update.history) for update in updates]
     for done in run(pool, write_eval, tasks, lambda index: step(len(tasks[index].history.snapshots))):
         memo.keep_scorecards(done.scorecards)
+        keep_vectors(memo, done.summary.info.id, done.vectors)
         memo.put(SUMMARY, done.summary.info.id, encode(_Kept(done.summary, done.attributes, done.problems)))
         ledger.record(owner(done.summary.info.id), done.rows, done.written, done.kept)
     if timeline.update.complete:
@@ -51,6 +53,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         for eval_id in memo.keys(SUMMARY):
             if eval_id not in alive:
                 memo.delete(SUMMARY, eval_id)
+                forget_vectors(memo, eval_id)
     kept = [decode(body, _Kept) for _, body in memo.all(SUMMARY)]
     return Evals(
         summaries=tuple(one.summary for one in kept),
@@ -69,4 +72,5 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) 
         edits=driving_edits(timeline, history.id),
         scorecards=tuple(known.get(key) for key in wanted),
         pages=ledger.known(owner(history.id)),
+        vectors=known_vectors(memo, history.id, history.kind),
     )

@@ -8,11 +8,13 @@ from typing import NamedTuple
 from sitegen.history.blobs import BlobRead
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.scoring.scorer import File, Inputs, Scorer
+from sitegen.scoring.scorer import Embedder, File, Inputs, Scorer
 from sitegen.stages.workshop import Workshop
 
 
-def results(shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
+def results(
+    shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
+) -> Iterator[Result]:
     """The result of each snapshot, in order."""
     if not snapshots:
         return
@@ -20,7 +22,7 @@ def results(shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot]) -> It
     plans = [requests.plan(snapshot) for snapshot in snapshots]
     shelf = _Shelf(shop.open().read_blobs(requests.oids))
     for snapshot, plan in zip(snapshots, plans, strict=True):
-        yield scorer.score(shelf.inputs(snapshot, plan))
+        yield scorer.score(shelf.inputs(snapshot, plan)._replace(embedder=embedder))
 
 
 class _Plan(NamedTuple):

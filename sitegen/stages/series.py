@@ -15,6 +15,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.stages.eval_task import edits_of_points, keys
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import driving_edits, fold
+from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
 from sitegen.stages.workshop import Workshop
 
 
@@ -43,8 +44,11 @@ def _scorecards(shop: Workshop, memo: Memo, history: EvalHistory) -> list[Scorec
     wanted = keys(history)
     known = {key: card for key, body in memo.scorecards(wanted).items() if (card := unpack(body))}
     missing = [index for index, key in enumerate(wanted) if key not in known]
-    new = results(shop, scorer(history.kind), [history.snapshots[index] for index in missing])
+    vectors = vectors_of(history.kind, known_vectors(memo, history.id, history.kind))
+    new = results(shop, scorer(history.kind), [history.snapshots[index] for index in missing], vectors)
     for index, result in zip(missing, new, strict=True):
         known[wanted[index]] = result.scorecard
         memo.keep_scorecards([(wanted[index], pack(result.scorecard))])
+    if vectors:
+        keep_vectors(memo, history.id, vectors.new)
     return [known[key] for key in wanted]

@@ -32,6 +32,8 @@ HOMES = {
     "markupsafe": {"render"},
     "markdown_it": {"text"},
     "rapidfuzz": {"text"},
+    "sentence_transformers": {"text"},
+    "torch": {"text"},
     "unidiff": {"text"},
     "typer": {"commands"},
     "sqlite3": {"analysis"},
@@ -54,6 +56,8 @@ HEAVY = {
     "msgspec",
     "distributed",
     "pandas",
+    "sentence_transformers",
+    "torch",
     "scipy",
     "matplotlib",
 }
