@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
@@ -23,6 +23,7 @@ Cache = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads the annotation at run time
     typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
 ]
+PlotFormat = Literal["png", "svg"]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
 
 
@@ -103,6 +104,31 @@ def history(
     command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
 
 
+@app.command()
+def compare(
+    sides: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads the annotation at run time
+        typer.Argument(metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, or two revisions."),
+    ] = None,
+    eval_id: Annotated[
+        str | None, typer.Option("--eval", metavar="EVAL", help="A and B are variants of it; without them, all are.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write JSON, Markdown and a picture there.")
+    ] = None,
+    plot_format: Annotated[
+        PlotFormat, typer.Option("--format", help="Of the picture; needs the extra 'plots'.")
+    ] = "png",
+    json_: Json = False,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Compare variants of a prompt, iterations, or revisions: what changed, and whether it can be chance."""
+    from sitegen.commands.compare import compare as command
+
+    command(repo, sides or [], eval_id=eval_id, out=out, plot_format=plot_format, as_json=json_, cache=cache)
+
+
 Variant = Annotated[
     Optional[str],  # noqa: UP045 - typer reads the annotation at run time
     typer.Option(metavar="NAME", help="The file responses-NAME.jsonl instead of responses.json."),
@@ -159,6 +185,24 @@ def judge(
     from sitegen.commands.respond import judge as command
 
     command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug))
+
+
+@app.command()
+def code_judge(
+    subject: Annotated[Literal["fields", "line-items"], typer.Argument(help="What of the candidate is judged.")],
+) -> None:
+    """Judge one candidate for another runner: {expected, candidate, config} in, {score, hits, misses, ...} out."""
+    from sitegen.commands.code_judge import code_judge as command
+
+    command(subject)
+
+
+@app.command()
+def init(repo: Repo = Path()) -> None:
+    """Write a manifest, a field mapping and a verifier's instructions, where there are none yet."""
+    from sitegen.commands.init import init as command
+
+    command(repo)
 
 
 @app.command()

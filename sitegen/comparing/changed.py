@@ -21,9 +21,9 @@ def change_lines(one: Change) -> Iterator[str]:
     rows = (_test(label, test) for label, test in tests if test.p_value is not None)
     heads = ("Of", "Test", "Statistic", "p", "Remark")
     yield from (*table(heads, rows, (2, 3)), "")
-    yield f"{count(one.still_right)} judgements are right on both sides."
+    yield f"Right on both sides: {count(one.still_right)}."
     if one.unpaired:
-        yield f"{count(one.unpaired)} are on one side only, because the ground truth is not the same."
+        yield f"On one side only, because the ground truth is not the same: {count(one.unpaired)}."
     yield ""
     flips = (
         (flip.change, (name(flip.document), name(flip.path), _outcome(flip.before), _outcome(flip.after)))

@@ -35,7 +35,9 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def signed(value: float | None) -> str:
     """A change."""
-    return NIL if value is None else f"{value:+.3f}"
+    if value is None:
+        return NIL
+    return f"{value:+.3f}" if value else "0.000"
 
 
 def probability(value: float | None) -> str:

@@ -1,0 +1,167 @@
+"""What is compared: variants of the work tree, iterations, or revisions, each scored now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from sitegen.analysis.comparison.change import Change, change_of
+from sitegen.analysis.comparison.variants import Variant, compare, variants_of
+from sitegen.analysis.memo import Memo
+from sitegen.comparing.document import ComparisonDocument
+from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.history.state import Copied
+from sitegen.history.timeline import current
+from sitegen.model.scorecards import Result
+from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.project import Options, open_project
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.scoring import results
+from sitegen.stages.timeline import Timeline, fold
+from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
+from sitegen.verifying import Bench
+
+Thresholds: TypeAlias = dict[str, float]
+"""Least value wanted, by name of the metric."""
+
+
+class Compared(NamedTuple):
+    """A comparison, and what is wanted of each eval's metrics."""
+
+    document: ComparisonDocument
+    thresholds: dict[str, Thresholds]
+    """By eval."""
+
+
+class _Side(NamedTuple):
+    """One result to compare, and what it is called."""
+
+    label: str
+    kind: str
+    result: Result
+
+
+def compare_variants(bench: Bench, eval_id: str, names: Sequence[str]) -> Compared:
+    """Variants of an eval as they lie in the work tree, all of them if none is named.
+
+    Raises ConfigurationError if there is no such eval or variant, or if there are not two.
+    """
+    verified = bench.verify(eval_id)
+    known = {variant.name: variant for variant in variants_of(verified.result)}
+    fix = f"The variants of {eval_id}: {', '.join(name for name in known if name) or 'none'}."
+    for name in names:
+        if name not in known:
+            raise ConfigurationError(f"The eval {eval_id!r} has no variant {name!r}.", fix=fix)
+    chosen = [known[name] for name in dict.fromkeys(names or known)]
+    if len(chosen) < 2:
+        raise ConfigurationError(f"Of the eval {eval_id!r} there are no two variants to compare.", fix=fix)
+    thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
+    return Compared(ComparisonDocument(variants=(compare(eval_id, chosen),)), {eval_id: thresholds})
+
+
+def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> Compared:
+    """Iterations of one eval, each as it was last scored.
+
+    Raises ConfigurationError if there is no such eval or iteration.
+    """
+    with _folded(options) as history:
+        one = history.eval(eval_id)
+        newest = {snapshot.iteration: snapshot for snapshot in one.snapshots}
+        for number in numbers:
+            if number not in newest:
+                fix = f"It has {', '.join(map(str, sorted(newest))) or 'none'}."
+                raise ConfigurationError(f"The eval {eval_id!r} has no iteration {number}.", fix=fix)
+        chosen = [newest[number] for number in numbers]
+        labels = [snapshot.label for snapshot in chosen]
+        return Compared(_document(eval_id, history.sides(one, labels, chosen)), history.thresholds())
+
+
+def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
+    """Every eval that both revisions have: the newest output of each, by the rules of that revision.
+
+    Raises NothingToReportError if they have none in common.
+    """
+    sides: list[dict[str, _Side]] = []
+    thresholds: dict[str, Thresholds] = {}
+    for revision in revisions:
+        with _folded(options._replace(rev=revision)) as history:
+            living = [one for one in history.evals if one.snapshots and not one.deleted]
+            sides.append({one.id: history.sides(one, [revision], one.snapshots[-1:])[0] for one in living})
+            thresholds = history.thresholds()
+    before, after = sides
+    common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
+    if not common:
+        raise NothingToReportError(f"{revisions[0]!r} and {revisions[1]!r} have no eval with outputs in common.")
+    documents = [_document(eval_id, [before[eval_id], after[eval_id]]) for eval_id in common]
+    whole = ComparisonDocument(
+        variants=tuple(one for document in documents for one in document.variants),
+        changes=tuple(one for document in documents for one in document.changes),
+        passed_over=tuple(sorted((before.keys() | after.keys()) - set(common))),
+    )
+    return Compared(whole, thresholds)
+
+
+def _document(eval_id: str, sides: Sequence[_Side]) -> ComparisonDocument:
+    """Responses are compared as prompts, two or more; other kinds as each result against the one named before it."""
+    if all(side.result.answers for side in sides):
+        return ComparisonDocument(variants=(compare(eval_id, [_as_variant(side) for side in sides]),))
+    return ComparisonDocument(changes=tuple(_change(eval_id, before, after) for before, after in pairwise(sides)))
+
+
+def _change(eval_id: str, before: _Side, after: _Side) -> Change:
+    specs = scorer(before.kind).metrics
+    return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result))
+
+
+def _as_variant(side: _Side) -> Variant:
+    """All answers of a side, of whichever variants, as one prompt's."""
+    answers = side.result.answers
+    if len({answer.variant for answer in answers}) > 1:
+        answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
+    return Variant(side.label, answers, side.result.scorecard.metrics)
+
+
+def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:
+    """Those of the manifest go before the kind's own."""
+    return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
+
+
+class _Folded(NamedTuple):
+    """History up to a revision, and the memo."""
+
+    timeline: Timeline
+    memo: Memo
+    evals: tuple[EvalHistory, ...]
+
+    def eval(self, eval_id: str) -> EvalHistory:
+        """One of them, or ConfigurationError."""
+        found = next((one for one in self.evals if one.id == eval_id), None)
+        if found is None:
+            known = ", ".join(one.id for one in self.evals)
+            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
+        return found
+
+    def thresholds(self) -> dict[str, Thresholds]:
+        """Of every eval."""
+        return {one.id: _thresholds(one.kind, self.timeline.info(one).thresholds) for one in self.evals}
+
+    def sides(self, one: EvalHistory, labels: Sequence[str], snapshots: Sequence[Snapshot]) -> list[_Side]:
+        """Snapshots of an eval, scored."""
+        vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
+        found = list(results(self.timeline.shop, scorer(one.kind), snapshots, vectors))
+        if vectors:
+            keep_vectors(self.memo, one.id, vectors.new)
+        return [_Side(label, one.kind, result) for label, result in zip(labels, found, strict=True)]
+
+
+@contextmanager
+def _folded(options: Options) -> Iterator[_Folded]:
+    """Fold history on a copy, so that what the memo knows of a built site stays true."""
+    project = open_project(options, "")
+    with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
+        parts = Copied(memo)
+        timeline = fold(project, parts)
+        evals, _ = current(parts, timeline.config, timeline.manifest)
+        yield _Folded(timeline, memo, tuple(evals))
