@@ -34,5 +34,10 @@ def extract(log: Path, out: Path, run: str | None) -> None:
         sys.stdout.buffer.write(done.content)
         return
     out.write_bytes(done.content)
-    run = "" if done.run is None else f" of run {done.run}"
-    print(f"wrote {out}: {done.chunks} chunks, {done.paragraphs} paragraphs, {done.highlights} highlights{run}")
+    of_run = "" if done.run is None else f" of run {done.run}"
+    counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
+    print(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

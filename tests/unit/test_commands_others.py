@@ -10,7 +10,7 @@ import pytest
 import sitegen
 from tests.sites import run
 
-COMMANDS = ["build", "verify-one", "verify-all", "history", "demo"]
+COMMANDS = ["build", "verify-one", "verify-all", "history", "compare", "respond", "judge", "extract", "demo"]
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])

@@ -1,0 +1,214 @@
+"""Laws of highlights that hold for every input: of scoring, and of the page that shows them."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sitegen.model.panels import Mark, MarkedText, SpansPanel
+from sitegen.model.scorecards import Result
+from sitegen.pages.spans import DEPTH, LISTED, LONGEST, shown_text
+from sitegen.render import span_rows
+from sitegen.render.formats import printable
+from sitegen.scoring.highlights.extract import extract
+from sitegen.scoring.highlights.scorer import HighlightsScorer
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats import counts as stats
+from tests import pages_sample as sample
+
+TEXTS = st.sampled_from(["a", "b", "a b", "ab", "cafe\u0301", "caf\u00e9", " ", "<i>"])
+MARKED = st.dictionaries(st.sampled_from(["terms", "concepts"]), st.lists(TEXTS, max_size=4), max_size=2)
+FILES = st.dictionaries(st.sampled_from(["p-1", "p-2", "p-30"]), MARKED, min_size=1, max_size=3).map(
+    lambda said: {
+        "paragraphs": [{"id": name, "text": "a b ab café", "highlights": each} for name, each in said.items()]
+    }
+)
+FRAGMENTS = st.sampled_from(
+    [
+        *('{"chunks": [', '{"paragraphs": [', "]}", '{"id": "p-1", "terms": ["a"]}', '{"id": 1, "highlights": {', "}}"),
+        *(
+            '"highlights": ',
+            '"run_id": ',
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            '"a"',
+            "1",
+            "NaN",
+            "1e999999999",
+            "null",
+            "true",
+        ),
+        *(
+            '"\\ud800"',
+            '"\\ud800": [',
+            "\n",
+            '{"highlights": [7, {"paragraphId": []}]}',
+            "\ufeff",
+            "[" * 200,
+            "9" * 5000,
+        ),
+        *('{"p-1": {"terms": 7}, "p-2": [[]]}', '{"range": "1-99999999999999999999"}', '{"run_id": NaN}'),
+    ]
+)
+BYTES = st.one_of(
+    st.binary(max_size=60), st.lists(FRAGMENTS, max_size=8).map(lambda parts: "".join(parts).encode("utf-8"))
+)
+JSONS = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["a", "p-1", "", "terms"]),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["chunks", "paragraphs", "highlights", "id", "text", "category", "run_id", "terms", "p-1"]),
+            below,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+).map(lambda value: json.dumps(value).encode())
+
+
+def score(gold: Any, given_: Any, said: str = "{}") -> Result:
+    return HighlightsScorer().score(
+        Inputs(
+            (File("raw-llm-run.json", json.dumps(given_).encode()),),
+            File("gold-standard.json", json.dumps(gold).encode()),
+            None,
+            None,
+            said,
+        )
+    )
+
+
+@settings(max_examples=400)
+@given(
+    BYTES | JSONS,
+    st.sampled_from(["log.ndjson", "run.json"]),
+    BYTES | JSONS,
+    BYTES.map(lambda b: b.decode("utf-8", "replace")),
+)
+@example(b"[" * 100_000, "run.json", b'{"p-1": {"terms": ["a"]}}', "{}")
+@example(b'{"a":' * 100_000, "log.ndjson", b'{"p-1": {"terms": ["a"]}}', "[" * 100_000)
+@example(b"\xff\xfe", "log.ndjson", b"\xff", "{}")
+def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said: str) -> None:
+    result = HighlightsScorer().score(Inputs((File(name, output),), File("gold.json", gold), None, None, said))
+    card = result.scorecard
+    assert card.counts == stats.tally(result.judgements)
+    assert card.counts == (stats.total(each.counts for each in card.documents) if card.documents else card.counts)
+    assert not [finding.what for finding in card.findings if finding.what[0].islower()]
+    if card.status != "scored":
+        assert any(finding.severity == "error" for finding in card.findings)
+
+
+@given(FILES, FILES)
+def test_correct_and_missed_are_expected_correct_and_wrong_are_found(gold: Any, given_: Any) -> None:
+    card = score(gold, given_).scorecard
+    counts = card.counts
+    assert (counts.tp + counts.omission, counts.tp + counts.hallucination) == (card.expected_values, card.actual_values)
+    assert counts == stats.total(each.counts for each in card.fields) if card.fields else counts.tp == 0
+
+
+@given(FILES)
+def test_the_gold_standard_is_all_right_against_itself(gold: Any) -> None:
+    counts = score(gold, gold).scorecard.counts
+    assert (counts.fp, counts.fn) == (0, 0)
+
+
+@given(FILES, FILES)
+def test_every_judgement_is_shown_once_on_the_page_or_beside_the_text(gold: Any, given_: Any) -> None:
+    result = score(gold, given_)
+    panel = next(each for each in result.panels if isinstance(each, SpansPanel))
+    shown = sum(len(text.marks) + len(text.elsewhere) for text in panel.texts)
+    assert shown == len(result.judgements)
+    for text in panel.texts:
+        assert all(text.text[mark.start : mark.end] for mark in text.marks)
+
+
+@given(FILES, FILES)
+def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> None:
+    log = "\n".join(json.dumps({"run_id": 7, "paragraphs": [each]}) for each in given_["paragraphs"]).encode()
+    files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log).content)]
+    truth = File("gold.json", json.dumps(gold).encode())
+    first, second = (HighlightsScorer().score(Inputs((file,), truth, None, None, "{}")) for file in files)
+    assert set(first.judgements) == set(second.judgements)
+
+
+@given(BYTES | JSONS)
+def test_no_bytes_make_extracting_fail_but_as_unreadable(log: bytes) -> None:
+    try:
+        done = extract(log)
+    except UnreadableError:
+        return
+    assert json.loads(done.content)["chunks"]
+
+
+NASTY = st.sampled_from([*sample.NASTY, "&amp;", "<!--", "</mark>", "\udcff", "\x00"]) | st.text(max_size=20)
+PLACES = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted)
+MARKS = st.builds(
+    lambda place, outcome, category: Mark(place[0], place[1], outcome, category),
+    PLACES,
+    st.sampled_from(["correct", "missed", "wrong"]),
+    NASTY,
+)
+ELSEWHERE = st.tuples(st.sampled_from(["correct", "missed", "wrong"]), NASTY, NASTY)
+MARKED_TEXTS = st.builds(
+    MarkedText, NASTY, NASTY, st.lists(MARKS, max_size=8).map(tuple), st.lists(ELSEWHERE, max_size=3).map(tuple)
+)
+
+
+class _Reader(HTMLParser):
+    """The text of the marked paragraph without its tags, the elements and how deep marks go."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.paragraph = ""
+        self.tags: set[str] = set()
+        self.classes: set[str] = set()
+        self.open: list[str] = []
+        self.deepest = 0
+        self.feed(f"<main>{markup}</main>")
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.classes |= {value or "" for name, value in attrs if name == "class"}
+        self.open.append(f"{tag}.{dict(attrs).get('class') or ''}")
+        self.deepest = max(self.deepest, sum(each.startswith("mark.") for each in self.open))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop().startswith(f"{tag}."), "elements are closed in their order"
+
+    def handle_data(self, data: str) -> None:
+        if "p.marked" in self.open and not any(each.startswith(("small.", "span.cut")) for each in self.open):
+            self.paragraph += data
+
+
+@settings(max_examples=200)
+@given(MARKED_TEXTS)
+def test_a_text_is_shown_as_it_is_however_its_marks_overlap(text: MarkedText) -> None:
+    read = _Reader(span_rows.texts([shown_text(text)]))
+    assert read.tags <= {"li", "div", "b", "span", "p", "mark", "small", "ul", "main"}
+    assert read.classes <= {
+        *("by", "mono wrap", "marked", "hl correct", "hl missed", "hl wrong", "vh", "beside", "cut"),
+    }
+    assert read.open == []
+    assert read.deepest <= DEPTH
+    assert read.paragraph == "".join(printable(piece.text) for piece in shown_text(text).pieces)
+    assert read.paragraph.startswith(printable(text.text[:1]))
+
+
+@given(MARKED_TEXTS)
+def test_every_mark_is_drawn_once_or_listed(text: MarkedText) -> None:
+    shown = shown_text(text)
+    ending = sum(len(piece.ending) for piece in shown.pieces)
+    assert ending + len(shown.beside) + shown.more_beside == len(text.marks) + len(text.elsewhere)
+    assert "".join(piece.text for piece in shown.pieces) == text.text[:LONGEST]
+    assert len(shown.beside) <= LISTED

@@ -1,0 +1,335 @@
+"""Highlights beyond the tables: findings and notes, marks in the text, the results document, ``sitegen extract``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sitegen.model.panels import Mark, MarkedText, NotePanel, SpansPanel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Result
+from sitegen.pages.report import is_bounded
+from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
+from sitegen.render import span_rows
+from sitegen.scoring.highlights.document import Numbers, ParagraphRow, highlights_document
+from sitegen.scoring.highlights.marks import MARKS, Highlight, marked, place
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import File, Inputs
+from tests.sites import run
+
+GOLD = {
+    "chunks": [
+        {
+            "chunkIndex": 0,
+            "paragraphs": [
+                {"id": "p-1", "text": "Moss holds water. Water is life.", "highlights": {"terms": ["Moss", "Water"]}},
+                {"id": "p-2", "text": "Later."},
+            ],
+        },
+        {"chunkIndex": 1, "paragraphs": [{"id": "p-3", "text": "The end.", "terms": [], "examples": []}]},
+    ]
+}
+LINES = (
+    {"chunkIndex": 0, "run_id": 1, "paragraphs": ["p-1", "p-2"], "highlights": {"p-1": {"terms": ["Moss"]}}},
+    {"chunkIndex": 0, "run_id": 2, "paragraphs": ["p-1"], "highlights": {"p-1": {"terms": ["Moss", "peat"]}}},
+    {"chunkIndex": 0, "run_id": 2, "paragraphs": ["p-1", "p-9"], "highlights": {"p-1": {"examples": ["holds water"]}}},
+)
+LOG = "\n".join([json.dumps(LINES[0]), '{"chunkIndex": 1,', *map(json.dumps, LINES[1:])]).encode()
+BROKEN = (
+    "Line 2 cannot be read: it is no valid JSON: Expecting property name enclosed in double quotes at line 2, column 18"
+)
+
+
+def score(log: bytes | None = LOG, settings: str = "{}", reason: str = "") -> Result:
+    gold = File("gold-standard.json", json.dumps(GOLD).encode())
+    return scorer("highlights").score(Inputs((File("log.ndjson", log, reason),), gold, None, None, settings))
+
+
+def spans(result: Result) -> SpansPanel:
+    return next(panel for panel in result.panels if isinstance(panel, SpansPanel))
+
+
+def notes(result: Result) -> list[str]:
+    return [panel.text for panel in result.panels if isinstance(panel, NotePanel)]
+
+
+def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():
+    assert score().scorecard.findings == (
+        Finding("error", BROKEN, "Write valid JSON.", 2, "output"),
+        Finding("note", "1 paragraph is in more than one chunk, highlights united: p-1", "Write each paragraph once."),
+        Finding(
+            "warning", "1 paragraph is missing from the output, all highlights missed: p-3", "Make the output of them."
+        ),
+    )
+
+
+def test_what_was_left_out_is_noted_on_the_report():
+    assert notes(score()) == [
+        "The output holds 2 runs. The run '2', the newest, counts.",
+        "2 paragraphs are not annotated, and not scored: p-2, p-9.",
+    ]
+    assert notes(score(settings='{"categories": ["terms"], "range": "1-3", "run_id": 1}')) == [
+        "The output holds 2 runs. The run '1', that was asked for, counts.",
+        "Only paragraphs 1 to 3 are in scope.",
+        "Only these categories are in scope: terms.",
+        "1 paragraph is not annotated, and not scored: p-2.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "finding"),
+    [
+        ('{"rang": "1-8"}', Finding("error", "Unknown key 'rang'", "Write 'range' instead.", None, "settings")),
+        (
+            '{"zz": 1}',
+            Finding("error", "Unknown key 'zz'", "Use one of: categories, range, run_id.", None, "settings"),
+        ),
+        (
+            '{"range": "8"}',
+            Finding(
+                "error", "'range' is no range from low to high", 'Write two numbers such as "1-8".', None, "settings"
+            ),
+        ),
+        (
+            '{"categories": "terms"}',
+            Finding(
+                "error",
+                "'categories' is no list of names",
+                'Write a list such as ["terms", "concepts"].',
+                None,
+                "settings",
+            ),
+        ),
+        (
+            '{"run_id": []}',
+            Finding(
+                "error",
+                "'run_id' is neither text nor a whole number",
+                "Write the id of a run of the log.",
+                None,
+                "settings",
+            ),
+        ),
+        (
+            "[]",
+            Finding("error", "The settings are no object of keys", "Write keys and values.", None, "settings"),
+        ),
+    ],
+)
+def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings: str, finding: Finding):
+    result = score(settings=settings)
+    assert result.scorecard.findings[0] == finding
+    assert result.scorecard.metrics == score().scorecard.metrics
+
+
+def test_the_ground_truth_format_of_every_eval_means_nothing_here():
+    assert score(settings='{"ground_truth_format": "auto"}') == score()
+
+
+def test_a_run_that_is_not_there_is_an_unreadable_output():
+    result = score(settings='{"run_id": "7"}')
+    assert (result.scorecard.status, result.scorecard.counts.omission) == ("unreadable", 2)
+    assert result.scorecard.findings[0].what == "The output cannot be read: it has no run '7'"
+    assert result.scorecard.findings[0].fix == "Ask for one of: 1, 2."
+
+
+def test_why_an_output_is_missing_is_told():
+    card = score(None, reason="a Git LFS pointer").scorecard
+    assert (card.status, [finding.what for finding in card.findings]) == (
+        "unreadable",
+        ["The output cannot be read: a Git LFS pointer"],
+    )
+
+
+def test_paragraphs_are_documents_and_categories_are_fields():
+    card = score().scorecard
+    assert [(each.id, each.status, each.counts[:3]) for each in card.documents] == [
+        ("p-1", "scored", (1, 2, 1)),
+        ("p-3", "unreadable", (0, 0, 0)),
+    ]
+    assert [(each.attribute, each.counts[:3]) for each in card.fields] == [
+        ("terms", (1, 1, 1)),
+        ("examples", (0, 1, 0)),
+    ]
+
+
+def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
+    assert spans(score()).texts == (
+        MarkedText(
+            "p-1",
+            "Moss holds water. Water is life.",
+            (
+                Mark(0, 4, "correct", "terms"),
+                Mark(5, 16, "wrong", "examples"),
+                Mark(18, 23, "missed", "terms"),
+            ),
+            (("wrong", "terms", "peat"),),
+        ),
+        MarkedText("p-3", "The end.", ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "found"),
+    [
+        ("art", "art", 0),
+        ("start of art", "art", 9),
+        ("start", "art", 2),
+        ("C++ and C", "C", 0),
+        ("nothing", "art", -1),
+        ("xart " * 60 + "art", "art", 1),
+    ],
+)
+def test_a_highlight_stands_at_its_first_whole_words_else_anywhere(text: str, said: str, found: int):
+    assert place(text, said) == found
+
+
+def test_of_very_many_highlights_the_rest_is_listed():
+    many = [Highlight("wrong", f"c{number}", "a") for number in range(MARKS + 3)]
+    text = marked("p", "a", many)
+    assert (len(text.marks), len(text.elsewhere)) == (MARKS, 3)
+
+
+def test_overlapping_marks_are_cut_into_pieces():
+    outer, inner, crossing = Mark(0, 6, "correct", "t"), Mark(2, 4, "missed", "t"), Mark(3, 8, "wrong", "t")
+    assert shown_text(MarkedText("p", "abcdefghij", (outer, inner, crossing))).pieces == (
+        Piece("ab", (outer,), ()),
+        Piece("c", (outer, inner), ()),
+        Piece("d", (outer, inner, crossing), (inner,)),
+        Piece("ef", (outer, crossing), (outer,)),
+        Piece("gh", (crossing,), (crossing,)),
+        Piece("ij", (), ()),
+    )
+
+
+def test_an_outcome_has_a_class_a_letter_and_a_word():
+    shown = shown_text(MarkedText("p", "<b>", (Mark(0, 3, "missed", "a&b"),)))
+    assert span_rows.texts([shown]) == (
+        '<li><div class="by"><b class="mono wrap">p</b> <span>1 missed</span></div><p class="marked" dir="auto">'
+        '<mark class="hl missed">&lt;b&gt;<small>'
+        '<b aria-hidden="true">M</b><span class="vh"> missed</span> a&amp;b</small>'
+        "</mark></p></li>\n"
+    )
+
+
+def test_a_page_shows_the_texts_with_most_errors_in_their_order():
+    texts = [MarkedText(f"p-{number}", "a", ()) for number in range(TEXTS + 2)]
+    texts[-1] = texts[-1]._replace(marks=(Mark(0, 1, "wrong", "t"),))
+    panel = SpansPanel("Paragraphs", "", ("t",), tuple(texts))
+    assert [text.id for text in shown_texts(panel)] == [
+        *(f"p-{number}" for number in range(TEXTS - 1)),
+        f"p-{TEXTS + 1}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MarkedText("p", "a" * (LONGEST + 1), ()),
+        MarkedText("p", "", (), tuple(("wrong", "t", f"{number}") for number in range(51))),
+        MarkedText("p", "ab", tuple(Mark(0, 1, "wrong", f"{number}") for number in range(DEPTH + 51))),
+    ],
+)
+def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
+    whole = score()
+    cut = whole._replace(panels=(SpansPanel("Paragraphs", "", ("t",), (text,)),))
+    assert (is_bounded(whole, 50), is_bounded(cut, 50)) == (False, True)
+
+
+def test_the_document_has_every_number_and_every_text():
+    document = highlights_document(score(), eval_id="moss", metadata=Metadata(iteration=2))
+    assert (document.schema, document.eval_id, document.status) == ("sitegen/highlights-results/1", "moss", "scored")
+    assert (document.expected, document.found, document.correct) == (2, 3, 1)
+    assert (document.accuracy, document.precision, document.f1) == (0.5, 1 / 3, 0.4)
+    assert document.missed == (("p-1", "terms", "Water"),)
+    assert document.wrong == (("p-1", "terms", "peat"), ("p-1", "examples", "holds water"))
+    assert document.by_category == {
+        "terms": Numbers(2, 2, 1, 0.5, 0.5, 0.5),
+        "examples": Numbers(0, 1, 0, None, 0.0, 0.0),
+    }
+    assert document.paragraphs[1] == ParagraphRow(
+        "p-3", "unreadable", Numbers(0, 0, 0, None, None, None), "The end.", ()
+    )
+    assert (document.run_id, document.not_annotated) == ("2", ("p-2", "p-9"))
+    assert [row.line for row in document.problems] == [2, None, None]
+    assert document.metadata == Metadata(iteration=2)
+
+
+def test_a_document_without_gold_has_no_numbers():
+    nothing = scorer("highlights").score(Inputs((), None, None, None, "{}"))
+    document = highlights_document(nothing, eval_id="moss", metadata=Metadata())
+    assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
+    assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]
+
+
+def paragraph(name: str, text: str, **highlights: list[str]) -> dict[str, object]:
+    return {"id": name, "text": text, "highlights": {"terms": [], "concepts": [], "examples": [], **highlights}}
+
+
+def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path: Path):
+    (tmp_path / "log.ndjson").write_bytes(LOG)
+    done = run("extract", "log.ndjson", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (
+        0,
+        "wrote raw-llm-run.json: 1 chunk, 2 paragraphs, 3 highlights of run 2\n",
+    )
+    assert done.stderr == f"sitegen: {BROKEN}.\n  at: log.ndjson:2\n  do: Write valid JSON.\n"
+    assert json.loads((tmp_path / "raw-llm-run.json").read_bytes()) == {
+        "run_id": "2",
+        "chunks": [
+            {
+                "chunkIndex": 0,
+                "paragraphs": [
+                    paragraph("p-1", "", terms=["Moss", "peat"], examples=["holds water"]),
+                    paragraph("p-9", ""),
+                ],
+            }
+        ],
+    }
+
+
+def test_extract_writes_another_run_to_standard_output(tmp_path: Path):
+    (tmp_path / "log.ndjson").write_bytes(LOG)
+    done = run("extract", "log.ndjson", "--run-id", "1", "-o", "-", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == {
+        "run_id": "1",
+        "chunks": [{"chunkIndex": 0, "paragraphs": [paragraph("p-1", "", terms=["Moss"]), paragraph("p-2", "")]}],
+    }
+
+
+def test_extract_fills_the_categories_that_a_log_has_of_its_own(tmp_path: Path):
+    lines = [{"id": "p-1", "text": "a", "names": ["a"]}, {"id": "p-2", "dates": []}]
+    (tmp_path / "log.ndjson").write_text("\n".join(map(json.dumps, lines)))
+    done = run("extract", "log.ndjson", "-o", "-", cwd=tmp_path)
+    assert json.loads(done.stdout) == {
+        "chunks": [
+            {"chunkIndex": 0, "paragraphs": [{"id": "p-1", "text": "a", "highlights": {"names": ["a"], "dates": []}}]},
+            {"chunkIndex": 1, "paragraphs": [{"id": "p-2", "text": "", "highlights": {"names": [], "dates": []}}]},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "said"),
+    [
+        (None, (), "There is no such log.\n  at: log.ndjson\n  do: Name a file that is there.\n"),
+        (b"", (), "The log cannot be read: it is empty.\n  at: log.ndjson\n  do: Write one chunk a line.\n"),
+        (
+            LOG,
+            ("--run-id", "7"),
+            "The log cannot be read: it has no run '7'.\n  at: log.ndjson\n  do: Ask for one of: 1, 2.\n",
+        ),
+    ],
+)
+def test_extract_says_what_where_and_what_to_do(
+    tmp_path: Path, content: bytes | None, more: tuple[str, ...], said: str
+):
+    if content is not None:
+        (tmp_path / "log.ndjson").write_bytes(content)
+    done = run("extract", "log.ndjson", *more, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"sitegen: {said}")
+    assert not (tmp_path / "raw-llm-run.json").exists()
