@@ -118,7 +118,6 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
     """The document of one result of kind ``fields``."""
     card = result.scorecard
     counts = card.counts
-    several = len(card.documents) > 1
     return ResultsDocument(
         schema=SCHEMA,
         eval_id=eval_id,
@@ -147,15 +146,13 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
             for each in result.judgements
             if each.outcome in ERROR_TYPES
         ),
-        alignment={
-            f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments
-        },
+        alignment=alignments(result),
         problems=tuple(ProblemRow(*each) for each in card.findings),
         metadata=metadata,
     )
 
 
-def to_json_bytes(document: ResultsDocument, indent: int | None = 2) -> bytes:
+def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     """UTF-8 JSON, on one line without an indent.
 
     Numbers keep the spelling they had (``600.0``); undefined is null, never NaN.
@@ -187,6 +184,12 @@ def field_row(counts: Counts) -> FieldRow:
     return FieldRow(
         counts.tp, counts.fp, counts.fn, counts.tn, stats.precision(counts), stats.recall(counts), stats.f1(counts)
     )
+
+
+def alignments(result: Result) -> dict[str, list[list[int | float | None]]]:
+    """The pairings of a result by list, called ``document:path`` where there are several documents."""
+    several = len(result.scorecard.documents) > 1
+    return {f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments}
 
 
 def _alignment(alignment: ListAlignment) -> list[list[int | float | None]]:

@@ -1,0 +1,247 @@
+"""sitegen as a judge of somebody else's runner: one payload in, one opinion out.
+
+The payload is an object: ``expected``, ``candidate``, ``config``; the names that AgentV gives them are known as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from sitegen.errors import ConfigurationError
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.scorecards import Result
+from sitegen.model.values import Value
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.json_reader import read_json
+from sitegen.scoring.paths import PathError, Pattern, follow, parse, pattern
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.results_file import FieldRow, alignments, field_row, plain
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats import counts as stats
+
+Subject: TypeAlias = Literal["fields", "line-items"]
+
+LISTED: Final = 100
+"""Hits and misses that are written out; the counts are of all."""
+
+_EXPECTED: Final = ("expected", "expected_output", "reference_answer")
+_CANDIDATE: Final = ("candidate", "output", "candidate_answer", "answer")
+_LIST_RULES: Final = ("match_fields", "score_fields", "threshold", "algorithm")
+_LIST: Final = "line_items"
+_WHERE: Final = "standard input"
+_LONGEST: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What the score was made from."""
+
+    metrics: dict[str, FieldRow]
+    """By attribute."""
+    summary: dict[str, float | None]
+    alignment: dict[str, list[list[int | float | None]]]
+    """List -> [expected index, candidate's index, similarity]; null where there is no partner."""
+    errors_by_type: dict[str, int]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """The answer, in the order in which it is written."""
+
+    score: float | None
+    """Macro F1 over attributes; None if nothing was expected and nothing given."""
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+    reasoning: str
+    details: Details
+
+
+def opinion(subject: Subject, payload: bytes) -> Opinion:
+    """Judge a candidate. Raises ConfigurationError if the payload is not what it should be.
+
+    A candidate that cannot be read is no bad payload: it misses everything.
+    """
+    body = _object(payload, "The payload")
+    expected = _expected(body)
+    config = body.get("config")
+    if config is None:
+        config = {}
+    if not isinstance(config, dict):
+        raise _bad("'config' is no object")
+    scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
+    result = FieldsScorer().score(
+        Inputs(
+            outputs=(File("candidate.json", *_candidate(body)),),
+            ground_truth=File("expected.json", _json(expected)),
+            mapping=None,
+            schema=None,
+            settings=_json(settings).decode(),
+        )
+    )
+    for finding in result.scorecard.findings:
+        if finding.severity == "error" and finding.about != "output":
+            raise ConfigurationError(f"The payload is wrong: {finding.what}.", where=_WHERE, fix=finding.fix)
+    return _opinion(result, scope)
+
+
+def _opinion(result: Result, scope: tuple[Pattern, ...]) -> Opinion:
+    judged = [each for each in result.judgements if _is_within(each.path, scope)]
+    by_attribute: dict[str, list[Judgement]] = {}
+    for each in judged:
+        by_attribute.setdefault(each.attribute, []).append(each)
+    counts = {attribute: stats.tally(each) for attribute, each in by_attribute.items()}
+    total = stats.total([Counts(), *counts.values()])
+    score, _ = stats.mean(map(stats.f1, counts.values()))
+    wrong = [each for each in judged if each.outcome in ERROR_TYPES]
+    right = [each for each in judged if each.outcome not in ERROR_TYPES]
+    problems = tuple(each.what for each in result.scorecard.findings)
+    row = field_row(total)
+    return Opinion(
+        score=score,
+        hits=_listed(_hit(each) for each in right),
+        misses=_listed(_miss(each) for each in wrong),
+        reasoning=_reasoning(score, total, len(counts), problems),
+        details=Details(
+            metrics={attribute: field_row(each) for attribute, each in counts.items()},
+            summary={
+                **{f"total_{name}": getattr(total, name) for name in ("tp", "fp", "fn", "tn")},
+                "precision": row.precision,
+                "recall": row.recall,
+                "f1": row.f1,
+                "macro_f1": score,
+            },
+            alignment={name: rows for name, rows in alignments(result).items() if _is_within(name, scope)},
+            errors_by_type={name: getattr(total, name) for name in ERROR_TYPES},
+            problems=problems,
+        ),
+    )
+
+
+def _reasoning(score: float | None, total: Counts, attributes: int, problems: tuple[str, ...]) -> str:
+    counted = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {attributes} attributes"
+    said = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
+    return ". ".join([f"{counted}; {said}", *problems[:3]]) + "."
+
+
+def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
+    """Which paths are judged, all if none is named, and the rules: the keys of a field mapping.
+
+    ``fields`` may be a list of paths, or of objects with a ``path``, instead of rules by path.
+    """
+    settings = dict(config)
+    fields = settings.get("fields")
+    if not isinstance(fields, list):
+        return (), settings
+    del settings["fields"]
+    texts = [each.get("path") if isinstance(each, dict) and len(each) == 1 else each for each in fields]
+    return tuple(_pattern(text, "fields") for text in texts), settings
+
+
+def _list_config(
+    config: Mapping[str, Value], expected: dict[str, Value]
+) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
+    """The list that is judged, and the rules: those of the list stand at the top of the configuration."""
+    settings = dict(config)
+    paths = [settings.pop(name) for name in ("path", "line_items_path") if name in settings]
+    path = paths[0] if paths else _LIST
+    within = _pattern(path, "path")
+    if not isinstance(follow(expected, parse(str(path))), list):
+        raise _bad(f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'.")
+    rules: dict[str, Value] = {name: settings.pop(name) for name in _LIST_RULES if name in settings}
+    lists = settings.get("lists")
+    return (within,), {**settings, "lists": {**(lists if isinstance(lists, dict) else {}), str(path): rules}}
+
+
+def _pattern(text: object, key: str) -> Pattern:
+    if not isinstance(text, str):
+        raise _bad(f"{key!r} in 'config' does not name a path", "Write paths such as 'supplier.name'.")
+    try:
+        return pattern(text)
+    except PathError as error:
+        raise _bad(str(error), "Write paths such as 'supplier.name'.") from None
+
+
+def _is_within(path: str, scope: tuple[Pattern, ...]) -> bool:
+    steps = parse(path)
+    return not scope or any(each.matches(steps[:length]) for each in scope for length in range(1, len(steps) + 1))
+
+
+def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
+    value = _content(_member(body, _EXPECTED))
+    if isinstance(value, str):
+        return _object(value.encode("utf-8", "replace"), "What is expected")
+    if not isinstance(value, dict):
+        raise _bad("what is expected is no object")
+    return value
+
+
+def _candidate(body: Mapping[str, Value]) -> tuple[bytes | None, str]:
+    """The content of the output, as a file has it, or why there is none."""
+    value = _content(_member(body, _CANDIDATE))
+    if value is None:
+        return None, "the candidate is empty"
+    return (value.encode("utf-8", "replace") if isinstance(value, str) else _json(value)), ""
+
+
+def _member(body: Mapping[str, Value], names: tuple[str, ...]) -> Value:
+    for name in names:
+        if name in body:
+            return body[name]
+    raise _bad(f"there is no {names[0]!r}", f"Write it as one of: {', '.join(names)}.")
+
+
+def _content(value: Value) -> Value:
+    """What was said in the last of some messages; anything else as it is."""
+    if not isinstance(value, list) or not value or not all(isinstance(each, dict) and "role" in each for each in value):
+        return value
+    last: Any = value[-1]
+    content: Value = last.get("content")
+    if isinstance(content, list) and all(isinstance(each, dict) and "type" in each for each in content):
+        return "".join(str(each.get("text", each.get("value", ""))) for each in content if isinstance(each, dict))
+    return content
+
+
+def _object(content: bytes, what: str) -> dict[str, Value]:
+    try:
+        value = read_json(content).value
+    except UnreadableError as error:
+        raise ConfigurationError(f"{what} cannot be read: {error.what}.", where=_WHERE, fix=error.fix) from None
+    if not isinstance(value, dict):
+        raise ConfigurationError(f"{what} is no object.", where=_WHERE, fix="Write one JSON object.")
+    return value
+
+
+def _bad(what: str, fix: str = "Write {expected, candidate, config}.") -> ConfigurationError:
+    return ConfigurationError(f"The payload is wrong: {what}.", where=_WHERE, fix=fix)
+
+
+def _json(value: Value | dict[str, Value]) -> bytes:
+    import msgspec
+
+    return msgspec.json.Encoder(decimal_format="number").encode(plain(value))
+
+
+def _listed(lines: Iterable[str]) -> tuple[str, ...]:
+    every = tuple(lines)
+    return every if len(every) <= LISTED else (*every[:LISTED], f"and {len(every) - LISTED} more")
+
+
+def _hit(one: Judgement) -> str:
+    return f"{one.path}: {'nothing, as expected' if one.outcome == 'true_negative' else _shown(one.expected)}"
+
+
+def _miss(one: Judgement) -> str:
+    note = f" ({one.note})" if one.note else ""
+    wanted, found = _shown(one.expected), _shown(one.actual)
+    return f"{one.path}: {one.outcome.replace('_', ' ')}{note}, expected {wanted}, found {found}"
+
+
+def _shown(value: Value) -> str:
+    if value is None:
+        return "nothing"
+    text = _json(value).decode()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

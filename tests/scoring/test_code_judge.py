@@ -1,0 +1,212 @@
+"""``sitegen code-judge``: what it says of a payload, and how it refuses a bad one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitegen.errors import ConfigurationError
+from sitegen.scoring.code_judge import LISTED, Opinion, Subject, opinion
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+
+EXPECTED = {"no": "A-1", "supplier": {"name": "Oak"}, "total": 10.5, "note": None}
+ITEMS = {"order": {"lines": [{"description": "bolt", "n": 2}, {"description": "nut", "n": 3}]}, "total": 5}
+
+
+def judge(
+    expected: object, candidate: object, config: object = None, subject: Subject = "fields", **more: object
+) -> Opinion:
+    return opinion(
+        subject, json.dumps({"expected": expected, "candidate": candidate, "config": config, **more}).encode()
+    )
+
+
+def counts(said: Opinion) -> dict[str, tuple[int, int, int, int]]:
+    return {name: (row.tp, row.fp, row.fn, row.tn) for name, row in said.details.metrics.items()}
+
+
+def test_the_score_is_the_macro_f1_over_attributes() -> None:
+    said = judge(EXPECTED, {"no": "A-1", "supplier": {"name": "Elm"}, "note": "x"})
+    assert counts(said) == {
+        "no": (1, 0, 0, 0),
+        "supplier.name": (0, 1, 1, 0),
+        "total": (0, 0, 1, 0),
+        "note": (0, 1, 0, 0),
+    }
+    assert (said.score, said.hits) == (0.25, ('no: "A-1"',))
+    assert said.misses == (
+        'supplier.name: wrong value, expected "Oak", found "Elm"',
+        "total: omission, expected 10.5, found nothing",
+        'note: hallucination (expected blank), expected nothing, found "x"',
+    )
+    assert said.reasoning == "TP 1, FP 2, FN 2, TN 0 over 4 attributes; macro F1 0.250."
+
+
+def test_only_the_named_fields_are_judged() -> None:
+    candidate = {"no": "A-1", "supplier": {"name": "Elm"}}
+    for fields in (["no", "note"], [{"path": "no"}, {"path": "note"}]):
+        said = judge(EXPECTED, candidate, {"fields": fields})
+        assert (said.score, list(said.details.metrics)) == (1.0, ["no", "note"])
+    assert list(judge(EXPECTED, candidate, {"fields": ["supplier"]}).details.metrics) == ["supplier.name"]
+
+
+def test_the_configuration_holds_the_rules_of_a_mapping() -> None:
+    config = {"fields": {"total": {"absolute": 1}}, "ignore": ["supplier", "no"]}
+    assert counts(judge(EXPECTED, {"total": 11.2}, config)) == {"total": (1, 0, 0, 0), "note": (0, 0, 0, 1)}
+
+
+def test_line_items_are_paired_before_they_are_judged() -> None:
+    candidate = {"order": {"lines": [{"description": "nuts", "n": 3}, {"description": "screw", "n": 1}]}}
+    config = {"path": "order.lines", "match_fields": ["description"], "score_fields": ["n"], "threshold": 0.7}
+    said = judge(ITEMS, candidate, config, "line-items")
+    assert counts(said) == {"order.lines[].n": (1, 1, 1, 0)}
+    assert said.details.alignment == {"order.lines": [[1, 0, 0.75], [0, None, None], [None, 1, None]]}
+    assert said.score == 0.5
+
+
+def test_what_is_not_of_the_list_does_not_count() -> None:
+    said = judge({"line_items": [{"name": "a"}], "total": 1}, {"line_items": [{"name": "a"}]}, None, "line-items")
+    assert (said.score, list(said.details.metrics)) == (1.0, ["line_items[].name"])
+
+
+def message(content: object, role: str = "assistant") -> dict[str, object]:
+    return {"role": role, "content": content}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"expected": {"a": 1}, "candidate": {"a": 1}},
+        {"expected": {"a": 1}, "candidate": '{"a": 1}'},
+        {"expected": '{"a": 1}', "output": '{"a": 1}', "config": None},
+        {"expected_output": [message("", "user"), message({"a": 1})], "output": '{"a": 1}'},
+        {"expected_output": [message('{"a": 1}')], "candidate_answer": '{"a": 1}'},
+        {
+            "reference_answer": '{"a": 1}',
+            "answer": [message([{"type": "text", "text": '{"a": '}, {"type": "text", "text": "1}"}])],
+        },
+    ],
+)
+def test_the_names_that_other_runners_use_are_known(payload: dict[str, Any]) -> None:
+    assert opinion("fields", json.dumps(payload).encode()).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("candidate", "why"),
+    [
+        ("The total is 1.", "it is no valid JSON: Expecting value at line 1, column 1"),
+        ("[]", "its root is no object"),
+        (3, "its root is no object"),
+        (None, "the candidate is empty"),
+        ("", "it is empty"),
+    ],
+)
+def test_a_candidate_that_cannot_be_read_misses_everything(candidate: object, why: str) -> None:
+    said = judge({"a": 1, "b": None}, candidate)
+    assert (said.score, counts(said)) == (0.0, {"a": (0, 0, 1, 0)})
+    assert said.misses == (f"a: omission ({why}), expected 1, found nothing",)
+    assert said.details.problems == (f"The output cannot be read: {why}",)
+
+
+def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined() -> None:
+    said = judge({"a": None}, {})
+    assert (said.score, said.hits) == (None, ("a: nothing, as expected",))
+    assert said.reasoning == (
+        "TP 0, FP 0, FN 0, TN 1 over 1 attributes; nothing was expected or given, the score is undefined."
+    )
+
+
+def test_hits_and_misses_are_bounded_and_counts_are_not() -> None:
+    expected = {f"f{number}": number for number in range(3 * LISTED)}
+    said = judge(expected, dict(list(expected.items())[: 2 * LISTED]))
+    assert (len(said.hits), said.hits[-1]) == (LISTED + 1, f"and {LISTED} more")
+    assert (len(said.misses), said.misses[-1]) == (LISTED, "f299: omission, expected 299, found nothing")
+    assert said.details.summary["total_tp"] == 2 * LISTED
+
+
+WRONG = "The payload is wrong:"
+
+
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [
+        ("", "The payload cannot be read: it is empty."),
+        ("{", "The payload cannot be read: it is no valid JSON"),
+        ("[]", "The payload is no object."),
+        ('{"candidate": {}}', f"{WRONG} there is no 'expected'."),
+        ('{"expected": {}}', f"{WRONG} there is no 'candidate'."),
+        ('{"expected": 3, "candidate": {}}', f"{WRONG} what is expected is no object."),
+        ('{"expected": "x", "candidate": {}}', "What is expected cannot be read: it is no valid JSON"),
+        ('{"expected": "[]", "candidate": {}}', "What is expected is no object."),
+    ],
+)
+def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        opinion("fields", payload.encode())
+    assert caught.value.what.startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("subject", "config", "why"),
+    [
+        ("fields", [], "'config' is no object."),
+        ("fields", {"colour": 1}, "Unknown key 'colour'"),
+        ("fields", {"fields": [1]}, "'fields' in 'config' does not name a path."),
+        ("fields", {"fields": ["a..b"]}, "'a..b' is no field path"),
+        ("line-items", {}, "there is no list at 'line_items' in what is expected."),
+        ("line-items", {"path": "a"}, "there is no list at 'a' in what is expected."),
+        ("line-items", {"path": 1}, "'path' in 'config' does not name a path."),
+        ("line-items", {"path": "l", "threshold": 2}, "The threshold of 'l' lies outside 0..1"),
+        ("line-items", {"path": "l", "match_fields": 3}, "'lists.l.match_fields' does not fit"),
+    ],
+)
+def test_a_configuration_that_cannot_be_understood_is_refused(subject: Subject, config: object, why: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        judge({"a": 1, "l": []}, {}, config, subject)
+    assert caught.value.what.startswith(f"{WRONG} {why}")
+
+
+SCALARS = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b", ""])
+OBJECTS = st.dictionaries(st.sampled_from("abc"), SCALARS | st.dictionaries(st.sampled_from("de"), SCALARS), max_size=3)
+
+
+@given(OBJECTS, OBJECTS)
+def test_a_judge_says_what_the_scorer_says_and_its_results_sum_up_to_the_same(
+    expected: dict[str, Any], candidate: dict[str, Any]
+) -> None:
+    said = judge(expected, candidate)
+    files = [File(f"{name}.json", json.dumps(value).encode()) for name, value in (("c", candidate), ("e", expected))]
+    card = scorer("fields").score(Inputs((files[0],), files[1], None, None, "{}")).scorecard
+    assert said.score == card.metric("macro_f1_attributes")
+    line = msgspec.json.encode({"id": "a", "evaluator_results": [said]})
+    judged = scorer("judged").score(Inputs((File("r.jsonl", line),), None, None, None, "{}")).scorecard
+    assert judged.counts[:4] == card.counts[:4]
+    assert {each.attribute: each.counts[:4] for each in judged.fields} == {
+        each.attribute: each.counts[:4] for each in card.fields
+    }
+
+
+def run(subject: str, payload: bytes) -> tuple[int, bytes, bytes]:
+    command = [sys.executable, "-m", "sitegen", "code-judge", subject]
+    done = subprocess.run(command, input=payload, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_answers_one_line_of_json() -> None:
+    code, out, err = run("fields", b'{"expected": {"a": 1.50}, "candidate": "{\\"a\\": 1.5}"}')
+    assert (code, err, out.count(b"\n")) == (0, b"", 1)
+    assert list(json.loads(out)) == ["score", "hits", "misses", "reasoning", "details"]
+
+
+@pytest.mark.parametrize(("subject", "payload"), [("fields", b"no"), ("line-items", b"{}"), ("colours", b"{}")])
+def test_the_command_refuses_with_2_and_says_nothing_on_standard_output(subject: str, payload: bytes) -> None:
+    code, out, err = run(subject, payload)
+    assert (code, out, bool(err)) == (2, b"", True)
