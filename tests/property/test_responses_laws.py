@@ -1,0 +1,90 @@
+"""Laws of scoring responses that hold for every input."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitegen.model.scorecards import Result
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats import counts as stats
+from sitegen.stats.consistency import mean_pairwise_cosine
+from sitegen.text.rouge import rouge
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4)),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=4), below, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(["a", "b", "c", 1, ""])
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {}, optional={"case_id": NAMES, "output": JSON, "error": JSON, "quality": JSON, "embedding": JSON}
+    )
+    | JSON,
+    max_size=5,
+)
+CASES = st.lists(
+    st.fixed_dictionaries({}, optional={"id": NAMES, "expected": JSON, "category": JSON}) | JSON, max_size=4
+)
+VECTORS = st.lists(
+    st.lists(st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=3, max_size=3), max_size=6
+)
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "É", "-"]), max_size=6).map(" ".join)
+
+
+def score(cases: bytes, *outputs: tuple[str, bytes]) -> Result:
+    files = tuple(File(name, content) for name, content in outputs)
+    return scorer("responses").score(Inputs(files, File("test_cases.json", cases), None, None, "{}"))
+
+
+@given(cases=st.binary(max_size=60), output=st.binary(max_size=60), name=st.sampled_from(["r.json", "r.jsonl", "r"]))
+def test_arbitrary_bytes_never_raise(cases: bytes, output: bytes, name: str) -> None:
+    assert score(cases, (name, output)).scorecard.status in ("scored", "unreadable", "no_ground_truth")
+    assert score(b'[{"id": "a", "expected": "x"}]', (name, output)).scorecard.counts.tp in (0, 1)
+
+
+@settings(max_examples=200)
+@given(cases=CASES, one=ROWS, other=ROWS)
+def test_what_is_counted_adds_up(cases: Any, one: Any, other: Any) -> None:
+    files = (("responses-one.json", json.dumps(one).encode()), ("responses-other.json", json.dumps(other).encode()))
+    result = score(json.dumps(cases).encode(), *files)
+    card = result.scorecard
+    judged = [answer for answer in result.answers if answer.correct is not None]
+    assert len(judged) == len(result.judgements) == card.expected_values
+    assert sum(answer.correct is True for answer in judged) == card.counts.tp
+    assert card.counts == stats.total(document.counts for document in card.documents)
+    assert all(not (answer.failed and answer.correct is not None) for answer in result.answers)
+    for document in card.documents:
+        for name, value in document.metrics:
+            spec = next(spec for spec in scorer("responses").metrics if spec.name == name)
+            assert value is None or spec.low <= value <= spec.high
+
+
+@given(vectors=VECTORS)
+def test_the_closed_form_is_the_mean_over_all_pairs(vectors: list[list[float]]) -> None:
+    def cosine(one: list[float], other: list[float]) -> float:
+        lengths = sqrt(sum(x * x for x in one)) * sqrt(sum(x * x for x in other))
+        return sum(x * y for x, y in zip(one, other, strict=True)) / lengths if lengths else 0.0
+
+    pairs = [cosine(one, other) for one, other in combinations(vectors, 2)]
+    expected = sum(pairs) / len(pairs) if pairs else None
+    assert mean_pairwise_cosine(vectors) == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+@given(one=WORDS, other=WORDS)
+def test_rouge_does_not_depend_on_which_side_is_expected(one: str, other: str) -> None:
+    assert rouge(one, other) == pytest.approx(rouge(other, one))
+    assert all(0 <= value <= 1 for value in rouge(one, other))
+
+
+@given(text=WORDS.filter(lambda text: len(text.replace("-", "").replace("É", "").split()) > 1))
+def test_a_text_is_wholly_like_itself(text: str) -> None:
+    assert rouge(text, text.upper()) == (1.0, 1.0, 1.0)

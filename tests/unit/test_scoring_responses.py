@@ -1,0 +1,196 @@
+"""Responses: variants, what makes their vectors, and the document of the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from sitegen.analysis.verdict import verdict
+from sitegen.errors import ConfigurationError
+from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Result
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.responses.answers import variant_of
+from sitegen.scoring.responses.document import metrics_of, responses_document
+from sitegen.scoring.results_file import Metadata, to_json_bytes
+from sitegen.scoring.scorer import Embedder, File, Inputs
+
+CASES = [
+    {"id": "sky", "expected": "blue", "category": "colours"},
+    {"id": "grass", "expected": "green", "category": "colours"},
+    {"id": "joke"},
+]
+SPECS = scorer("responses").metrics
+
+
+def file(name: str, *responses: tuple[str, str], **more: object) -> File:
+    rows = [{"case_id": case, "output": output, **more} for case, output in responses]
+    return File(name, json.dumps(rows).encode())
+
+
+def score(*files: File, embedder: Embedder | None = None) -> Result:
+    cases = File("evals/x/test_cases.json", json.dumps(CASES).encode())
+    return scorer("responses").score(Inputs(files, cases, None, None, "{}", embedder))
+
+
+def by_length(texts: Sequence[str], /) -> list[list[float]]:
+    return [[len(text), 1.0] for text in texts]
+
+
+def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
+    short = file("evals/x/responses-short.json", ("sky", "blue"), ("grass", "green"), ("joke", "Ha"))
+    wordy = file("evals/x/responses-wordy.json", ("sky", "It is blue"), ("grass", "green"), ("joke", "Ha"))
+    result = score(wordy, short)
+    card = result.scorecard
+    assert [(each.id, each.status, dict(each.metrics)["accuracy"]) for each in card.documents] == [
+        ("short", "scored", 1.0),
+        ("wordy", "scored", 0.5),
+    ]
+    assert card.metric("accuracy") == 0.75
+    assert [(each.attribute, each.counts.tp, each.counts.wrong_value) for each in card.fields] == [("colours", 3, 1)]
+    assert result.answers[:3] == (
+        Answer("short", "sky", "colours", True, None),
+        Answer("short", "grass", "colours", True, None),
+        Answer("short", "joke", "", None, None),
+    )
+
+
+def test_a_variant_is_called_as_its_file_says():
+    names = {path: variant_of(path) for path in ("a/responses-v2.final.jsonl", "responses-.json", "responses.json")}
+    assert names == {
+        "a/responses-v2.final.jsonl": "v2.final",
+        "responses-.json": "responses-",
+        "responses.json": "responses",
+    }
+
+
+def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
+    good = file("responses-a.json", ("sky", "blue"), ("grass", "green"), ("joke", "Ha"))
+    result = score(good, File("responses-b.json", b"[{"))
+    card = result.scorecard
+    assert (card.status, card.metric("accuracy")) == ("scored", 0.5)
+    assert [(each.id, each.status, each.counts.omission) for each in card.documents] == [
+        ("a", "scored", 0),
+        ("b", "unreadable", 2),
+    ]
+    assert [finding.what.partition(":")[0] for finding in card.findings if finding.severity == "error"] == [
+        "The responses of 'b' cannot be read"
+    ]
+
+
+def test_a_missing_output_is_unreadable_and_wrong_in_every_case():
+    card = score().scorecard
+    assert (card.status, card.metric("accuracy"), card.metric("rouge1"), card.metric("consistency_score")) == (
+        "unreadable",
+        0.0,
+        0.0,
+        None,
+    )
+
+
+def test_without_embeddings_and_without_a_model_consistency_is_undefined_and_one_note_says_so():
+    result = score(file("responses.json", ("sky", "blue"), ("grass", "green"), ("joke", "Ha")))
+    assert result.scorecard.metric("consistency_score") is None
+    assert [(finding.severity, finding.fix) for finding in result.scorecard.findings] == [
+        ("note", "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'.")
+    ]
+
+
+def test_a_model_is_asked_for_each_text_once_and_never_for_an_empty_one():
+    asked: list[str] = []
+
+    def embedder(texts: Sequence[str], /) -> list[list[float]]:
+        asked.extend(texts)
+        return by_length(texts)
+
+    result = score(file("responses.json", ("sky", "blue"), ("grass", "blue"), ("joke", " ")), embedder=embedder)
+    assert asked == ["blue"]
+    assert result.scorecard.metric("consistency_score") == pytest.approx(1 / 3)
+
+
+def test_recorded_embeddings_go_before_a_model():
+    recorded = file("responses.json", ("sky", "blue"), ("grass", "greenest"), ("joke", "Ha"), embedding=[1, 2])
+    assert score(recorded, embedder=by_length).scorecard.metric("consistency_score") == pytest.approx(1)
+
+
+def test_two_files_of_one_variant_count_together():
+    result = score(file("responses-a.json", ("sky", "blue")), file("responses-a.jsonl"), file("responses-b.json"))
+    assert [each.id for each in result.scorecard.documents] == ["a", "b"]
+    assert "Two files hold responses of the variant 'a'; both count" in [
+        finding.what for finding in result.scorecard.findings
+    ]
+
+
+def test_the_document_says_each_method_with_its_threshold():
+    result = score(file("responses.json", ("sky", "blue"), ("sky", "red"), ("grass", "green"), quality=4))
+    judged = verdict(SPECS, (("average_quality", 4.5),), result.scorecard.metrics)
+    document = responses_document(result, judged, eval_id="x", metadata=Metadata())
+    body = json.loads(to_json_bytes(document))
+    assert list(body) == ["schema", "eval_id", "status", "results", "summary", "variants", "problems", "metadata"]
+    assert body["schema"] == "sitegen/responses-results/1"
+    assert body["results"]["exact_match"] == {
+        "accuracy": pytest.approx(2 / 3),
+        "correct": 2,
+        "total": 3,
+        "excluded": 0,
+        "not_scored": 0,
+        "threshold": 0.85,
+        "meets_threshold": False,
+    }
+    assert body["results"]["consistency"] == {
+        "consistency_score": None,
+        "responses": 0,
+        "embeddings": None,
+        "case_consistency": None,
+        "by_case": [],
+        "threshold": 0.8,
+        "meets_threshold": None,
+    }
+    assert body["results"]["quality"] == {
+        "average_quality": 4.0,
+        "graded": 3,
+        "dropped": 0,
+        "threshold": 4.5,
+        "meets_threshold": False,
+    }
+    assert list(body["results"]["rouge"]) == ["rouge1", "rouge2", "rougeL"]
+    assert (body["summary"]["overall_status"], body["summary"]["failed_criteria"]) == (
+        "FAIL",
+        ["accuracy", "average_quality"],
+    )
+
+
+def test_the_document_holds_only_the_methods_that_are_asked_for():
+    result = score(file("responses.json", ("sky", "blue"), ("grass", "green"), embedding=[1, 0]))
+    methods = ("quality", "consistency")
+    judged = verdict(SPECS, (), result.scorecard.metrics, only=metrics_of(methods))
+    document = responses_document(result, judged, eval_id="x", metadata=Metadata(), methods=methods)
+    assert list(document.results) == ["consistency", "quality"]
+    assert document.summary.overall_status == "PASS"
+    assert [list(row.metrics) for row in document.variants] == [
+        ["consistency_score", "average_quality", "case_consistency"]
+    ]
+
+
+def test_an_unknown_method_is_an_error_that_names_the_known_ones():
+    with pytest.raises(ConfigurationError, match="no method 'bleu'") as caught:
+        metrics_of(["bleu"])
+    assert caught.value.fix == "Use some of: exact_match, consistency, quality, rouge."
+
+
+def test_any_kind_has_a_verdict_where_something_is_wanted():
+    specs = scorer("fields").metrics
+    found = verdict(specs, (("f1", 0.9), ("f2", 0.5)), (Metric("f1", 0.7), Metric("precision", 0.8)))
+    assert [(row.metric, row.value, row.status) for row in found.rows] == [("f1", 0.7, "FAIL"), ("f2", None, "SKIP")]
+    assert (found.overall_status, found.failed_criteria) == ("FAIL", ("f1",))
+    assert len(found.recommendations) == 2
+    assert verdict(specs, (), (Metric("f1", 0.7),)).overall_status == "SKIP"
+
+
+def test_where_lower_is_better_the_threshold_is_the_most():
+    spec = MetricSpec("cost", "Cost", "", higher_is_better=False)
+    reached = [verdict((spec,), (("cost", 2.0),), (Metric("cost", value),)).overall_status for value in (2.0, 2.1)]
+    assert reached == ["PASS", "FAIL"]
