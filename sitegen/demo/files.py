@@ -143,8 +143,13 @@ def mapping(spec: EvalSpec, columns: list[str], extra: Mapping[str, object]) -> 
     return "".join(lines).encode()
 
 
-def manifest(entries: Mapping[str, tuple[EvalSpec, Mapping[str, object]]]) -> bytes:
-    """``manifest.yaml``: the evals by id, each with what the story adds to its entry (key -> value)."""
+def manifest(
+    entries: Mapping[str, tuple[EvalSpec, Mapping[str, object]]], others: Mapping[str, Mapping[str, object]]
+) -> bytes:
+    """``manifest.yaml``: the evals by id, each with what the story adds to its entry (key -> value).
+
+    *others* are of other kinds: their entries whole.
+    """
     lines = ['version: "2.0"\n', "evals:\n"]
     for eval_id, (spec, extra) in entries.items():
         settings: dict[str, object] = {}
@@ -159,4 +164,6 @@ def manifest(entries: Mapping[str, tuple[EvalSpec, Mapping[str, object]]]) -> by
         if settings | inner:
             lines.append(f"    settings: {json.dumps(settings | inner)}\n")
         lines += [f"    documents_read: {len(spec.documents)}\n", "\n"]
+    for eval_id, entry in others.items():
+        lines += [f"  {eval_id}:\n", *(f"    {key}: {json.dumps(value)}\n" for key, value in entry.items()), "\n"]
     return "".join(lines[:-1]).encode()

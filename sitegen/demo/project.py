@@ -37,6 +37,8 @@ class Project:
         self.sections: dict[str, prose.Sections] = {}
         self.entries: dict[str, tuple[EvalSpec, dict[str, object]]] = {}
         """Evals of the manifest by their present id; the id is the folder's name too."""
+        self.others: dict[str, dict[str, object]] = {}
+        """Evals of other kinds than fields: their entries of the manifest, by id."""
         self.rules: dict[str, dict[str, object]] = {}
         """What the story added to each eval's mapping."""
         self.truths: dict[str, dict[str, Cells]] = {}
@@ -73,7 +75,7 @@ class Project:
         """A side branch from here: it writes into the same stream and goes its own way from now on."""
         side = copy.copy(self)
         side.dice = Dice(hashed("side", str(self.head)))
-        for name in ("files", "sections", "entries", "rules", "truths", "skills", "runs"):
+        for name in ("files", "sections", "entries", "others", "rules", "truths", "skills", "runs"):
             setattr(side, name, copy.deepcopy(getattr(self, name)))
         return side
 
@@ -105,6 +107,14 @@ class Project:
         """Give an instruction file the contents that it had before."""
         self._store(path, sections)
 
+    def write(self, path: str, text: str) -> None:
+        """Write a short instruction file as it is."""
+        self.files[path] = text.encode()
+
+    def text(self, path: str) -> str:
+        """What a file says now."""
+        return self.files[path].decode()
+
     def rename(self, old: str, new: str) -> None:
         """Move an instruction file."""
         self.files[new], self.sections[new] = self.files.pop(old), self.sections.pop(old)
@@ -134,7 +144,21 @@ class Project:
         columns = list(dict.fromkeys(path for cells in self._paper[spec.id].values() for path in cells))
         mapping = files.mapping(spec, columns, self.rules[spec.id])
         self.files[f"evals/{eval_id}/field_mapping.yaml"] = mapping
-        self.files[MANIFEST] = files.manifest(self.entries)
+        self._write_manifest()
+
+    def add_other(self, eval_id: str, kind: str, name: str, description: str, instructions: str) -> None:
+        """Bring an eval of another kind; its files are up to the caller."""
+        entry: dict[str, object] = {
+            "name": name,
+            "description": description,
+            "kind": kind,
+            "instructions": [instructions],
+        }
+        self.others[eval_id] = entry
+        self._write_manifest()
+
+    def _write_manifest(self) -> None:
+        self.files[MANIFEST] = files.manifest(self.entries, self.others)
 
     def mistype(self, eval_id: str, document: str, path: str, cell: Cell) -> None:
         """Put a value into the ground truth that does not stand on the paper."""
@@ -162,13 +186,13 @@ class Project:
         entries = {new if name == old else name: entry for name, entry in self.entries.items()}
         moved = {path: path.replace(f"evals/{old}/", f"evals/{new}/", 1) for path in self.files}
         self.entries, self.files = entries, {moved[path]: content for path, content in self.files.items()}
-        self.files[MANIFEST] = files.manifest(self.entries)
+        self._write_manifest()
 
     def remove_eval(self, eval_id: str) -> None:
         """Delete an eval with everything in its folder."""
         del self.entries[eval_id]
         self.files = {path: body for path, body in self.files.items() if not path.startswith(f"evals/{eval_id}/")}
-        self.files[MANIFEST] = files.manifest(self.entries)
+        self._write_manifest()
 
     def run(self, eval_id: str, *, cut: int | None = None) -> None:
         """Read all documents of an eval again; ``cut``: the answer breaks off after so many bytes."""

@@ -18,7 +18,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
 
-HEAD = "a6510bdaa4cc2d52fb193c59816db03673106167"
+HEAD = "db8f95d7a96737e1609af3c6f995c5b7006892ef"
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path, caps
 
 def test_the_story_has_every_kind_of_event(folder: Path) -> None:
     told = subjects(folder)
-    assert 80 <= len(told) <= 120
+    assert 80 <= len(told) <= 140
     assert 'Revert "Round all amounts"' in told
     assert "Rezeptkarten: Zutaten und Größen" in told
     assert len(git(folder, "rev-list", "--merges", "HEAD").split()) == 1
@@ -116,7 +116,10 @@ def test_instructions_read_like_instructions(folder: Path) -> None:
 def test_manifest_and_mappings_are_yaml_and_name_the_evals(folder: Path) -> None:
     manifest = yaml.safe_load((folder / "evals/manifest.yaml").read_text(encoding="utf-8"))
     found = sorted(path.parent.name for path in folder.glob("evals/*/ground_truth.*"))
-    assert sorted(manifest["evals"]) == found
+    kinds = {name: entry["kind"] for name, entry in manifest["evals"].items()}
+    assert sorted(name for name, kind in kinds.items() if kind == "fields") == found
+    others = {name: kind for name, kind in kinds.items() if kind != "fields"}
+    assert others == {"handbook-terms": "highlights", "help-desk": "responses", "letters": "judged"}
     assert len(found) == 6
     for name in found:
         mapping = yaml.safe_load((folder / "evals" / name / "field_mapping.yaml").read_text(encoding="utf-8"))
@@ -190,6 +193,35 @@ def test_every_output_is_scored_without_a_remark_but_the_one_that_breaks_off(
     last = cards[-1].metric("f1")
     assert last is not None
     assert 0.7 < last < 1
+
+
+OTHERS = [
+    ("handbook-terms", "highlights", "gold-standard.json", "logs/*", "accuracy", [5 / 9, 5 / 9, 7 / 13, 11 / 13]),
+    ("help-desk", "responses", "test_cases.json", "responses-*", "accuracy", [5 / 16, 7 / 16, 10 / 16]),
+    ("letters", "judged", None, "results/*/*", "score", [0.6, 0.75, 0.85]),
+]
+
+
+@pytest.mark.parametrize(("eval_id", "kind", "truth", "outputs", "metric", "values"), OTHERS)
+def test_evals_of_other_kinds_get_better_from_run_to_run(
+    folder: Path, eval_id: str, kind: str, truth: str | None, outputs: str, metric: str, values: list[float]
+) -> None:
+    home = f"evals/{eval_id}/"
+    series: list[float | None] = []
+    for revision in git(folder, "rev-list", "--reverse", "HEAD", "--", home).split():
+        names = git(folder, "ls-tree", "-r", "--name-only", revision, home).split()
+
+        def file(name: str, revision: str = revision) -> File:
+            return File(name, git(folder, "show", f"{revision}:{name}").encode())
+
+        given = tuple(file(name) for name in names if Path(name).match(home + outputs))
+        newest = given if kind == "responses" else given[-1:]
+        if newest:
+            gold = file(home + truth) if truth else None
+            card = scorer(kind).score(Inputs(newest, gold, None, None, "{}")).scorecard
+            assert [card.status, [each for each in card.findings if each.severity == "error"]] == ["scored", []]
+            series.append(card.metric(metric))
+    assert series == pytest.approx(values)
 
 
 def test_a_shortened_instruction_costs_weights_until_it_is_written_again(folder: Path) -> None:
