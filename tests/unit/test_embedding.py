@@ -1,0 +1,148 @@
+"""Vectors by a model: a stand-in for the packages of the extra, and builds with and without it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import pickle
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import ConfigurationError
+from sitegen.text import embedding
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differences
+
+LIBRARY = """
+class _Vector(list):
+    def tolist(self):
+        return list(self)
+
+class SentenceTransformer:
+    asked = []
+
+    def __init__(self, folder, *, device, local_files_only):
+        assert (device, local_files_only) == ("cpu", True), (device, local_files_only)
+
+    def encode(self, text, *, show_progress_bar):
+        assert not show_progress_bar
+        self.asked.append(text)
+        return _Vector([float(len(text)), 1.0])
+"""
+PACKAGES = ("sentence_transformers", "torch", embedding.WEIGHTS)
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of the stand-in's weights; their package must never be imported."""
+    sources = (LIBRARY, "def set_num_threads(count): assert count == 1", "raise AssertionError('imported')")
+    for name, source in zip(PACKAGES, sources, strict=True):
+        folder = tmp_path / "packages" / name
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text(source, encoding="utf-8")
+    weights = tmp_path / "packages" / embedding.WEIGHTS / "model"
+    weights.mkdir()
+    (weights / "model.safetensors").write_bytes(b"weights")
+    monkeypatch.setattr(embedding, "SHA256", hashlib.sha256(b"weights").hexdigest())
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    monkeypatch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "0")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    yield weights
+    embedding._model.cache_clear()
+    for name in PACKAGES:
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+
+
+def asked() -> list[str]:
+    found: list[str] = sys.modules["sentence_transformers"].SentenceTransformer.asked
+    return found
+
+
+def responses(*texts: str) -> str:
+    return json.dumps([{"case_id": str(number), "output": text} for number, text in enumerate(texts)])
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    made = GitRepo(tmp_path / "project")
+    cases = json.dumps([{"id": "0", "expected": "one"}, {"id": "1", "expected": "three"}])
+    first = {"evals/talk/test_cases.json": cases, "evals/talk/responses.json": responses("one", "three")}
+    made.commit({**first, "prompts/talk.md": "# Talk\n"})
+    made.commit({"evals/talk/responses.json": responses("one", "seventeen")})
+    return made
+
+
+def consistency(site: Path) -> list[float | None]:
+    body = json.loads((site / "data/evals/talk.json").read_bytes())
+    return [point["then"]["metrics"]["consistency_score"] for point in body["points"]]
+
+
+def test_nothing_is_installed_unless_all_of_it_is(model: Path, monkeypatch: pytest.MonkeyPatch):
+    assert embedding.installed() == "all-MiniLM-L6-v2"
+    monkeypatch.setattr(embedding, "WEIGHTS", "no_such_package")
+    assert (embedding.installed(), embedding.embedder()) == ("", None)
+
+
+def test_texts_are_asked_for_one_by_one(model: Path):
+    assert embedding.embed(["one", "three"]) == [[3.0, 1.0], [5.0, 1.0]]
+    assert asked() == ["one", "three"]
+
+
+def test_other_weights_are_refused_with_what_to_do(model: Path):
+    (model / "model.safetensors").write_bytes(b"other")
+    with pytest.raises(ConfigurationError, match="weights are not those that it is published with") as caught:
+        embedding.embed(["one"])
+    assert "--force-reinstall" in str(caught.value.fix)
+    assert str(pickle.loads(pickle.dumps(caught.value))) != ""
+
+
+def test_a_build_asks_for_each_text_once_and_keeps_its_vector(model: Path, repo: GitRepo, tmp_path: Path):
+    site = tmp_path / "site"
+    build_site(repo.path, site, jobs=1)
+    assert asked() == ["one", "three", "seventeen"]
+    repo.commit({"evals/talk/responses.json": responses("three", "eleven")})
+    build_site(repo.path, site, jobs=1)
+    assert asked() == ["one", "three", "seventeen", "eleven"]
+    build_site(repo.path, tmp_path / "again", jobs=1)
+    assert differences(site, tmp_path / "again") == []
+    assert None not in consistency(site)
+
+
+def test_a_model_that_is_installed_later_scores_again(repo: GitRepo, tmp_path: Path, request: pytest.FixtureRequest):
+    site, memo = tmp_path / "site", tmp_path / "memo"
+    build_site(repo.path, site, jobs=1, cache=memo)
+    build_site(repo.path, tmp_path / "before", jobs=1)
+    assert consistency(site) == [None, None]
+    request.getfixturevalue("model")
+    build_site(repo.path, site, jobs=1, cache=memo)
+    assert None not in consistency(site)
+    request.getfixturevalue("monkeypatch").undo()
+    importlib.invalidate_caches()
+    for name in PACKAGES:
+        sys.modules.pop(name, None)
+    build_site(repo.path, site, jobs=1, cache=memo)
+    assert differences(site, tmp_path / "before") == []
+
+
+def test_vectors_of_an_eval_that_is_no_more_are_forgotten(model: Path, repo: GitRepo, tmp_path: Path):
+    memo = tmp_path / "memo"
+
+    def kept() -> int:
+        with sqlite3.connect(memo / "memo.sqlite3") as connection:
+            query = "SELECT count(*) FROM parts WHERE kind = 'vector:talk'"
+            (count,) = connection.execute(query).fetchone()
+        connection.close()
+        return int(count)
+
+    build_site(repo.path, tmp_path / "site", jobs=1, cache=memo)
+    before = kept()
+    other = GitRepo(tmp_path / "other")
+    other.commit({"evals/new/ground_truth.json": "{}", "evals/new/extracted.json": "{}"})
+    build_site(other.path, tmp_path / "site", jobs=1, cache=memo, force=True)
+    assert (before, kept()) == (3, 0)
