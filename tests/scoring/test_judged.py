@@ -47,7 +47,8 @@ def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
     card = result.scorecard
     attributes = [f"{name} {' '.join(map(str, counts[:4]))}" for name, counts in card.fields]
     outcomes = [
-        f"{each.document} {each.path} {each.outcome}" + (f" ({each.note})" if each.note else "")
+        f"{each.document} {each.path} {each.outcome}: {each.expected or NOTHING}, {each.actual or NOTHING}"
+        + (f" ({each.note})" if each.note else "")
         for each in result.judgements
     ]
     said = {

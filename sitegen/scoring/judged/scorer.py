@@ -17,6 +17,7 @@ from sitegen.scoring.judged.reading import Case, Opinion, read_cases
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.stats import counts as stats
+from sitegen.text.plain import cut
 
 METRICS: Final = (
     MetricSpec("score", "Score", "The mean of the cases' scores, as the judge gave them."),
@@ -24,6 +25,9 @@ METRICS: Final = (
     MetricSpec("precision", "Precision", "TP / (TP + FP), from the same counts."),
     MetricSpec("recall", "Recall", "TP / (TP + FN), from the same counts."),
 )
+
+
+_NOTE: Final = 200
 
 
 class JudgedScorer:
@@ -71,19 +75,18 @@ def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
                 counts.append(cells)
                 if attribute:
                     fields.setdefault(attribute, []).append(cells)
-                    judgements.append(_judgement(case.id, attribute, cells))
-        score = (Metric("score", case.opinion.score),)
-        documents.append(DocumentScore(case.id, "scored", stats.total(counts), score))
+                    judgements.append(_judgement(case.id, attribute, cells, opinion.misses))
+        summed = stats.total(counts)
+        documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.opinion.score, summed)))
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.opinion.score for case in cases)
-    values = (score_mean, stats.f1(pooled), stats.precision(pooled), stats.recall(pooled))
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
+        metrics=_metrics(score_mean, pooled),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded(findings),
@@ -111,8 +114,8 @@ def _named(opinion: Opinion, shared: frozenset[str]) -> list[tuple[str, Counts]]
     ]
 
 
-def _judgement(case: str, attribute: str, counts: Counts) -> Judgement:
-    """One attribute of one case. What was expected and given only the judge knows."""
+def _judgement(case: str, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Judgement:
+    """One attribute of one case. The values only the judge knows: how many there are stands for them."""
     outcome: Outcome = "true_negative"
     if counts.wrong_value:
         outcome = "wrong_value"
@@ -122,9 +125,19 @@ def _judgement(case: str, attribute: str, counts: Counts) -> Judgement:
         outcome = "hallucination"
     elif counts.tp:
         outcome = "correct"
-    several = counts.tp + counts.fp + counts.fn + counts.tn > 1 and not counts.wrong_value
-    note = f"TP {counts.tp}, FP {counts.fp}, FN {counts.fn}, TN {counts.tn}" if several else ""
-    return Judgement(case, attribute, attribute, outcome, None, None, note)
+    given = "another value" if counts.wrong_value else _values(counts.tp + counts.fp)
+    name = attribute.rpartition(": ")[2]
+    said = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
+    return Judgement(case, attribute, attribute, outcome, _values(counts.tp + counts.fn), given, cut(said, _NOTE))
+
+
+def _values(number: int) -> str | None:
+    return None if not number else "a value" if number == 1 else f"{number} values"
+
+
+def _metrics(score: float | None, counts: Counts) -> tuple[Metric, ...]:
+    values = (score, stats.f1(counts), stats.precision(counts), stats.recall(counts))
+    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
 def _data(cases: Sequence[Case]) -> Value:
