@@ -14,7 +14,7 @@ from sitegen.pages.report import is_bounded
 from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
 from sitegen.render import span_rows
 from sitegen.scoring.highlights.document import Numbers, ParagraphRow, highlights_document
-from sitegen.scoring.highlights.marks import MARKS, Highlight, marked, place
+from sitegen.scoring.highlights.marks import MARKS, SEARCHED, Highlight, marked, place
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
@@ -191,6 +191,11 @@ def test_of_very_many_highlights_the_rest_is_listed():
     many = [Highlight("wrong", f"c{number}", "a") for number in range(MARKS + 3)]
     text = marked("p", "a", many)
     assert (len(text.marks), len(text.elsewhere)) == (MARKS, 3)
+
+
+def test_a_highlight_far_down_a_very_long_paragraph_is_listed():
+    text = marked("p", " " * SEARCHED + "a", [Highlight("correct", "t", "a")])
+    assert (text.marks, text.elsewhere) == ((), (("correct", "t", "a"),))
 
 
 def test_overlapping_marks_are_cut_into_pieces():

@@ -8,7 +8,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from sitegen.model.panels import Mark, MarkedText
 
 MARKS: Final = 2_000
-"""Marks of one paragraph that are looked for; further ones are listed beside the text."""
+"""Highlights of one paragraph that are looked for in its text; further ones are listed beside it."""
+
+SEARCHED: Final = 100_000
+"""Characters of a paragraph in which they are looked for. Without both bounds an output could make this slow."""
 
 _TRIES: Final = 50
 """Occurrences inside other words that are passed over."""
@@ -28,8 +31,9 @@ def marked(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:
     """The paragraph with its highlights, which may overlap; what is not in it literally stands beside it."""
     marks: list[Mark] = []
     elsewhere: list[tuple[str, str, str]] = []
-    for outcome, category, said in highlights:
-        start = place(text, said) if len(marks) < MARKS else -1
+    searched = text[:SEARCHED]
+    for number, (outcome, category, said) in enumerate(highlights):
+        start = place(searched, said) if number < MARKS else -1
         if start < 0:
             elsewhere.append((outcome, category, said))
         else:
