@@ -9,7 +9,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -72,6 +72,34 @@ def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
         where = path if first.line is None else f"{path}:{first.line}"
         raise ConfigurationError(first.what, where=where, fix=first.fix)
     return manifest
+
+
+def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
+    """A file of its own with the keys of one eval's entry, YAML or JSON. Raises ConfigurationError."""
+    try:
+        root, lines = _yaml(content)
+    except _UnreadableError as error:
+        read: EvalConfig | Finding = error.finding
+    else:
+        read = _entry(eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()})
+    if isinstance(read, EvalConfig):
+        return read
+    where = path if read.line is None else f"{path}:{read.line}"
+    raise ConfigurationError(read.what, where=where, fix=read.fix)
+
+
+def overlaid(entry: EvalConfig, said: EvalConfig) -> EvalConfig:
+    """An entry with every key that the other one says; of settings and thresholds, key by key."""
+    changed = {
+        each.name: value for each in fields(EvalConfig) if (value := getattr(said, each.name)) != _default(each.name)
+    }
+    changed["settings"] = _canonical({**json.loads(entry.settings), **json.loads(said.settings)})
+    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(said.thresholds)}.items())
+    return replace(entry, **changed)
+
+
+def _default(name: str) -> object:
+    return getattr(EvalConfig(id=""), name)
 
 
 def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:

@@ -8,19 +8,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sitegen.analysis.documents import Document
 from sitegen.history.layout import RECORDED, RESULTS
-from sitegen.scoring.results_file import ResultsDocument, to_json_bytes
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.scoring.highlights.document import HighlightsDocument
+from sitegen.scoring.results_file import Metadata, to_json_bytes
+from sitegen.stats.counts import f1, precision, recall
+from sitegen.text.plain import encodable
 from sitegen.verifying import Verified, iterations
 
 
-def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDocument]:
+def save(verified: Verified, document: Document) -> tuple[Path, Document]:
     """Keep an output with its results as the next iteration, and add it to ``aggregate.json``.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
-    the iteration's folder, and the document as it was written there.
+    the iteration's folder, and the document as it was written there. Of kind ``highlights``, whose log holds the runs,
+    only the results are kept, as ``results/run-<timestamp>.json``.
     """
     place = verified.place
     results = place.folder / RESULTS
+    if isinstance(document, HighlightsDocument) and verified.iteration is None:
+        results.mkdir(exist_ok=True)
+        moment = (document.metadata.timestamp or "").partition("+")[0].replace(":", "-")
+        file = results / f"run-{moment}.json"
+        file.write_bytes(to_json_bytes(document))
+        return file, document
     if verified.iteration is None:
         number = max((number for number, _ in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
@@ -31,7 +43,7 @@ def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDo
     else:
         folder = verified.outputs[0].parent
     (folder / RECORDED).write_bytes(to_json_bytes(document))
-    _add_to_aggregate(results / "aggregate.json", document)
+    _add_to_aggregate(results / "aggregate.json", verified, document.metadata)
     return folder, document
 
 
@@ -43,21 +55,23 @@ def _name(verified: Verified, output: Path) -> str:
     return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
-def _add_to_aggregate(file: Path, document: ResultsDocument) -> None:
+def _add_to_aggregate(file: Path, verified: Verified, metadata: Metadata) -> None:
     """Replace or add one iteration's line, whatever else the file holds."""
     try:
         body: dict[str, Any] = json.loads(file.read_bytes())
-        known = [line for line in body["iterations"] if line.get("iteration") != document.metadata.iteration]
+        known = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        body, known = {"eval_id": document.eval_id}, []
+        body, known = {"eval_id": encodable(verified.place.entry.id)}, []
+    card = verified.result.scorecard
+    errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}
+    ratios = {"precision": precision(card.counts), "recall": recall(card.counts), "f1": f1(card.counts)}
     line = {
-        "iteration": document.metadata.iteration,
-        "timestamp": document.metadata.timestamp,
-        "precision": document.metrics.precision,
-        "recall": document.metrics.recall,
-        "f1": document.metrics.f1,
-        "total_errors": sum(document.errors_by_type.values()),
-        "errors_by_type": document.errors_by_type,
+        "iteration": metadata.iteration,
+        "timestamp": metadata.timestamp,
+        **ratios,
+        **{name: value for name, value in card.metrics if verified.place.kind != "fields" and name not in ratios},
+        "total_errors": sum(errors.values()),
+        "errors_by_type": errors,
     }
     body["iterations"] = sorted([*known, line], key=lambda each: each.get("iteration") or 0)
     file.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")

@@ -6,12 +6,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from sitegen import __version__
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest, SiteConfig, files_of
-from sitegen.configuring import read_manifest, read_site
+from sitegen.configuring import overlaid, read_entry, read_manifest, read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
 from sitegen.history.layout import LONE, RESULTS, Layout, Rules, Watched, is_path, iteration_number, kind_of
@@ -85,6 +86,22 @@ class Bench(NamedTuple):
             if first_file(folder, files_of(LONE).ground_truths):
                 found.add(LONE)
         return tuple(sorted(found))
+
+    def configured(self, eval_id: str, file: Path) -> Bench:
+        """With what a file says of one eval, as an entry of the manifest does, in place of what the manifest says.
+
+        Raises ConfigurationError.
+        """
+        try:
+            said = read_entry(eval_id, file.read_bytes(), str(file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
+            ) from error
+        others = tuple(entry for entry in self.manifest.evals if entry.id != eval_id)
+        merged = overlaid(self.manifest.entry(eval_id), said)
+        manifest = replace(self.manifest, evals=(*others, merged))
+        return self._replace(manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
     def place(self, eval_id: str) -> Place:
         """Where an eval lies. Raises SitegenError if there is no such eval, or if it has no ground truth."""

@@ -70,16 +70,38 @@ def build(
 @app.command()
 def verify_one(
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
-    output: Annotated[Path | None, typer.Argument(metavar="OUTPUT", help="Default: the eval's newest output.")] = None,
+    rest: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output."),
+    ] = None,
+    methods: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Kind responses: exact_match, consistency, quality, rouge, one or more. Default: all."),
+    ] = None,
+    range_: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--range", metavar="X-Y", help="Kind highlights: paragraphs X to Y alone."),
+    ] = None,
+    run_id: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--run-id", metavar="ID", help="Kind highlights: this run of the log. Default: the newest."),
+    ] = None,
+    config: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Keys of the eval's entry that go before the manifest's (YAML or JSON)."),
+    ] = None,
     save: Annotated[bool, typer.Option("--save", help="Write the next iteration-NNN/ and aggregate.json.")] = False,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     json_: Json = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Tell what was read.")] = False,
     repo: RepoOption = Path(),
 ) -> None:
     """Score one output of the work tree now."""
+    from sitegen.commands.verify import asked
     from sitegen.commands.verify import verify_one as command
 
-    command(repo, eval_id, output, save=save, open_report=open_report, as_json=json_)
+    wanted = asked(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
+    command(wanted._replace(config=config, save=save, open_report=open_report, as_json=json_, debug=debug))
 
 
 @app.command()
@@ -123,7 +145,7 @@ def compare(
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
-    """Compare variants of a prompt, iterations, or revisions: what changed, and whether it can be chance."""
+    """Compare variants of a prompt, iterations, or revisions."""
     from sitegen.commands.compare import compare as command
 
     command(repo, sides or [], eval_id=eval_id, out=out, plot_format=plot_format, as_json=json_, cache=cache)

@@ -10,16 +10,17 @@ import io
 from typing import Any, Final
 
 from sitegen import __version__
+from sitegen.analysis.documents import document
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import Point, Series
+from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
-from sitegen.scoring.results_file import Metadata, results_document, to_json_bytes
+from sitegen.scoring.results_file import Metadata, to_json_bytes
 from sitegen.stats import counts as sums
 
 _RATIOS: Final = ("precision", "recall", "f1")
@@ -59,8 +60,8 @@ def series_files(series: Series) -> tuple[RawFile, RawFile]:
     )
 
 
-def results_json(result: Result, eval_id: str, snapshot: Snapshot) -> bytes:
-    """The whole result of one snapshot, ``sitegen/eval-results/1``: every discrepancy and every pairing."""
+def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
+    """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail."""
     dirty = snapshot.commit.sha == WORKTREE
     metadata = Metadata(
         iteration=snapshot.iteration,
@@ -69,7 +70,8 @@ def results_json(result: Result, eval_id: str, snapshot: Snapshot) -> bytes:
         dirty=dirty,
         sitegen=__version__,
     )
-    return to_json_bytes(results_document(result, eval_id=eval_id, metadata=metadata), indent=None)
+    whole = document(info.kind, result, eval_id=info.id, metadata=metadata, thresholds=info.thresholds)
+    return to_json_bytes(whole, indent=None)
 
 
 def _point(series: Series, index: int) -> dict[str, Any]:

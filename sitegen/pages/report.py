@@ -248,7 +248,8 @@ def is_bounded(result: Result, limit: int) -> bool:
     """Whether the report leaves anything out, so that the whole result must lie beside it."""
     wrong = [one for one in result.judgements if one.outcome not in _CORRECT]
     return (
-        bool(_left_out(wrong, limit))
+        result.data is not None
+        or bool(_left_out(wrong, limit))
         or len(result.scorecard.documents) > DOCUMENTS
         or len(_alignments(result)) > LISTS
         or any(len(one.rows) > ALIGNED for one in _alignments(result))

@@ -152,7 +152,7 @@ class _EvalWork:
         )
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if is_bounded(result, self._shop.discrepancies_per_type):
-            data = results_json(result, self._info.id, point.snapshot)
+            data = results_json(result, self._info, point.snapshot)
             self._writer.write(self._owner, links.report_data(self._info.id, point.snapshot.slug), data, key)
 
     def _finish(self, new: tuple[tuple[str, bytes], ...]) -> EvalDone:

@@ -31,6 +31,7 @@ ADDRESSES = {
     "trend": r"evals/[^/]+/index\.html",
     "report": r"evals/[^/]+/\d{4,}\.html",
     "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
+    "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
     "instructions": r"instructions/index\.html",
     "instruction": r"instructions/[^/]+/index\.html",
     "edit": r"instructions/[^/]+/[0-9a-f]{12}\.html",

@@ -133,7 +133,7 @@ def test_a_whole_result_keeps_values_with_their_own_digits():
         Judgement("", "b", "b", "format_error", 1, Unusable("NaN", "no number")),
         Judgement("", "c\udcff", "c\udcff", "correct", "x", "x"),
     ]
-    content = results_json(sample.result(judged), "waybills", sample.series(1).points[0].snapshot)
+    content = results_json(sample.result(judged), sample.series(1).info, sample.series(1).points[0].snapshot)
     assert b'"expected":10.50,"actual":[1E+3,{"x":null}]' in content
     body = json.loads(content)
     assert body["discrepancies"][1] == {
