@@ -10,12 +10,13 @@ from sitegen.config import Llm
 from sitegen.errors import SitegenError
 from sitegen.llm.client import Answer, CallError, Client, Log
 from sitegen.llm.prompts import Prompt
+from sitegen.llm.responses_file import Slot
 
 
 class Job(NamedTuple):
     """A call to make."""
 
-    case_id: str
+    slot: Slot
     prompt: Prompt
 
 
@@ -37,7 +38,7 @@ async def _call_all(jobs: Iterable[Job], client: Client, concurrency: int, done:
         async def work() -> None:
             for job in waiting:
                 try:
-                    result: Answer | CallError = await client.ask(job.case_id, job.prompt)
+                    result: Answer | CallError = await client.ask(str(job.slot), job.prompt)
                 except CallError as error:
                     result = error
                 done(job, result)

@@ -10,7 +10,7 @@ from sitegen.llm.calling import Job, call_all
 from sitegen.llm.cases import Case
 from sitegen.llm.client import Answer, CallError, Log
 from sitegen.llm.prompts import Template
-from sitegen.llm.responding import Asked, is_answered
+from sitegen.llm.responding import Asked, Todo, is_answered
 from sitegen.llm.responses_file import ResponsesFile
 from sitegen.text.plain import cut
 
@@ -26,18 +26,19 @@ def grade(answer: str) -> int | None:
     return int(text) if text in _GRADES else None
 
 
-def ungraded(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Case, ...]:
-    """The cases whose response has no grade; with *again* all that have a response. At most *limit*."""
+def ungraded(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
+    """The responses that have no grade; with *again* all. At most *limit*."""
     found = []
     for case in cases:
-        row = file.rows.get(case.id)
-        if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
-            found.append(case)
+        for slot in file.slots(case.id):
+            row = file.rows.get(slot)
+            if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
+                found.append(Todo(case, slot))
     return tuple(found[:limit])
 
 
 def judge(
-    cases: Sequence[Case],
+    todo: Sequence[Todo],
     template: Template,
     file: ResponsesFile,
     settings: Llm,
@@ -45,12 +46,12 @@ def judge(
     step: Callable[[], None],
     log: Log,
 ) -> Asked:
-    """Ask for a grade of each case's response and write the file.
+    """Ask for a grade of each response and write the file.
 
     An answer that is no grade is kept as ``judge_answer`` and counted; a failed call is kept as ``judge_error``. The
     next command asks for both again. Raises SitegenError if no call can succeed.
     """
-    jobs = [Job(case.id, template.fill(_values(case, file.rows[case.id]["output"]))) for case in cases]
+    jobs = [Job(slot, template.fill(_values(case, file.rows[slot]["output"]))) for case, slot in todo]
     failures: list[tuple[str, str]] = []
     malformed = 0
 
@@ -58,12 +59,12 @@ def judge(
         nonlocal malformed
         kept = {
             key: value
-            for key, value in file.rows[job.case_id].items()
+            for key, value in file.rows[job.slot].items()
             if key not in ("quality", "judge", "judge_answer", "judge_error")
         }
         if isinstance(result, CallError):
             kept["judge_error"] = str(result)
-            failures.append((job.case_id, str(result)))
+            failures.append((str(job.slot), str(result)))
         else:
             kept["judge"] = result.model or settings.model
             quality = grade(result.text)
@@ -72,7 +73,7 @@ def judge(
                 kept["judge_answer"] = cut(result.text, _LONGEST_ANSWER)
             else:
                 kept["quality"] = quality
-        file.add(kept)
+        file.put(job.slot, kept)
         step()
 
     with file:

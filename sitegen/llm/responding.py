@@ -10,7 +10,7 @@ from sitegen.llm.calling import Job, call_all
 from sitegen.llm.cases import Case
 from sitegen.llm.client import Answer, CallError, Log
 from sitegen.llm.prompts import Template
-from sitegen.llm.responses_file import ResponsesFile, Row
+from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
 
 class Asked(NamedTuple):
@@ -23,9 +23,17 @@ class Asked(NamedTuple):
     """Answers of a judge that are no grade."""
 
 
-def missing(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Case, ...]:
-    """The cases that have no response, or whose call failed; with *again* all of them. At most *limit*."""
-    return tuple(case for case in cases if again or not is_answered(file.rows.get(case.id)))[:limit]
+class Todo(NamedTuple):
+    """A response to ask for, or to grade."""
+
+    case: Case
+    slot: Slot
+
+
+def missing(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
+    """The responses that are not there, or whose call failed; with *again* all of them. At most *limit*."""
+    every = (Todo(case, slot) for case in cases for slot in file.slots(case.id))
+    return tuple(todo for todo in every if again or not is_answered(file.rows.get(todo.slot)))[:limit]
 
 
 def is_answered(row: Row | None) -> bool:
@@ -35,12 +43,13 @@ def is_answered(row: Row | None) -> bool:
 
 def of_another_prompt(template: Template, cases: Sequence[Case], file: ResponsesFile) -> int:
     """How many responses are there already that another prompt gave."""
-    rows = [file.rows.get(case.id) for case in cases]
-    return sum(is_answered(row) and (row or {}).get("prompt", template.digest) != template.digest for row in rows)
+    known = {case.id for case in cases}
+    rows = [row for slot, row in file.rows.items() if slot.case_id in known and is_answered(row)]
+    return sum(row.get("prompt", template.digest) != template.digest for row in rows)
 
 
 def respond(
-    cases: Sequence[Case],
+    todo: Sequence[Todo],
     template: Template,
     file: ResponsesFile,
     settings: Llm,
@@ -48,21 +57,21 @@ def respond(
     step: Callable[[], None],
     log: Log,
 ) -> Asked:
-    """Ask for each of the cases and write the file. Raises SitegenError if no call can succeed.
+    """Ask for each of the responses and write the file. Raises SitegenError if no call can succeed.
 
     A new response takes the place of the old one with all that was said of it: its quality, its embedding.
     """
-    jobs = [Job(case.id, template.fill(case.values())) for case in cases]
+    jobs = [Job(slot, template.fill(case.values())) for case, slot in todo]
     failures: list[tuple[str, str]] = []
 
     def done(job: Job, result: Answer | CallError) -> None:
-        row: Row = {"case_id": job.case_id, "prompt": template.digest}
+        row: Row = {"case_id": job.slot.case_id, "prompt": template.digest}
         if isinstance(result, CallError):
             row["error"] = str(result)
-            failures.append((job.case_id, str(result)))
+            failures.append((str(job.slot), str(result)))
         else:
             row |= {"output": result.text, "model": result.model or settings.model}
-        file.add(row)
+        file.put(job.slot, row)
         step()
 
     with file:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from sitegen.errors import ConfigurationError
 
@@ -19,10 +20,20 @@ Row: TypeAlias = dict[str, Any]
 """One response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, ``quality``; other keys are kept."""
 
 
-class ResponsesFile:
-    """Rows by case. Use as a context manager: rows are added inside, and the file is replaced by ``finish``."""
+class Slot(NamedTuple):
+    """Which response: a file may hold several of one case."""
 
-    def __init__(self, path: Path, rows: dict[str, Row], order: Sequence[str]) -> None:
+    case_id: str
+    number: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.case_id} ({self.number + 1})" if self.number else self.case_id
+
+
+class ResponsesFile:
+    """Rows by case and number. Use as a context manager: ``put`` rows inside, then ``finish``."""
+
+    def __init__(self, path: Path, rows: dict[Slot, Row], order: Sequence[str]) -> None:
         self.path = path
         self.rows = rows
         self._order = order
@@ -35,8 +46,14 @@ class ResponsesFile:
 
         The file will be written in the *order* of these cases; those of cases that are no more come last.
         """
-        rows = [*_read(path, journal=False), *_read(partial_of(path), journal=True)]
-        return cls(path, {row["case_id"]: row for row in rows}, order)
+        return cls(path, {**_numbered(_read(path)), **_read_journal(partial_of(path))}, order)
+
+    def slots(self, case_id: str) -> tuple[Slot, ...]:
+        """The responses of a case; of one that has none, the first that it could have."""
+        found: list[Slot] = []
+        while (slot := Slot(case_id, len(found))) in self.rows:
+            found.append(slot)
+        return tuple(found) or (Slot(case_id),)
 
     def __enter__(self) -> ResponsesFile:
         if self._partial.exists():
@@ -50,24 +67,24 @@ class ResponsesFile:
             self._journal.close()
             self._journal = None
 
-    def add(self, row: Row) -> None:
-        """Keep a row, in the place of an earlier one of its case. It survives whatever happens to this process."""
+    def put(self, slot: Slot, row: Row) -> None:
+        """Keep a row, in the place of an earlier one. It survives whatever happens to this process."""
         if self._journal is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._journal = self._partial.open("ab")
-        self.rows[row["case_id"]] = row
-        self._journal.write(_line(row))
+        self.rows[slot] = row
+        self._journal.write(_line([slot.number, row]))
         self._journal.flush()
 
     def finish(self) -> None:
-        """Replace the file, if a row was added."""
+        """Replace the file, if a row was put."""
         if self._journal is not None:
             self._replace()
 
     def _replace(self) -> None:
-        first = [self.rows[case] for case in self._order if case in self.rows]
-        ordered = set(self._order)
-        rows = [*first, *(row for case, row in self.rows.items() if case not in ordered)]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        places = {case: place for place, case in enumerate(self._order)}
+        slots = sorted(self.rows, key=lambda slot: places.get(slot.case_id, len(places)))
+        rows = [self.rows[slot] for slot in slots]
         new = self.path.with_name(f"{self.path.name}.new")
         new.write_bytes(_content(rows, lines=self.path.suffix == ".jsonl"))
         os.replace(new, self.path)
@@ -85,23 +102,31 @@ def _content(rows: list[Row], *, lines: bool) -> bytes:
     return (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _line(row: Row) -> bytes:
-    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+def _line(value: Row | list[int | Row]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _read(path: Path, *, journal: bool) -> list[Row]:
+def _numbered(rows: Iterable[Row]) -> dict[Slot, Row]:
+    seen: Counter[str] = Counter()
+    found = {}
+    for row in rows:
+        case = row["case_id"]
+        found[Slot(case, seen[case])] = row
+        seen[case] += 1
+    return found
+
+
+def _read(path: Path) -> list[Row]:
     try:
-        text = path.read_bytes().decode("utf-8-sig", "replace" if journal else "strict")
+        text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         return []
     except UnicodeDecodeError:
         raise ConfigurationError("The responses are not UTF-8.", where=str(path), fix="Save them as UTF-8.") from None
-    if journal or path.suffix == ".jsonl":
-        return _rows_of_lines(text, path, torn=journal)
-    try:
-        root = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _broken(str(path), str(error)) from None
+    if path.suffix == ".jsonl":
+        lines = enumerate(text.split("\n"), 1)
+        return [_row(_parsed(line, where := f"{path}:{number}"), where) for number, line in lines if line.strip()]
+    root = _parsed(text, str(path))
     if isinstance(root, dict):
         root = root.get("responses")
     if not isinstance(root, list):
@@ -109,26 +134,36 @@ def _read(path: Path, *, journal: bool) -> list[Row]:
     return [_row(each, f"{path}, response {number}") for number, each in enumerate(root, 1)]
 
 
-def _rows_of_lines(text: str, path: Path, *, torn: bool) -> list[Row]:
-    """The rows of a JSONL file; of a torn one, what follows the last line feed was never finished."""
-    lines = text.split("\n")
-    if torn:
-        lines.pop()
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(_row(json.loads(line), f"{path}:{number}"))
-        except (ValueError, RecursionError) as error:
-            raise _broken(f"{path}:{number}", str(error)) from None
-    return rows
+def _read_journal(path: Path) -> dict[Slot, Row]:
+    """What was kept; whatever follows the last line feed was never finished."""
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for line_number, line in enumerate(lines, 1):
+        where = f"{path}:{line_number}"
+        match _parsed(line.decode("utf-8", "replace"), where):
+            case [int(number), row]:
+                kept = _row(row, where)
+                found[Slot(kept["case_id"], number)] = kept
+            case _:
+                raise _broken(where, "a number and a response are wanted")
+    return found
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _broken(where, str(error)) from None
 
 
 def _row(value: Any, where: str) -> Row:
-    if not isinstance(value, dict) or not isinstance(value.get("case_id"), str | int):
+    case_id = value.get("case_id", value.get("id")) if isinstance(value, dict) else None
+    if not isinstance(case_id, str | int):
         raise _broken(where, "an object with a 'case_id' is wanted")
-    return {**value, "case_id": str(value["case_id"])}
+    return {**value, "case_id": str(case_id)}
 
 
 def _broken(where: str, why: str) -> ConfigurationError:

@@ -345,6 +345,30 @@ def test_a_judge_is_asked_again_for_what_has_no_grade_and_never_for_failed_calls
     assert commands.rows() == [row(1, **judged), row(2, **judged), row(3, **judged), failed(4, "500")]
 
 
+def test_several_responses_to_a_case_are_graded_each(commands: Commands) -> None:
+    commands.write([row(1, output="2"), row(1, output="two", quality=3), row(1, output="3")])
+    grades = {"2": "5", "3": "1"}
+    with serving(lambda message, before: Reply(text=grades[message.rpartition("<answer>")[2].split()[0]])) as api:
+        commands.configure(api)
+        commands.run("judge", "sums")
+        judge = {"judge": f"{MODEL}-20260101"}
+        graded = [row(1, quality=5, **judge), row(1, output="two", quality=3), row(1, output="3", quality=1, **judge)]
+        assert commands.rows() == graded
+        api.script = add
+        assert commands.run("respond", "sums").out == "evals/sums/responses.json: 3 responses\n"
+    assert commands.rows() == [*graded, row(2), row(3), row(4)]
+
+
+def test_grades_that_are_none_are_counted_by_the_scorer(commands: Commands) -> None:
+    commands.write([row(1), row(2)])
+    with serving(lambda message, before: Reply(text="4" if "1+1" in message else "")) as api:
+        commands.configure(api)
+        commands.run("judge", "sums")
+    done = commands.run("verify-one", "sums", "--json")
+    quality = json.loads(done.out)["results"]["quality"]
+    assert (quality["average_quality"], quality["graded"], quality["dropped"]) == (4.0, 1, 1)
+
+
 def test_a_call_of_the_judge_that_fails_leaves_the_response(commands: Commands) -> None:
     commands.write([row(1), row(2)])
     with serving(lambda message, before: Reply(400, "no") if "1+1" in message else Reply(text="")) as api:

@@ -12,7 +12,7 @@ from sitegen.llm.cases import Case, read_cases
 from sitegen.llm.client import check
 from sitegen.llm.judging import grade
 from sitegen.llm.prompts import JUDGE, Prompt, parse, read_prompt
-from sitegen.llm.responses_file import ResponsesFile, partial_of
+from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
 
 CASE = Case("c1", "How much {metadata.unit}?", "Two", "sums", (("unit", "litres"), ("of.what", "milk")))
 
@@ -126,8 +126,8 @@ def test_rows_are_written_in_the_order_of_cases_and_strangers_are_kept(tmp_path:
     before = {"case_id": "old", "output": "x", "mine": [1.25]}
     path.write_text(json.dumps(before if name.endswith("l") else [before]) + "\n")
     with ResponsesFile.read(path, ["a", "b"]) as file:
-        file.add({"case_id": "b", "output": "B\u2028é"})
-        file.add({"case_id": "a", "output": "A"})
+        file.put(Slot("b"), {"case_id": "b", "output": "B\u2028é"})
+        file.put(Slot("a"), {"case_id": "a", "output": "A"})
         file.finish()
     rows = [{"case_id": "a", "output": "A"}, {"case_id": "b", "output": "B\u2028é"}, before]
     assert list(ResponsesFile.read(path, []).rows.values()) == rows
@@ -145,13 +145,13 @@ def test_a_file_to_which_nothing_was_added_is_not_touched(tmp_path: Path) -> Non
 def test_what_was_added_before_an_interruption_is_read_but_for_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / "responses.json"
     with ResponsesFile.read(path, ["a", "b"]) as file:
-        file.add({"case_id": "b", "output": "B"})
+        file.put(Slot("b"), {"case_id": "b", "output": "B"})
     assert not path.exists()
     with partial_of(path).open("ab") as journal:
-        journal.write(b'{"case_id": "a", "out\xc3')
+        journal.write(b'[0, {"case_id": "a", "out\xc3')
     with ResponsesFile.read(path, ["a", "b"]) as file:
-        assert file.rows == {"b": {"case_id": "b", "output": "B"}}
-        file.add({"case_id": "a", "output": "A"})
+        assert file.rows == {Slot("b"): {"case_id": "b", "output": "B"}}
+        file.put(Slot("a"), {"case_id": "a", "output": "A"})
         file.finish()
     assert json.loads(path.read_text()) == [{"case_id": "a", "output": "A"}, {"case_id": "b", "output": "B"}]
     assert not partial_of(path).exists()

@@ -1,7 +1,8 @@
 """The responses of every variant: ``responses.json|jsonl``, or ``responses-<variant>.json|jsonl`` for each.
 
 A file is a list of responses, an object with the list under ``responses``, or an object of texts by case id; JSON Lines
-hold one response a line. A response is ``{case_id, output, error, quality, embedding}``, the last three optional.
+hold one response a line. A response is ``{case_id, output, error, quality, embedding}``, the last three optional;
+``judge_answer`` in the place of ``quality`` is what a judge said that is no grade.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class _Reader:
                 case_id=case_id,
                 output=text_of_value(value.get("output")),
                 error=text_of_value(error) if error else "",
-                quality=value.get("quality"),
+                quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,
             )
