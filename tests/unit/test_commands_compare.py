@@ -1,0 +1,163 @@
+"""``sitegen compare`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sitegen.commands.compare import Sides, read_sides
+from sitegen.errors import ConfigurationError
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+CASES = json.dumps([{"id": f"case-{index:02}", "input": "?", "expected": "yes"} for index in range(20)])
+WRITTEN = ["comparison_plots.svg", "comparison_report.md", "comparison_results.json"]
+
+
+def responses(right: int) -> str:
+    answers = ({"case_id": f"case-{index:02}", "output": "yes" if index < right else "no"} for index in range(20))
+    return "".join(f"{json.dumps(answer)}\n" for answer in answers)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three commits: an eval of kind fields with two iterations, and one with two variants of a prompt."""
+    repo = GitRepo(tmp_path_factory.mktemp("compared") / "project")
+    truth = "id,total,date\nnote,12,today\n"
+    repo.commit(
+        {
+            "evals/notes/ground_truth.csv": truth,
+            "evals/notes/results/iteration-001/extracted.json": '{"id": "note", "total": 12}',
+            "evals/old/ground_truth.csv": truth,
+            "evals/old/extracted.json": "{}",
+        }
+    )
+    repo.commit({"evals/notes/results/iteration-002/extracted.json": '{"id": "note", "total": 13, "date": "today"}'})
+    repo.commit(
+        {
+            "evals/old/ground_truth.csv": None,
+            "evals/old/extracted.json": None,
+            "evals/faq/test_cases.json": CASES,
+            "evals/faq/responses-plain.jsonl": responses(4),
+            "evals/faq/responses-kind.jsonl": responses(16),
+        }
+    )
+    repo.checkout()
+    return repo.path
+
+
+def compared(project: Path, *arguments: str | Path):
+    done = run("compare", *arguments, "--json", "--repo", project)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_all_variants_of_an_eval_are_compared(project):
+    body = compared(project, "--eval", "faq")
+    assert list(body) == ["schema", "variants", "changes", "passed_over"]
+    assert body["schema"] == "sitegen/comparison/1"
+    [found] = body["variants"]
+    assert [one["name"] for one in found["variants"]] == ["kind", "plain"]
+    assert (found["overall_winner"], found["confidence"]) == ("kind", "high")
+    assert found["recommendation"] == "Use kind: it is significantly better in accuracy, and ranks first."
+    assert [len(pair["flips"]) for pair in found["pairs"]] == [16]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("faq:plain", "faq:kind"), ("--eval", "faq", "plain", "kind"), ("--eval", "faq", "faq:plain", "kind")]
+)
+def test_variants_are_named_with_their_eval_or_after_it(project, arguments):
+    [found] = compared(project, *arguments)["variants"]
+    assert [one["name"] for one in found["variants"]] == ["plain", "kind"]
+
+
+def test_iterations_of_one_eval_are_compared_judgement_by_judgement(project):
+    [change] = compared(project, "notes@1", "notes@2")["changes"]
+    assert (change["before"], change["after"]) == ("iteration-001", "iteration-002")
+    assert [(flip["path"], flip["change"], flip["before"], flip["after"]) for flip in change["flips"]] == [
+        ("total", "broken", "correct", "wrong_value"),
+        ("date", "fixed", "omission", "correct"),
+    ]
+
+
+def test_revisions_are_compared_by_every_eval_that_both_have(project):
+    body = compared(project, "HEAD~2", "HEAD")
+    assert [change["eval_id"] for change in body["changes"]] == ["notes"]
+    assert (body["variants"], body["passed_over"]) == ([], ["faq", "old"])
+
+
+def test_without_a_folder_the_report_is_printed_and_nothing_written(project):
+    done = run("compare", "--eval", "faq", "--repo", project)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("# faq: kind against plain\n")
+    assert not (project / "comparison_report.md").exists()
+
+
+def test_three_files_are_written_and_are_the_same_every_time(project, tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    for out in (one, two):
+        done = run("compare", "--eval", "faq", "-o", out, "--format", "svg", "--repo", project)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert sorted(path.name for path in out.iterdir()) == WRITTEN
+        assert sorted(done.stderr.splitlines()) == [f"wrote {out / name}" for name in WRITTEN]
+    assert [(one / name).read_bytes() == (two / name).read_bytes() for name in WRITTEN] == [True] * 3
+
+
+def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(project, tmp_path, monkeypatch):
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "matplotlib.py").write_text("raise ImportError('not here')\n")
+    monkeypatch.setenv("PYTHONPATH", str(hidden))
+    done = run("compare", "--eval", "faq", "-o", tmp_path / "out", "--repo", project)
+    assert done.returncode == 0
+    assert done.stderr.startswith(
+        "sitegen: There is no picture of the comparison: matplotlib is not installed.\n"
+        "  do: pip install 'sitegen-evals[plots]'\n"
+    )
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == WRITTEN[1:]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("faq:plain", "faq:rude"), "The eval 'faq' has no variant 'rude'."),
+        (("--eval", "notes"), "Of the eval 'notes' there are no two variants to compare."),
+        (("nothing:a", "nothing:b"), "There is no eval 'nothing'."),
+        (("notes@1", "notes@9"), "The eval 'notes' has no iteration 9."),
+        (("nothing@1", "nothing@2"), "There is no eval 'nothing'."),
+        (("HEAD", "nowhere"), "There is no revision 'nowhere'"),
+        (("HEAD",), "There are not two sides to compare."),
+    ],
+)
+def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
+    done = run("compare", *arguments, "--repo", project)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"sitegen: {what}")
+
+
+@pytest.mark.parametrize(
+    ("sides", "eval_id", "expected"),
+    [
+        (["a:x", "a:y", "a:z"], None, Sides("a", variants=("x", "y", "z"))),
+        (["a:x@2", "a:y"], None, Sides("a", variants=("x@2", "y"))),
+        (["a@1", "a@12"], None, Sides("a", iterations=(1, 12))),
+        (["main", "v1.2"], None, Sides(revisions=("main", "v1.2"))),
+        (["HEAD@{1}", "@"], None, Sides(revisions=("HEAD@{1}", "@"))),
+        ([], "a", Sides("a")),
+        (["x", "2"], "a", Sides("a", variants=("x", "2"))),
+        (["@1", "a@2"], "a", Sides("a", iterations=(1, 2))),
+    ],
+)
+def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):
+    assert read_sides(sides, eval_id) == expected
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [[], ["main"], ["a:x", "a:x"], ["a:x", "b:y"], ["a@1", "b@2"], ["a@1", "main"], ["a:x", "a@1"], ["u", "v", "w"]],
+)
+def test_sides_that_do_not_go_together_are_refused(sides):
+    with pytest.raises(ConfigurationError):
+        read_sides(sides, None)

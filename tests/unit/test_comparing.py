@@ -1,0 +1,175 @@
+"""A comparison as JSON, Markdown and a picture."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+
+from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange
+from sitegen.analysis.comparison.values import Comparison
+from sitegen.analysis.comparison.variants import Variant, compare
+from sitegen.comparing import plots as drawing
+from sitegen.comparing.document import ComparisonDocument, to_json_bytes
+from sitegen.comparing.plots import plots
+from sitegen.comparing.report import report
+from sitegen.comparing.words import name
+from sitegen.model.metrics import Metric
+from sitegen.model.responses import Answer
+from sitegen.stats.significance import Significance
+
+HOSTILE = (
+    "a|b",
+    "<script>alert(1)</script>",
+    "[x](https://example.org)",
+    "**bold** _low_ `code` ~~gone~~",
+    "# head\n- item\n\n| a |",
+    "&amp; \\| \ud800 \u202e",
+    "https://example.org and www.example.org",
+)
+
+
+def variant(label: str, right: int, quality: float | None = None) -> Variant:
+    answers = tuple(Answer(label, f"case-{index}", label, index < right, None) for index in range(12))
+    metrics = (Metric("accuracy", right / 12), Metric("consistency_score", 0.5), Metric("average_quality", quality))
+    return Variant(label, answers, metrics)
+
+
+def comparison(first: str = "plain", second: str = "kind") -> Comparison:
+    return compare("faq", (variant(first, 3, 2.0), variant(second, 10, 4.5)))
+
+
+def change() -> Change:
+    return Change(
+        eval_id="notes",
+        before="main",
+        after="HEAD",
+        metrics=(
+            MetricChange("f1", "F1", None, 0.75, None, True),
+            MetricChange("recall", "Recall", 0.5, 0.25, -0.25, True),
+        ),
+        fixed=1,
+        broken=1,
+        still_wrong=0,
+        still_right=1200,
+        unpaired=3,
+        judgements=Significance("McNemar, exact binomial", 1.0, 1.0),
+        documents=(DocumentChange("note", None, 0.75),),
+        by_document=Significance("paired t-test", None, None, "fewer than two pairs"),
+        flips=(
+            Flip("note", "total", "broken", "correct", "wrong_value"),
+            Flip("note", "extra", "fixed", "hallucination", None),
+        ),
+    )
+
+
+def test_the_report_of_a_change_is_what_it_should_be():
+    assert report(ComparisonDocument(changes=(change(),), passed_over=("old",))) == (
+        "# notes: main against HEAD\n"
+        "\n"
+        "| Metric |  main |  HEAD | Change |\n"
+        "| ------ | ----: | ----: | -----: |\n"
+        "| F1     |     — | 0.750 |      — |\n"
+        "| Recall | 0.500 | 0.250 | -0.250 |\n"
+        "\n"
+        "| Of         | Test                    | Statistic |     p | Remark |\n"
+        "| ---------- | ----------------------- | --------: | ----: | ------ |\n"
+        "| Judgements | McNemar, exact binomial |     1.000 | 1.000 |        |\n"
+        "\n"
+        "Right on both sides: 1,200.\n"
+        "On one side only, because the ground truth is not the same: 3.\n"
+        "\n"
+        "### Judgements\n"
+        "\n"
+        "1 fixed, 1 broken, 0 still wrong.\n"
+        "\n"
+        "| Document | Field | main          | HEAD        | Change |\n"
+        "| -------- | ----- | ------------- | ----------- | ------ |\n"
+        "| note     | total | correct       | wrong value | broken |\n"
+        "| note     | extra | hallucination | —           | fixed  |\n"
+        "\n\n"
+        "Only one side has: old.\n"
+    )
+
+
+def test_a_report_lists_a_bounded_number_of_flips():
+    flips = tuple(Flip("", f"f{index}", "broken", "correct", "omission") for index in range(70))
+    text = report(ComparisonDocument(changes=(replace(change(), flips=flips),)))
+    assert text.count("| omission |") == 50
+    assert "20 more are in the JSON." in text
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_names_are_text_in_the_report_and_nothing_else(label):
+    text = report(ComparisonDocument(variants=(comparison(label, "other"),)))
+    plain = report(ComparisonDocument(variants=(comparison("first", "other"),)))
+
+    def tags(markdown: str) -> list[str]:
+        return re.findall(r"<[^>]*>", MarkdownIt("gfm-like", {"linkify": False}).render(markdown))
+
+    assert tags(text) == tags(plain)
+
+
+def test_a_name_shows_as_it_is():
+    rendered = MarkdownIt().renderInline(name("[x](https://a.b) *b* snake_case_name 100% a-b"))
+    assert rendered == "[x](https://a.b) *b* snake_case_name 100% a-b"
+
+
+def test_a_long_name_is_cut():
+    assert name("x" * 1_000) == f"{'x' * 200} … (800 more characters)"
+
+
+def test_the_json_says_everything_and_undefined_is_null():
+    body = json.loads(to_json_bytes(ComparisonDocument(variants=(comparison(),), changes=(change(),))))
+    assert body["schema"] == "sitegen/comparison/1"
+    assert body["changes"][0]["metrics"][0] == {
+        "name": "f1",
+        "label": "F1",
+        "before": None,
+        "after": 0.75,
+        "change": None,
+        "higher_is_better": True,
+    }
+    assert body["variants"][0]["winners"] == {"accuracy": "kind", "quality": None}
+    assert body["variants"][0]["pairs"][0]["tests"][0]["independent"] == {
+        "method": "chi-square with Yates' correction",
+        "statistic": pytest.approx(6.0420, abs=1e-4),
+        "p_value": pytest.approx(0.013970, abs=1e-6),
+        "adjusted_p": pytest.approx(0.013970, abs=1e-6),
+        "better": "kind",
+        "note": "",
+    }
+
+
+def test_any_name_can_be_written():
+    document = ComparisonDocument(
+        variants=(compare("faq", [variant(label, 5, 3.0) for label in HOSTILE]),),
+        changes=(replace(change(), before=HOSTILE[0]),),
+    )
+    body = json.loads(to_json_bytes(document))
+    assert [one["name"] for one in body["variants"][0]["variants"]] == list(HOSTILE)
+    assert b"<script" not in plots(document, "svg", {})
+
+
+def test_a_picture_has_no_date_and_is_the_same_every_time():
+    document = ComparisonDocument(variants=(comparison(),), changes=(change(),))
+    wanted = {"faq": {"accuracy": 0.85}}
+    picture = plots(document, "svg", wanted)
+    assert picture == plots(document, "svg", wanted)
+    assert b"<dc:date>" not in picture
+    assert plots(document, "png", wanted).startswith(b"\x89PNG")
+
+
+def test_a_picture_of_nothing_measured_can_be_drawn():
+    empty = compare("faq", (Variant("a", (), ()), Variant("b", (), ())))
+    assert plots(ComparisonDocument(variants=(empty,)), "svg", {"faq": {"accuracy": 0.85}}).startswith(b"<?xml")
+
+
+def test_a_picture_shows_a_bounded_number_of_evals(monkeypatch):
+    monkeypatch.setattr(drawing, "SHOWN", 2)
+    many = ComparisonDocument(variants=(comparison(),), changes=(change(),) * 40)
+    some = ComparisonDocument(variants=(comparison(),), changes=(change(),))
+    assert plots(many, "svg", {}) == plots(some, "svg", {})
