@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from sitegen.analysis.comparison.change import Change, change_of
-from sitegen.analysis.comparison.variants import Variant, compare, variants_of
+from sitegen.analysis.comparison.variants import compare, variant_of, variants_of
 from sitegen.analysis.memo import Memo
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.errors import ConfigurationError, NothingToReportError
@@ -106,21 +106,13 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
 def _document(eval_id: str, sides: Sequence[_Side]) -> ComparisonDocument:
     """Responses are compared as prompts, two or more; other kinds as each result against the one named before it."""
     if all(side.result.answers for side in sides):
-        return ComparisonDocument(variants=(compare(eval_id, [_as_variant(side) for side in sides]),))
+        return ComparisonDocument(variants=(compare(eval_id, [variant_of(side.label, side.result) for side in sides]),))
     return ComparisonDocument(changes=tuple(_change(eval_id, before, after) for before, after in pairwise(sides)))
 
 
 def _change(eval_id: str, before: _Side, after: _Side) -> Change:
     specs = scorer(before.kind).metrics
     return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result))
-
-
-def _as_variant(side: _Side) -> Variant:
-    """All answers of a side, of whichever variants, as one prompt's."""
-    answers = side.result.answers
-    if len({answer.variant for answer in answers}) > 1:
-        answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
-    return Variant(side.label, answers, side.result.scorecard.metrics)
 
 
 def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:

@@ -11,12 +11,12 @@ PACKAGE = Path(__file__).parents[2] / "sitegen"
 LAYERS = (
     {"__main__"},
     {"commands"},
-    {"demo"},
+    {"demo", "api"},
     {"build"},
     {"stages"},
     {"render", "comparing"},
     {"pages"},
-    {"saving", "initialising"},
+    {"saving", "initialising", "frames"},
     {"analysis", "project", "verifying", "llm"},
     {"history", "scoring"},
     {"configuring"},
@@ -42,6 +42,7 @@ HOMES = {
     "distributed": {"stages"},
     "scipy": {"stats"},
     "matplotlib": {"comparing"},
+    "pandas": {"frames"},
 }
 
 HEAVY = {

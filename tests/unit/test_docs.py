@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 import sitegen
 from sitegen.config import EvalConfig
 from sitegen.configuring import read_manifest
+from tests.receipts import write_receipts
 from tests.sites import content, run
 
 ROOT = Path(__file__).parents[2]
@@ -96,6 +98,17 @@ def test_every_relative_link_leads_somewhere(document):
         if not re.match(r"[a-z]+:|#", link) and not (document.parent / link.partition("#")[0]).exists()
     ]
     assert missing == []
+
+
+def test_the_python_of_the_readme_runs_and_prints_what_it_says(tmp_path: Path):
+    (example,) = blocks(README, "python")
+    folder = write_receipts(tmp_path / "project").path
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", example], cwd=folder, capture_output=True, text=True, check=False
+    )
+    promised = re.findall(r"^print\(.+\) +# (\S+(?: [\d.]+)?)$", example, re.MULTILINE)
+    assert (done.returncode, done.stderr, promised) == (0, "", ["1.0 2", "PASS"])
+    assert done.stdout.splitlines()[-3:] == [*promised, str(folder / "public" / "index.html")]
 
 
 def test_the_manifest_of_the_readme_is_understood():

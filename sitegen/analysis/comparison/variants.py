@@ -36,6 +36,14 @@ def variants_of(result: Result) -> tuple[Variant, ...]:
     )
 
 
+def variant_of(name: str, result: Result) -> Variant:
+    """All answers of a result, of whichever variants, as one prompt's."""
+    answers = result.answers
+    if len({answer.variant for answer in answers}) > 1:
+        answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
+    return Variant(name, answers, result.scorecard.metrics)
+
+
 def compare(eval_id: str, variants: Sequence[Variant]) -> Comparison:
     """Compare two or more variants whose names differ."""
     measured = tuple(measure(variant) for variant in variants)

@@ -1,0 +1,128 @@
+"""Histories and judgements as tables of pandas, its only home.
+
+An undefined number is missing, which pandas writes NaN. Values of an output or of the ground truth stay as they were
+read, numbers with a fraction as Decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.series import Point, Series
+from sitegen.scoring.results_file import plain
+from sitegen.stats.counts import f1, precision, recall
+from sitegen.text.plain import encodable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame as DataFrame
+
+_COUNTS: Final = ("tp", "fp", "fn", "tn", *ERROR_TYPES)
+_RATES: Final = ("precision", "recall", "f1")
+
+
+def points(series: Series) -> DataFrame:
+    """One row a point, oldest first: where it stands in history, the metrics of the eval's kind, counts.
+
+    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``author``, ``subject``, ``cause``,
+    ``status``, ``edits`` (how many edits of instructions came since the previous point), each metric by its name,
+    ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
+    """
+    metrics = [spec.name for spec in series.specs]
+    rows = [_point(point, metrics) for point in series.points]
+    texts = ("label", "commit", "author", "subject", "cause", "status")
+    columns = ("iteration", "label", "commit", "committed_at", *texts[2:], "edits", *metrics, *_COUNTS)
+    return _dated(_table(rows, columns, texts=texts, whole=("iteration", "edits", *_COUNTS), numbers=metrics))
+
+
+def fields(series: Series) -> DataFrame:
+    """One row a point and attribute, points oldest first, attributes in the order of the ground truth.
+
+    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, ``precision``, ``recall``,
+    ``f1``, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
+    """
+    rows = [
+        {
+            **_place(point),
+            "attribute": encodable(field.attribute),
+            **dict(zip(_RATES, (precision(field.counts), recall(field.counts), f1(field.counts)), strict=True)),
+            **_counted(field.counts),
+        }
+        for point in series.points
+        for field in point.scorecard.fields
+    ]
+    columns = ("iteration", "label", "commit", "committed_at", "attribute", *_RATES, *_COUNTS)
+    return _dated(
+        _table(rows, columns, texts=("label", "commit", "attribute"), whole=("iteration", *_COUNTS), numbers=_RATES)
+    )
+
+
+def judgements(found: Iterable[Judgement]) -> DataFrame:
+    """One row a judgement: ``document``, ``path``, ``attribute``, ``outcome``, ``expected``, ``actual``, ``note``.
+
+    ``expected`` and ``actual`` are Python values, None where there is none.
+    """
+    texts = ("document", "path", "attribute", "outcome", "note")
+    rows = [
+        {
+            **{name: encodable(getattr(one, name)) for name in texts},
+            "expected": plain(one.expected),
+            "actual": plain(one.actual),
+        }
+        for one in found
+    ]
+    return _table(rows, Judgement._fields, texts=texts)
+
+
+def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
+    at, card = point.snapshot, point.scorecard
+    return {
+        **_place(point),
+        "author": encodable(at.commit.author),
+        "subject": encodable(at.commit.subject),
+        "cause": " ".join(at.cause),
+        "status": card.status,
+        "edits": len(point.edits),
+        **{name: card.metric(name) for name in metrics},
+        **_counted(card.counts),
+    }
+
+
+def _place(point: Point) -> dict[str, Any]:
+    at = point.snapshot
+    return {
+        "iteration": at.iteration,
+        "label": encodable(at.label),
+        "commit": at.commit.sha,
+        "committed_at": at.commit.committed_at,
+    }
+
+
+def _counted(counts: Counts) -> dict[str, int]:
+    return {name: getattr(counts, name) for name in _COUNTS}
+
+
+def _table(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    *,
+    texts: Sequence[str],
+    whole: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+) -> DataFrame:
+    """A table whose types do not depend on its rows. What is neither text nor number stays as it is."""
+    import pandas
+
+    table = pandas.DataFrame(rows, columns=list(columns), dtype=object)
+    kinds = [(texts, "str"), (whole, "int64"), (numbers, "float64")]
+    return table.astype({name: kind for names, kind in kinds for name in names})
+
+
+def _dated(table: DataFrame) -> DataFrame:
+    """With moments in place of their texts; one that no calendar has is missing."""
+    import pandas
+
+    moments = pandas.to_datetime(table["committed_at"], utc=True, format="ISO8601", errors="coerce")
+    return table.assign(committed_at=moments)
