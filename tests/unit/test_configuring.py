@@ -65,6 +65,7 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
     [
         ('title = "x"\nevals_dirs = "e"\n', "The key 'evals_dirs' is not known.", 2, "Did you mean 'evals_dir'?"),
         ("[limits]\n\nsite_byte = 1\n", "The key 'limits.site_byte' is not known.", 3, "Did you mean 'site_bytes'?"),
+        ("[llm]\nmodle = 'x'\n", "The key 'llm.modle' is not known.", 2, "Did you mean 'model'?"),
         ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
         ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
         ("title = \n", "sitegen.toml is no TOML: ", 1, "Correct the line."),
