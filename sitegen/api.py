@@ -133,13 +133,15 @@ def build(
     out: str | Path | None = None,
     *,
     rev: str | None = None,
-    jobs: int | None = None,
+    jobs: int | None = 1,
     cache: str | Path | None = None,
     force: bool = False,
 ) -> Site:
     """Bring the site of a project up to date; by default in its folder ``public``.
 
-    ``jobs`` processes at most, 1 for none but this one. ``force`` writes into a folder that is not empty and no site.
+    It runs in this process alone, because a notebook has threads, which a forked process cannot have. A script without
+    any may ask for more ``jobs``: a number of processes, or None for as many as the work is worth. ``force`` writes
+    into a folder that is neither empty nor a site.
 
     >>> site = build(".", out="public")
     >>> site.evals, site.iterations, site.errors
