@@ -16,9 +16,12 @@ from sitegen.text.markdown import LARGEST, document
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
+from sitegen.text.versions import VersionSlip, VersionStep, version_steps
 
 SPARK_POINTS: Final = 120
 """Points of the line that shows the size over time; more are thinned out evenly."""
+LONGEST_AGENT: Final = 100
+"""Lines of an agent definition, beyond which details belong into instruction files."""
 
 
 class EditRecord(NamedTuple):
@@ -60,6 +63,9 @@ class EditRow(NamedTuple):
     lines: int | None
     """Of the file after the edit."""
     impact: Impact
+    version: str | None = None
+    """That the file states after the edit."""
+    slip: VersionSlip | None = None
 
 
 class Shown(NamedTuple):
@@ -97,6 +103,13 @@ class InstructionView:
     cut: bool
     restore: str | None
     """Brings the newest text that is in a commit back to where it was."""
+    notes: tuple[str, ...] = ()
+    """What is worth mending about its versions and its length, in sentences."""
+
+    @property
+    def versioned(self) -> bool:
+        """The file states a version after any of its edits."""
+        return any(row.version for row in self.rows)
 
 
 def show_text(content: bytes) -> Shown | None:
@@ -123,7 +136,8 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
         shown: the text as it is now, of a deleted file its last one; None if there is none to show.
 
     """
-    sizes = line_counts([record.counts for record in records])
+    counts = [record.counts for record in records]
+    sizes, steps = line_counts(counts), version_steps(counts)
     rows = tuple(
         EditRow(
             index + 1,
@@ -134,8 +148,10 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
             record.counts,
             size,
             impact(record.effects),
+            step.version,
+            step.slip,
         )
-        for index, (edit, record, size) in enumerate(zip(file.edits, records, sizes, strict=True))
+        for index, (edit, record, size, step) in enumerate(zip(file.edits, records, sizes, steps, strict=True))
     )
     view = InstructionView(
         nav="instructions",
@@ -151,6 +167,7 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
         plain=shown.plain if shown else False,
         cut=shown.cut if shown else False,
         restore=_restore(file.edits),
+        notes=_notes(file, steps, shown),
     )
     return Page(links.instruction(file.path), "pages/instruction.html", view)
 
@@ -195,6 +212,22 @@ def impact(effects: Sequence[Effect]) -> Impact:
 def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:
     paths = dict.fromkeys(edit.path for edit in file.edits)
     return tuple(line(path) for path in paths if path != file.path)
+
+
+def _notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: Shown | None) -> tuple[str, ...]:
+    notes = []
+    if silent := sum(step.slip == "text alone" for step in steps):
+        notes.append(f"{_edits(silent)} changed the text without a new version.")
+    if hollow := sum(step.slip == "version alone" for step in steps):
+        notes.append(f"{_edits(hollow)} gave a new version and changed nothing else.")
+    length = shown.stats.lines if shown and not file.deleted else None
+    if length and length > LONGEST_AGENT and "/.claude/agents/" in f"/{file.path}":
+        notes.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
+    return tuple(notes)
+
+
+def _edits(count: int) -> str:
+    return "1 edit" if count == 1 else f"{count:,} edits"
 
 
 def _restore(edits: Sequence[Edit]) -> str | None:

@@ -13,17 +13,25 @@ from sitegen.pages import links
 from sitegen.pages.instruction import EditRow, EvalChange, Impact
 from sitegen.pages.labels import EDITS
 from sitegen.render.formats import NIL, count, day, signed
+from sitegen.text.versions import VersionSlip
 
+_SLIPS: Final[dict[VersionSlip, str]] = {
+    "text alone": "without a new version",
+    "version alone": "a new version without an edit",
+}
 SHOWN_FIRST: Final = 50
 """Rows before "show more"."""
 
 
-def edits(rows: Iterable[EditRow], file: str, root: str) -> Markup:
-    """Table rows: subject with author and commit, lines added and removed, lines, mean change, best and worst eval."""
-    return Markup("".join(_edits(rows, file, root)))
+def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Markup:
+    """Table rows: subject with author and commit, lines added and removed, lines, mean change, best and worst eval.
+
+    Of a file that states versions, the one after each edit stands behind the lines.
+    """
+    return Markup("".join(_edits(rows, file, root, versioned)))
 
 
-def _edits(rows: Iterable[EditRow], file: str, root: str) -> Iterator[str]:
+def _edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Iterator[str]:
     for index, row in enumerate(rows):
         commit = row.commit
         sha = commit.short
@@ -32,14 +40,15 @@ def _edits(rows: Iterable[EditRow], file: str, root: str) -> Iterator[str]:
         remark = "" if row.status == "modified" else f' <span class="pill">{EDITS[row.status]}</span>'
         if row.moved_from:
             remark += f' from <span class="mono">{escape(row.moved_from)}</span>'
-        version = row.counts.version_after if row.counts else None
-        if version:
-            remark += f' <span class="pill acc">version {escape(version)}</span>'
+        if row.slip:
+            remark += f' <span class="pill warn">{_SLIPS[row.slip]}</span>'
+        version = f'<td class="num hide-s">{escape(row.version) if row.version else NIL}</td>' if versioned else ""
         yield (
             f'<tr{" class=more" if index >= SHOWN_FIRST else ""}><td><div class="one">'
             f'<a href="{root}{links.edit(file, commit.sha)}">{escape(row.subject)}</a></div>'
             f'<div class="by">{sha} {escape(commit.author[:60])}{remark}</div></td>'
-            f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}</td>{mean(row.impact)}'
+            f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}</td>'
+            f"{version}{mean(row.impact)}"
             f'<td class="hide-m">{_eval(row.impact.best, root)}</td>'
             f'<td class="hide-m">{_eval(row.impact.worst, root)}</td>'
             f'<td class="nowrap hide-s">{escape(day(commit.committed_at))}</td></tr>\n'

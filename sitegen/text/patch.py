@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.text.plain import LONGEST_LINE, cut, visible
-from sitegen.text.sections import VERSION_LINES, stated_version
+from sitegen.text.sections import VERSION_LINES, stated_version, without_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,6 +57,8 @@ class PatchCounts(NamedTuple):
     version_before: str | None = None
     version_after: str | None = None
     """The version that the file states of itself, if a changed line among its first states one."""
+    only_version: bool = False
+    """The edit changed the version that the file states, and nothing else."""
 
 
 class Patch(NamedTuple):
@@ -163,7 +165,7 @@ def _rough_counts(body: bytes) -> PatchCounts:
     return PatchCounts(len(_ADDED.findall(body)), len(_REMOVED.findall(body)))
 
 
-def _counts(hunks: Iterable[Hunk]) -> PatchCounts:
+def _counts(hunks: tuple[Hunk, ...]) -> PatchCounts:
     added = removed = 0
     before = after = None
     for hunk in hunks:
@@ -176,4 +178,11 @@ def _counts(hunks: Iterable[Hunk]) -> PatchCounts:
                 removed += 1
                 if before is None and old is not None and old <= VERSION_LINES:
                     before = stated_version(text)
-    return PatchCounts(added, removed, before, after)
+    raised = before is not None and after is not None and before != after
+    return PatchCounts(added, removed, before, after, raised and added == removed and _same_but_version(hunks))
+
+
+def _same_but_version(hunks: Iterable[Hunk]) -> bool:
+    lines = [line for hunk in hunks for line in hunk.lines]
+    old = [without_version(line.text) for line in lines if line.kind == "removed"]
+    return old == [without_version(line.text) for line in lines if line.kind == "added"]

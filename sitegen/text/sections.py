@@ -71,6 +71,12 @@ def stated_version(line: str) -> str | None:
     return found[1] if found else None
 
 
+def without_version(line: str) -> str:
+    """The line with the version that it states cut out; the line itself if it states none."""
+    found = _STATED.match(line) or _IN_HEADING.match(line)
+    return line[: found.start(1)] + line[found.end(1) :] if found else line
+
+
 def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section, ...]:
     """The sections of a text, in order; what stands before the first heading belongs to none."""
     found = []

@@ -111,6 +111,49 @@ def test_the_page_lists_edits_and_shows_the_text():
     assert "convert inches by 2.54" in html
 
 
+def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
+    records = (RECORDS[0], EditRecord(PatchCounts(1, 1, "1.0.0", "1.1.0", True)), RECORDS[2])
+    view = view_of(sample.FILE, records, sample.V3.encode())
+    assert [(row.version, row.slip) for row in view.rows] == [
+        ("1.1.0", "text alone"),
+        ("1.1.0", "version alone"),
+        ("1.0.0", None),
+    ]
+    assert view.notes == (
+        "1 edit changed the text without a new version.",
+        "1 edit gave a new version and changed nothing else.",
+    )
+    page = instruction_page(sample.FILE, records, show_text(sample.V3.encode()))
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert '<th scope="col" class="num hide-s">Version</th>' in html
+    assert '<td class="num hide-s">1.1.0</td>' in html
+    assert '<span class="pill warn">a new version without an edit</span>' in html
+
+
+def test_without_any_version_there_is_no_column_for_them():
+    page = instruction_page(sample.FILE, (EditRecord(PatchCounts(1, 0)),) * 3, None)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert ">Version</th>" not in html
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "notes"),
+    [
+        (".claude/agents/reader.md", 100, ()),
+        (
+            ".claude/agents/reader.md",
+            101,
+            ("An agent definition of 101 lines: move the details into instruction files.",),
+        ),
+        ("prompts/reader.md", 101, ()),
+    ],
+)
+def test_a_long_agent_definition_is_noted(path: str, lines: int, notes: tuple[str, ...]):
+    edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
+    view = view_of(InstructionHistory(path, (edit,)), (EditRecord(PatchCounts(lines, 0)),), b"x\n" * lines)
+    assert view.notes == notes
+
+
 def test_the_page_of_a_hostile_file_is_harmless():
     renderer = Renderer([find_templates()], sample.SITE)
     edit = sample.edit(

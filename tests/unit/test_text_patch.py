@@ -117,4 +117,9 @@ def test_the_version_that_the_first_lines_state_is_told():
     patch = (
         HEADER + b"@@ -3 +3 @@\n-**Version:** v1.2.0\n+**Version:** v1.3.0\n@@ -900 +900 @@\n-version: 7\n+version: 8\n"
     )
-    assert read_patch(patch).counts == PatchCounts(2, 2, "1.2.0", "1.3.0")
+    assert read_patch(patch).counts == PatchCounts(2, 2, "1.2.0", "1.3.0", True)
+
+
+def test_a_heading_whose_title_changed_with_its_version_is_more_than_a_version():
+    patch = HEADER + b"@@ -1 +1 @@\n-# Reader v1.2\n+# Packet reader v1.3\n"
+    assert read_patch(patch).counts == PatchCounts(1, 1, "1.2", "1.3")
