@@ -285,7 +285,10 @@ def test_debug_tells_of_each_call(commands: Commands) -> None:
     ]
 
 
-def test_a_killed_run_loses_nothing_and_the_next_goes_on_from_there(commands: Commands) -> None:
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_ended_loses_nothing_and_the_next_goes_on_from_there(
+    commands: Commands, blow: signal.Signals
+) -> None:
     def script(message: str, before: int) -> Reply:
         return add(message, before)._replace(delay=0.0 if message in ("1+1", "3+3") or before else 30.0)
 
@@ -299,7 +302,7 @@ def test_a_killed_run_loses_nothing_and_the_next_goes_on_from_there(commands: Co
         while not partial.exists() or partial.read_bytes().count(b"\n") < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(blow)
         process.wait()
         assert not (folder / "responses.json").exists()
         api.script = add
