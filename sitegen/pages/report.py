@@ -6,7 +6,7 @@ A report is a function of its snapshot and the one before it, so that a new comm
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -171,7 +171,8 @@ def report_page(
     """
     at, card = point.snapshot, result.scorecard
     wrong = [one for one in result.judgements if one.outcome not in _CORRECT]
-    sections = _sections(card.fields)
+    group = _grouping(info, card.fields)
+    sections = _sections(card.fields, group)
     before = previous.scorecard if previous else None
     now, then = errors_by_type(card.counts), errors_by_type(before.counts) if before else None
     alignments = _alignments(result)
@@ -205,7 +206,7 @@ def report_page(
         fields=card.fields,
         documents=_documents(card.documents),
         more_documents=max(0, len(card.documents) - DOCUMENTS),
-        discrepancies=_discrepancies(wrong, previous_wrong, limit, {section.name for section in sections}),
+        discrepancies=_discrepancies(wrong, previous_wrong, limit, {one.name for one in sections}, group),
         total=len(wrong),
         new=fresh,
         left_out=_left_out(wrong, limit),
@@ -269,12 +270,22 @@ def section(attribute: str) -> str:
     return TOP_LEVEL
 
 
+def _grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:
+    """How attributes are gathered: by section of the schema; categories and the like, which have none, by themselves."""
+    flat = info.nouns.attribute != "field" and all(section(one.attribute) == TOP_LEVEL for one in fields)
+    return str if flat else section
+
+
 def _is_new(judgement: Judgement, previous_wrong: frozenset[tuple[str, str]] | None) -> bool:
     return previous_wrong is not None and (judgement.document, judgement.path) not in previous_wrong
 
 
 def _discrepancies(
-    wrong: Iterable[Judgement], previous_wrong: frozenset[tuple[str, str]] | None, limit: int, sections: set[str]
+    wrong: Iterable[Judgement],
+    previous_wrong: frozenset[tuple[str, str]] | None,
+    limit: int,
+    sections: set[str],
+    group: Callable[[str], str],
 ) -> tuple[Discrepancy, ...]:
     out: list[Discrepancy] = []
     left = dict.fromkeys(ERROR_TYPES, limit)
@@ -284,7 +295,7 @@ def _discrepancies(
             continue
         left[kind] -= 1
         expected, actual = shown_pair(one)
-        name = section(one.attribute)
+        name = group(one.attribute)
         out.append(
             Discrepancy(
                 number,
@@ -308,10 +319,10 @@ def _left_out(wrong: Iterable[Judgement], limit: int) -> tuple[tuple[ErrorType, 
     return tuple((kind, total - limit) for kind, total in totals.items() if total > limit)
 
 
-def _sections(fields: tuple[FieldScore, ...]) -> tuple[Section, ...]:
+def _sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[Section, ...]:
     found: dict[str, list[int]] = {}
     for attribute, (tp, _, _, tn, omission, hallucination, wrong_value, format_error) in fields:
-        sums = found.setdefault(section(attribute), [0, 0, 0, 0, 0])
+        sums = found.setdefault(group(attribute), [0, 0, 0, 0, 0])
         sums[0] += omission
         sums[1] += hallucination
         sums[2] += wrong_value
