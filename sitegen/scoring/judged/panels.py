@@ -38,7 +38,7 @@ _PAIRS: Final = (
 
 def panels(cases: Sequence[Case]) -> tuple[Panel, ...]:
     """The cases, what each judge said, and which items a judge took for which."""
-    worst = sorted(cases, key=lambda case: -1.0 if case.opinion.score is None else case.opinion.score)
+    worst = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
     shown = worst if len(cases) > ROWS else cases
     tables = (
         _table("Cases", _CASES, (_case_row(case) for case in shown)),
@@ -57,7 +57,7 @@ def _table(title: str, columns: tuple[Column, ...], rows: Iterator[tuple[str, ..
 
 def _case_row(case: Case) -> tuple[str, ...]:
     opinion = case.opinion
-    return (case.id, _score(opinion), _listed(opinion.hits), _listed(opinion.misses), _cut(opinion.reasoning))
+    return (case.id, _score(case.score), _listed(opinion.hits), _listed(opinion.misses), _cut(opinion.reasoning))
 
 
 def _judge_rows(case: Case) -> Iterator[tuple[str, ...]]:
@@ -68,7 +68,7 @@ def _judge_rows(case: Case) -> Iterator[tuple[str, ...]]:
                 if opinion.details is None
                 else _cut(json.dumps(plain(opinion.details), default=float, ensure_ascii=False), _JSON)
             )
-            yield (case.id, opinion.name, _score(opinion), _cut(opinion.reasoning), details)
+            yield (case.id, opinion.name, _score(opinion.score), _cut(opinion.reasoning), details)
 
 
 def _pair_rows(case: Case) -> Iterator[tuple[str, ...]]:
@@ -106,8 +106,8 @@ def _number(value: Value) -> str:
     return str(value)[:20] if isinstance(value, int | Decimal) else "—"
 
 
-def _score(opinion: Opinion) -> str:
-    return "—" if opinion.score is None else f"{opinion.score:.3f}"
+def _score(score: float | None) -> str:
+    return "—" if score is None else f"{score:.3f}"
 
 
 def _listed(texts: tuple[str, ...]) -> str:

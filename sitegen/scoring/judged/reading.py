@@ -12,6 +12,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
 from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.stats.counts import mean
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
@@ -41,6 +42,11 @@ class Case(NamedTuple):
     opinion: Opinion
     """Of all judges together; its counts are those of ``details`` of the case itself."""
     judges: tuple[Opinion, ...]
+
+    @property
+    def score(self) -> float | None:
+        """As the line gives it, else the mean of its judges' scores."""
+        return self.opinion.score if self.opinion.score is not None else mean(each.score for each in self.judges)[0]
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:

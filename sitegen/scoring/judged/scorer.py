@@ -20,7 +20,7 @@ from sitegen.stats import counts as stats
 from sitegen.text.plain import cut
 
 METRICS: Final = (
-    MetricSpec("score", "Score", "The mean of the cases' scores, as the judge gave them."),
+    MetricSpec("score", "Score", "The mean of the cases' scores as the judge gave them; of a case without one, its judges' mean."),
     MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN), from the judges' counts of all cases together."),
     MetricSpec("precision", "Precision", "TP / (TP + FP), from the same counts."),
     MetricSpec("recall", "Recall", "TP / (TP + FN), from the same counts."),
@@ -77,9 +77,9 @@ def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
                     fields.setdefault(attribute, []).append(cells)
                     judgements.append(_judgement(case.id, attribute, cells, opinion.misses))
         summed = stats.total(counts)
-        documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.opinion.score, summed)))
+        documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.score, summed)))
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
-    score_mean, without = stats.mean(case.opinion.score for case in cases)
+    score_mean, without = stats.mean(case.score for case in cases)
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
