@@ -56,13 +56,14 @@ class Memo:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
         file = folder / "memo.sqlite3"
-        try:
-            return cls(_connect(file), folder)
-        except sqlite3.DatabaseError:
-            file.replace(folder / "memo.damaged.sqlite3")
-            for leftover in ("memo.sqlite3-wal", "memo.sqlite3-shm"):
-                (folder / leftover).unlink(missing_ok=True)
-            return cls(_connect(file), folder)
+        with _locked(folder):  # a file that another process has only begun would look damaged
+            try:
+                return cls(_connect(file), folder)
+            except sqlite3.DatabaseError:
+                file.replace(folder / "memo.damaged.sqlite3")
+                for leftover in ("memo.sqlite3-wal", "memo.sqlite3-shm"):
+                    (folder / leftover).unlink(missing_ok=True)
+                return cls(_connect(file), folder)
 
     def close(self) -> None:
         """Close the file; whatever was not committed is gone."""
@@ -77,8 +78,7 @@ class Memo:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep other builds of this memo waiting until the end: one process folds history at a time."""
-        with open(self._folder / "lock", "a", encoding="utf-8") as handle:
-            fcntl.lockf(handle, fcntl.LOCK_EX)
+        with _locked(self._folder):
             yield
 
     @contextmanager
@@ -183,6 +183,14 @@ class Memo:
         """Replace the folders of a site."""
         self._db.execute("DELETE FROM folders WHERE site = ?", (site,))
         self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in rows))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Alone among processes, until the end."""
+    with open(folder / "lock", "a", encoding="utf-8") as handle:
+        fcntl.lockf(handle, fcntl.LOCK_EX)
+        yield
 
 
 def _connect(file: Path) -> sqlite3.Connection:
