@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, TypeVar
 
 from sitegen.config import Engine
 from sitegen.errors import ConfigurationError
@@ -15,27 +15,22 @@ from sitegen.errors import ConfigurationError
 WORTH_A_PROCESS: Final = 300
 """Units of work (a scored snapshot, a rendered edit: about a millisecond each) from which a second process pays."""
 
-P = ParamSpec("P")
 T = TypeVar("T")
-A = TypeVar("A")
 
 
 class InlineExecutor(Executor):
-    """Runs each call at once, in the caller's process: for little work, for tests, and for debugging."""
+    """Runs each call in the caller's process, when its result is asked for: for little work, and for debugging."""
 
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call now; the exception, if any, waits in the future as it would elsewhere."""
-        future: Future[T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+    def map(
+        self, fn: Callable[..., T], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
+    ) -> Iterator[T]:
+        """The results in order, one held at a time."""
+        return map(fn, *iterables)
 
 
 @contextmanager
 def executor(engine: Engine, units: int) -> Iterator[Executor]:
-    """The executor for so many units of work.
+    """The executor for so many units of work, to be used by its ``map``: a result is forgotten when it was handed out.
 
     Raises ConfigurationError if dask is asked for and not installed.
     """
@@ -74,16 +69,3 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-def run(pool: Executor, work: Callable[[A], T], tasks: Sequence[A], done: Callable[[int], None]) -> list[T]:
-    """Run every task, largest first as given; results in the order of the tasks. ``done(index)`` after each."""
-    from concurrent.futures import as_completed
-
-    futures = {pool.submit(work, task): index for index, task in enumerate(tasks)}
-    results: dict[int, T] = {}
-    for future in as_completed(futures):
-        index = futures[future]
-        results[index] = future.result()
-        done(index)
-    return [results[index] for index in range(len(tasks))]

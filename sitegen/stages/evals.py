@@ -11,7 +11,6 @@ from sitegen.history.state import decode, encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
-from sitegen.stages.engine import run
 from sitegen.stages.eval_task import EvalTask, keys, owner, write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline, driving_edits
@@ -43,7 +42,8 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     """Score and write the touched evals; what the others are, the memo knows."""
     updates = sorted(timeline.update.evals, key=lambda update: -len(update.history.snapshots))
     tasks = [_task(timeline, memo, ledger, update.history) for update in updates]
-    for done in run(pool, write_eval, tasks, lambda index: step(len(tasks[index].history.snapshots))):
+    for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
+        step(len(task.history.snapshots))
         memo.keep_scorecards(done.scorecards)
         keep_vectors(memo, done.summary.info.id, done.vectors)
         memo.put(SUMMARY, done.summary.info.id, encode(_Kept(done.summary, done.attributes, done.problems)))

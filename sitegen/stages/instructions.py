@@ -13,7 +13,6 @@ from sitegen.history.state import decode, encode
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord
-from sitegen.stages.engine import run
 from sitegen.stages.evals import Evals
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
 from sitegen.stages.ledger import Ledger
@@ -53,7 +52,8 @@ def write_instructions(
     positions = _touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, file, positions)]
     tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
-    for done in run(pool, write_instruction, tasks, lambda index: step(len(tasks[index].history.edits))):
+    for task, done in zip(tasks, pool.map(write_instruction, tasks), strict=True):
+        step(len(task.history.edits))
         memo.put(COUNTS, done.path, _pack_counts(done.edits, done.counts))
         memo.put(NEWEST, done.path, encode(done.newest))
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
