@@ -77,8 +77,9 @@ def _high_water(pid: int) -> int:
 
 
 def environment() -> dict[str, str]:
-    """The environment of every measured process: this project's code, whatever is installed."""
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    """The environment of every measured process: this project's code, its bytecode kept as it is for any user."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(ROOT)}
 
 
 def sitegen(*arguments: str) -> list[str]:
