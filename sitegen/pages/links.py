@@ -63,6 +63,11 @@ def report(eval_id: str, snapshot_slug: str) -> str:
     return f"evals/{slug(eval_id)}/{snapshot_slug}.html"
 
 
+def variants(eval_id: str) -> str:
+    """The variants of an eval side by side."""
+    return f"evals/{slug(eval_id)}/variants.html"
+
+
 def report_data(eval_id: str, snapshot_slug: str) -> str:
     """The whole result beside a report (contract 3.1)."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}.json"

@@ -120,6 +120,8 @@ class TrendView:
     heat: HeatMap
     files: tuple[tuple[str, str], ...]
     """(what it is, path): what the newest point was scored from."""
+    variants: str = ""
+    """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
     nav: str = "overview"
 
 
@@ -149,8 +151,14 @@ def trend_page(series: Series) -> Page:
         fields=fields,
         heat=_heat(series.points, fields),
         files=_files(newest),
+        variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
+
+
+def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
+    """Whether there is anything to compare: two or more prompts that answered the same cases."""
+    return info.kind == "responses" and len(scorecard.documents) > 1
 
 
 def _points(series: Series) -> tuple[TrendPoint, ...]:

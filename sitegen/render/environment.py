@@ -24,6 +24,7 @@ STYLES: Final = (
     "charts",
     "lists",
     "report",
+    "variants",
     "spans",
     "diff",
     "search",
@@ -126,7 +127,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
 
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels, spans
-    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows, span_rows
+    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows, span_rows, variants
     from sitegen.render.escaping import output
 
     class Template(jinja2.Template):
@@ -158,6 +159,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
     environment.template_class = Template
     environment.filters.update(
         number=formats.number,
+        probability=formats.probability,
         thousands=formats.count,
         percent=formats.percent,
         signed=formats.signed,
@@ -183,6 +185,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         diff_rows=diff_rows,
         edit_rows=edit_rows,
         move_rows=move_rows,
+        variants=variants,
         span_rows=span_rows,
         spans=spans,
         error_types=ERROR_TYPES,

@@ -28,6 +28,13 @@ def number(value: float | None, digits: int = 3) -> Markup:
     return NIL if value is None else Markup(f"{value:.{digits}f}")
 
 
+def probability(value: float | None) -> Markup:
+    """A p value: three digits, and never called zero."""
+    if value is None:
+        return NIL
+    return Markup("&lt; 0.001") if value < 0.001 else Markup(f"{value:.3f}")
+
+
 def count(value: int | None) -> Markup:
     """A count, thousands apart; undefined is an em dash."""
     return NIL if value is None else Markup(f"{value:,}")

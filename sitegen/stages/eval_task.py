@@ -15,7 +15,7 @@ from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
 from sitegen.pages.report import instructions_of, is_bounded, report_page, wrong_places
-from sitegen.pages.trend import trend_page
+from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.scoring import results
@@ -94,8 +94,10 @@ class _EvalWork:
         page_keys = self._page_keys()
         stale = {index for index, key in enumerate(page_keys) if not self._is_fresh(index, key)}
         unknown = {index for index, card in enumerate(self._cards) if card is None}
+        last = len(self._snapshots) - 1
+        compared = {last} if self._lacks_variants(page_keys) else set()
         # A report says what is new against the point before it, so that one is scored again too.
-        needed = sorted(stale | unknown | {index - 1 for index in stale if index})
+        needed = sorted(stale | unknown | compared | {index - 1 for index in stale if index})
         new = []
         before: tuple[int, Result] | None = None
         for index, result in zip(needed, self._results(needed), strict=True):
@@ -105,6 +107,8 @@ class _EvalWork:
             if index in stale:
                 previous = before[1] if before and before[0] == index - 1 else None
                 self._write_report(index, result, previous, page_keys[index])
+            if index in compared:
+                self._write_variants(index, result, page_keys[index])
             before = (index, result)
         return self._finish(tuple(new))
 
@@ -154,6 +158,22 @@ class _EvalWork:
         if is_bounded(result, self._shop.discrepancies_per_type):
             data = results_json(result, self._info, point.snapshot)
             self._writer.write(self._owner, links.report_data(self._info.id, point.snapshot.slug), data, key)
+
+    def _lacks_variants(self, page_keys: Sequence[str]) -> bool:
+        """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
+        if not page_keys or self._task.history.kind != "responses":
+            return False
+        card = self._cards[-1]
+        if card is not None and not has_variants(self._info, card):
+            return False
+        return not self._writer.is_fresh(self._owner, links.variants(self._info.id), page_keys[-1])
+
+    def _write_variants(self, index: int, result: Result, key: str) -> None:
+        if has_variants(self._info, result.scorecard):
+            from sitegen.pages.variants import variants_page  # few evals need the tests behind it
+
+            page = variants_page(self._info, self._scorer.metrics, self._snapshots[index], result)
+            self._writer.write(self._owner, page.path, self._renderer.render(page), key)
 
     def _finish(self, new: tuple[tuple[str, bytes], ...]) -> EvalDone:
         points = tuple(self._point(index) for index in range(len(self._snapshots)))

@@ -1,0 +1,98 @@
+"""The variants of an eval side by side: metrics, tests of every pair, what flipped, which to use (rules 33 and 34)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sitegen.analysis.comparison.values import CaseFlip, Comparison, Pair, Ranked
+from sitegen.analysis.comparison.variants import compare, variants_of
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import EvalInfo
+from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+
+FLIPS: Final = 500
+"""Cases of one pair that the page lists."""
+
+
+class MetricRow(NamedTuple):
+    """One metric of every variant."""
+
+    spec: MetricSpec
+    least: float | None
+    """The threshold."""
+    values: tuple[float | None, ...]
+    """In the order of the variants."""
+
+
+class PairView(NamedTuple):
+    """Two variants: what the page shows of them beside the tests."""
+
+    pair: Pair
+    first: int
+    """Place among the variants."""
+    second: int
+    flips: tuple[CaseFlip, ...]
+    left_out: int
+    """Further flips."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantsView:
+    """What ``pages/variants.html`` shows."""
+
+    info: EvalInfo
+    label: str
+    """Of the snapshot."""
+    report: str
+    """Its report, as seen from this page."""
+    comparison: Comparison
+    ranked: tuple[Ranked, ...]
+    """In the order of the variants."""
+    metrics: tuple[MetricRow, ...]
+    """Those that any variant has."""
+    pairs: tuple[PairView, ...]
+    nav: str = "overview"
+
+
+def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
+    """The page of the newest snapshot of an eval with variants."""
+    found = compare(info.id, variants_of(result))
+    rank = {row.name: row for row in found.ranking}
+    view = VariantsView(
+        info=info,
+        label=snapshot.label,
+        report=links.report(info.id, snapshot.slug).rpartition("/")[2],
+        comparison=found,
+        ranked=tuple(rank[one.name] for one in found.variants),
+        metrics=_metrics(info, specs, result.scorecard),
+        pairs=_pairs(found),
+    )
+    return Page(links.variants(info.id), "pages/variants.html", view)
+
+
+def _metrics(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard) -> tuple[MetricRow, ...]:
+    wanted = dict(info.thresholds)
+    known = [dict(document.metrics) for document in scorecard.documents]
+    rows = (
+        MetricRow(spec, wanted.get(spec.name, spec.least), tuple(each.get(spec.name) for each in known))
+        for spec in specs
+    )
+    return tuple(row for row in rows if any(value is not None for value in row.values))
+
+
+def _pairs(found: Comparison) -> tuple[PairView, ...]:
+    place = {one.name: index for index, one in enumerate(found.variants)}
+    return tuple(
+        PairView(
+            pair=pair,
+            first=place[pair.first],
+            second=place[pair.second],
+            flips=pair.flips[:FLIPS],
+            left_out=max(0, len(pair.flips) - FLIPS),
+        )
+        for pair in found.pairs
+    )

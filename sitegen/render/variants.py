@@ -1,0 +1,100 @@
+"""Bars and radar of variants, as SVG drawn on the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+from typing import Final, NamedTuple
+
+from sitegen.pages.variants import MetricRow
+
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+TONES: Final = 6
+"""Colours of variants, ``v0`` to ``v5`` in the style sheet; the letter tells further ones apart."""
+
+RADIUS: Final = 110
+CENTRE: Final = (220, 140)
+RINGS: Final = (0.25, 0.5, 0.75, 1.0)
+
+
+class Bar(NamedTuple):
+    """One value on the scale of its metric, from 0 to 1000."""
+
+    letter: str
+    tone: int
+    width: float
+    value: float | None
+
+
+class RadarLabel(NamedTuple):
+    """The name of an axis at its end."""
+
+    x: float
+    y: float
+    anchor: str
+    text: str
+
+
+class Radar(NamedTuple):
+    """A polygon for each variant over three or more metrics, and one of their thresholds."""
+
+    rings: tuple[str, ...]
+    spokes: tuple[tuple[float, float], ...]
+    polygons: tuple[tuple[int, str], ...]
+    """(tone, points)."""
+    labels: tuple[RadarLabel, ...]
+
+
+def letter(index: int) -> str:
+    """How a variant is called beside its colour."""
+    return LETTERS[index] if index < len(LETTERS) else str(index + 1)
+
+
+def tone(index: int) -> int:
+    """Which colour a variant has."""
+    return index % TONES
+
+
+def bars(row: MetricRow) -> tuple[Bar, ...]:
+    """A bar for each variant."""
+    return tuple(
+        Bar(letter(index), tone(index), 0.0 if value is None else place(row, value), value)
+        for index, value in enumerate(row.values)
+    )
+
+
+def place(row: MetricRow, value: float) -> float:
+    """Where a value stands between the metric's worst and best, 0 to 1000; what is below zero counts as zero."""
+    low, high = max(0.0, row.spec.low), row.spec.high
+    return round(1000 * min(1.0, max(0.0, (value - low) / (high - low))), 1)
+
+
+def radar(rows: Sequence[MetricRow]) -> Radar | None:
+    """The radar of the metrics that every variant has; None if there are fewer than three."""
+    axes = [row for row in rows if None not in row.values]
+    if len(axes) < 3:
+        return None
+    count = len(axes)
+
+    def at(axis: int, share: float) -> tuple[float, float]:
+        turn = 2 * pi * axis / count
+        return round(CENTRE[0] + RADIUS * share * sin(turn), 1), round(CENTRE[1] - RADIUS * share * cos(turn), 1)
+
+    def polygon(shares: Sequence[float]) -> str:
+        return " ".join(f"{x:g},{y:g}" for x, y in (at(axis, share) for axis, share in enumerate(shares)))
+
+    return Radar(
+        rings=tuple(polygon([ring] * count) for ring in RINGS),
+        spokes=tuple(at(axis, 1) for axis in range(count)),
+        polygons=tuple(
+            (tone(index), polygon([place(row, row.values[index] or 0) / 1000 for row in axes]))
+            for index in range(len(axes[0].values))
+        ),
+        labels=tuple(_label(*at(axis, 1.1), row.spec.label) for axis, row in enumerate(axes)),
+    )
+
+
+def _label(x: float, y: float, text: str) -> RadarLabel:
+    side = x - CENTRE[0]
+    anchor = "middle" if abs(side) < 1 else "start" if side > 0 else "end"
+    return RadarLabel(x, y + 4, anchor, text)

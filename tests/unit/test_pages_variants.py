@@ -1,0 +1,153 @@
+"""The page that compares the variants of an eval, its charts, and when a build writes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.responses import Answer
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.series import EvalInfo
+from sitegen.pages.variants import FLIPS, MetricRow, VariantsView, variants_page
+from sitegen.render import variants as drawing
+from sitegen.render.variants import Bar
+from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content, differences
+
+ACCURACY = MetricSpec("accuracy", "Accuracy", "", least=0.85)
+QUALITY = MetricSpec("average_quality", "Quality", "", low=1.0, high=5.0)
+CONSISTENCY = MetricSpec("consistency_score", "Consistency", "", low=-1.0)
+
+
+def result(*variants: tuple[str, str], quality: float | None = None) -> Result:
+    """A character a case: ``+`` right, ``-`` wrong."""
+    answers = tuple(
+        Answer(name, f"case-{index:04}", "", sign == "+", None)
+        for name, signs in variants
+        for index, sign in enumerate(signs)
+    )
+    documents = tuple(
+        DocumentScore(
+            name,
+            "scored",
+            Counts(),
+            (Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
+        )
+        for name, signs in variants
+    )
+    return Result(Scorecard("scored", Counts(), (), documents, ()), (), answers=answers)
+
+
+def page_of(found: Result, **info: object) -> VariantsView:
+    about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
+    snapshot = sample.series(2).points[-1].snapshot
+    page = variants_page(about, (ACCURACY, QUALITY), snapshot, found)
+    assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
+    assert isinstance(page.view, VariantsView)
+    return page.view
+
+
+def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
+    view = page_of(result(("plain", "++--"), ("kind", "+++-")))
+    assert view.metrics == (MetricRow(ACCURACY, 0.85, (0.5, 0.75)),)
+    assert [row.rank for row in view.ranked] == [2, 1]
+
+
+def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():
+    view = page_of(result(("a", "+-"), ("b", "+-"), quality=4.0), thresholds=(("accuracy", 0.5),))
+    assert [(row.spec.name, row.least) for row in view.metrics] == [("accuracy", 0.5), ("average_quality", None)]
+
+
+def test_pairs_know_the_places_of_their_variants_and_list_a_bounded_number_of_flips():
+    view = page_of(result(("a", "+" * (FLIPS + 20)), ("b", "-" * (FLIPS + 20)), ("c", "+" * (FLIPS + 20))))
+    assert [(each.first, each.second) for each in view.pairs] == [(0, 1), (0, 2), (1, 2)]
+    assert [(len(each.flips), each.left_out) for each in view.pairs] == [(FLIPS, 20), (0, 0), (FLIPS, 20)]
+
+
+def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
+    assert drawing.bars(MetricRow(QUALITY, 4.0, (1.0, 4.0, None))) == (
+        Bar("A", 0, 0.0, 1.0),
+        Bar("B", 1, 750.0, 4.0),
+        Bar("C", 2, 0.0, None),
+    )
+    assert drawing.place(MetricRow(CONSISTENCY, 0.8, ()), 0.8) == 800.0
+    assert drawing.place(MetricRow(CONSISTENCY, 0.8, ()), -0.4) == 0.0
+
+
+def test_a_radar_has_an_axis_for_each_metric_that_every_variant_has():
+    rows = [
+        MetricRow(ACCURACY, None, (1.0, 0.5)),
+        MetricRow(QUALITY, None, (5.0, 3.0)),
+        MetricRow(CONSISTENCY, None, (0.0, 1.0)),
+    ]
+    found = drawing.radar([*rows, MetricRow(ACCURACY, None, (0.5, None))])
+    assert found is not None
+    assert found.spokes == ((220.0, 30.0), (315.3, 195.0), (124.7, 195.0))
+    assert found.polygons == ((0, "220,30 315.3,195 220,140"), (1, "220,85 267.6,167.5 124.7,195"))
+    assert [(label.text, label.anchor) for label in found.labels] == [
+        ("Accuracy", "middle"),
+        ("Quality", "start"),
+        ("Consistency", "end"),
+    ]
+
+
+def test_two_metrics_are_no_radar():
+    rows = [
+        MetricRow(ACCURACY, None, (1.0, 0.5)),
+        MetricRow(QUALITY, None, (5.0, 3.0)),
+        MetricRow(QUALITY, None, (None, 3.0)),
+    ]
+    assert drawing.radar(rows) is None
+
+
+def test_more_variants_than_letters_are_numbered():
+    assert [drawing.letter(index) for index in (0, 25, 26)] == ["A", "Z", "27"]
+
+
+CASES = json.dumps([{"id": "one", "input": "?", "expected": "yes"}, {"id": "two", "input": "?", "expected": "no"}])
+
+
+def responses(*outputs: str) -> str:
+    rows = ({"case_id": case_id, "output": output} for case_id, output in zip(("one", "two"), outputs, strict=True))
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/faq/test_cases.json": CASES, "evals/faq/responses-plain.jsonl": responses("yes", "yes")})
+    return repo
+
+
+PAGE = "evals/faq/variants.html"
+
+
+def test_the_page_is_there_as_long_as_the_newest_point_has_two_variants(repo: GitRepo, tmp_path: Path):
+    out = tmp_path / "public"
+    build_site(repo.path, out)
+    assert PAGE not in content(out)
+    repo.commit({"evals/faq/responses-<b>kind.jsonl": responses("yes", "no")})
+    build_site(repo.path, out)
+    files = content(out)
+    assert b'href="variants.html"' in files["evals/faq/index.html"]
+    assert b"&lt;b&gt;kind" in files[PAGE]
+    assert b"<b>kind" not in files[PAGE]
+    repo.commit({"evals/faq/responses-plain.jsonl": None})
+    build_site(repo.path, out)
+    files = content(out)
+    assert PAGE not in files
+    assert b'href="variants.html"' not in files["evals/faq/index.html"]
+
+
+def test_a_page_kept_from_the_build_before_is_that_of_a_build_from_nothing(repo: GitRepo, tmp_path: Path):
+    repo.commit({"evals/faq/responses-kind.jsonl": responses("yes", "no")})
+    build_site(repo.path, tmp_path / "often")
+    repo.commit({"CLAUDE.md": "Be kind.\n"})
+    build_site(repo.path, tmp_path / "often")
+    build_site(repo.path, tmp_path / "once")
+    assert differences(tmp_path / "often", tmp_path / "once") == []
+    assert PAGE in content(tmp_path / "often")
