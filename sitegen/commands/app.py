@@ -180,7 +180,10 @@ def respond(
     debug: Debug = False,
     repo: RepoOption = Path(),
 ) -> None:
-    """Run a prompt over the test cases of an eval, by a model; go on where it was interrupted."""
+    """Run a prompt over the test cases of an eval, by a model.
+
+    Goes on where it was interrupted.
+    """
     from sitegen.commands.respond import Wanted
     from sitegen.commands.respond import respond as command
 
@@ -202,7 +205,10 @@ def judge(
     debug: Debug = False,
     repo: RepoOption = Path(),
 ) -> None:
-    """Grade responses from 1 to 5, by a model, and record the grades with them."""
+    """Grade responses from 1 to 5, by a model.
+
+    The grades are recorded with the responses.
+    """
     from sitegen.commands.respond import Wanted
     from sitegen.commands.respond import judge as command
 
@@ -213,7 +219,10 @@ def judge(
 def code_judge(
     subject: Annotated[Literal["fields", "line-items"], typer.Argument(help="What of the candidate is judged.")],
 ) -> None:
-    """Judge one candidate for another runner: {expected, candidate, config} in, {score, hits, misses, ...} out."""
+    """Judge one candidate for another runner.
+
+    {expected, candidate, config} on standard input, {score, hits, misses, ...} on standard output.
+    """
     from sitegen.commands.code_judge import code_judge as command
 
     command(subject)
@@ -221,7 +230,10 @@ def code_judge(
 
 @app.command()
 def init(repo: Repo = Path()) -> None:
-    """Write a manifest, a field mapping and a verifier's instructions, where there are none yet."""
+    """Write a manifest, a mapping and a verifier's instructions.
+
+    Only where there are none yet.
+    """
     from sitegen.commands.init import init as command
 
     command(repo)

@@ -10,7 +10,8 @@ import pytest
 import sitegen
 from tests.sites import run
 
-COMMANDS = ["build", "verify-one", "verify-all", "history", "compare", "respond", "judge", "extract", "demo"]
+COMMANDS = ["build", "verify-one", "verify-all", "history", "compare", "respond", "judge", "code-judge"]
+COMMANDS += ["init", "extract", "demo"]
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])
