@@ -15,10 +15,12 @@ TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
 
 
 def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() -> None:
-    assert [each.kind for each in SCORERS] == ["fields"]
+    assert [each.kind for each in SCORERS] == ["fields", "highlights", "responses", "judged"]
     with pytest.raises(ConfigurationError) as caught:
         scorer("feilds")
-    assert str(caught.value) == "there is no eval kind 'feilds'\n  do: Use one of: fields."
+    assert (
+        str(caught.value) == "there is no eval kind 'feilds'\n  do: Use one of: fields, highlights, responses, judged."
+    )
 
 
 @pytest.mark.parametrize(
