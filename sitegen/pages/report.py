@@ -271,7 +271,7 @@ def section(attribute: str) -> str:
 
 
 def _grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:
-    """How attributes are gathered: by section of the schema; categories and the like, which have none, by themselves."""
+    """How attributes are gathered: by section of the schema; categories and the like, without one, by themselves."""
     flat = info.nouns.attribute != "field" and all(section(one.attribute) == TOP_LEVEL for one in fields)
     return str if flat else section
 

@@ -16,7 +16,7 @@ PLAIN = (
     ["build", "project", "--out", "site", "--cache", "memo"],
     ["build", "--cache", "memo", "-o", "site", "project"],
 )
-NOT_PLAIN = (
+NOT_PLAIN: tuple[list[str], ...] = (
     [],
     ["verify-all"],
     ["build", "--help"],

@@ -34,7 +34,6 @@ ADDRESSES = {
     "report": r"evals/[^/]+/\d{4,}\.html",
     "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
     "variants": r"evals/[^/]+/variants\.html",
-    "variants": r"evals/[^/]+/variants\.html",
     "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
     "instructions": r"instructions/index\.html",
     "instruction": r"instructions/[^/]+/index\.html",

@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.model.panels import Column, Panel, TablePanel
 from sitegen.model.values import Value
-from sitegen.scoring.judged.reading import Case, Opinion
+from sitegen.scoring.judged.reading import Case
 from sitegen.scoring.results_file import plain
 
 ROWS: Final = 200

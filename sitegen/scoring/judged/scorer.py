@@ -20,7 +20,11 @@ from sitegen.stats import counts as stats
 from sitegen.text.plain import cut
 
 METRICS: Final = (
-    MetricSpec("score", "Score", "The mean of the cases' scores as the judge gave them; of a case without one, its judges' mean."),
+    MetricSpec(
+        "score",
+        "Score",
+        "The mean of the cases' scores as the judge gave them; of a case without one, its judges' mean.",
+    ),
     MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN), from the judges' counts of all cases together."),
     MetricSpec("precision", "Precision", "TP / (TP + FP), from the same counts."),
     MetricSpec("recall", "Recall", "TP / (TP + FN), from the same counts."),
