@@ -214,7 +214,7 @@ def _debug(bench: Bench, verified: Verified) -> list[str]:
 
 
 def _discrepancy(one: Judgement, nouns: Nouns) -> str:
-    from sitegen.pages.values import as_text
+    from sitegen.text.values import as_text
 
     where = f"{one.document}: {one.path}" if one.document else one.path
     expected = "nothing" if one.expected is None else line(as_text(one.expected), 60)

@@ -26,10 +26,13 @@ def change_lines(one: Change) -> Iterator[str]:
         yield f"On one side only, because the ground truth is not the same: {count(one.unpaired)}."
     yield ""
     flips = (
-        (flip.change, (name(flip.document), name(flip.path), _outcome(flip.before), _outcome(flip.after)))
+        (
+            flip.change,
+            (name(flip.document), name(flip.path), name(flip.value, 60), _outcome(flip.before), _outcome(flip.after)),
+        )
         for flip in one.flips
     )
-    yield from flip_lines("Judgements", ("Document", "Field", before, after), flips)
+    yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
 
 
 def _test(label: str, test: Significance) -> tuple[str, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.outcomes import Judgement
-from sitegen.model.values import Unusable, Value
+from sitegen.model.values import Value
+from sitegen.text.values import as_text
 from sitegen.text.words import Span, mark
 
 BOUND: Final = 2_000
@@ -16,7 +15,6 @@ BOUND: Final = 2_000
 
 MISSING: Final = "missing"
 BLANK: Final = "blank"
-_DEEPEST: Final = 40
 
 
 class Shown(NamedTuple):
@@ -27,21 +25,6 @@ class Shown(NamedTuple):
     """In place of a value: ``missing``, ``blank``, ``expected blank``, ``not in ground truth``."""
     cut: int = 0
     """Characters left out at the end."""
-
-
-def as_text(value: Value) -> str:
-    """Text as it is, numbers as they were written, lists and objects as compact JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Unusable):
-        return value.literal
-    if isinstance(value, int | Decimal):
-        return str(value)
-    if value is None:
-        return "null"
-    return _compact(value)
 
 
 def shown_pair(judgement: Judgement) -> tuple[Shown, Shown]:
@@ -68,17 +51,3 @@ def _shown(value: Value) -> Shown:
     if len(text) > BOUND:
         return Shown((Span(text[:BOUND], False),), "", len(text) - BOUND)
     return Shown((Span(text, False),))
-
-
-def _compact(value: Value, depth: int = 0) -> str:
-    """JSON on one line; numbers keep their spelling, which ``json.dumps`` would not leave them."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, list | dict):
-        return as_text(value)
-    if depth == _DEEPEST:
-        return "…"
-    if isinstance(value, list):
-        return "[" + ", ".join(_compact(item, depth + 1) for item in value) + "]"
-    pairs = (f"{json.dumps(key, ensure_ascii=False)}: {_compact(item, depth + 1)}" for key, item in value.items())
-    return "{" + ", ".join(pairs) + "}"

@@ -60,7 +60,7 @@ def change() -> Change:
         documents=(DocumentChange("note", None, 0.75),),
         by_document=Significance("paired t-test", None, None, "fewer than two pairs"),
         flips=(
-            Flip("note", "total", "broken", "correct", "wrong_value"),
+            Flip("note", "total", "broken", "correct", "wrong_value", "12"),
             Flip("note", "extra", "fixed", "hallucination", None),
         ),
     )
@@ -86,10 +86,10 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "\n"
         "1 fixed, 1 broken, 0 still wrong.\n"
         "\n"
-        "| Document | Field | main          | HEAD        | Change |\n"
-        "| -------- | ----- | ------------- | ----------- | ------ |\n"
-        "| note     | total | correct       | wrong value | broken |\n"
-        "| note     | extra | hallucination | —           | fixed  |\n"
+        "| Document | Field | Value | main          | HEAD        | Change |\n"
+        "| -------- | ----- | ----- | ------------- | ----------- | ------ |\n"
+        "| note     | total | 12    | correct       | wrong value | broken |\n"
+        "| note     | extra |       | hallucination | —           | fixed  |\n"
         "\n\n"
         "Only one side has: old.\n"
     )

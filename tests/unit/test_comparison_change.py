@@ -37,20 +37,20 @@ def change(truth: object, before: object, after: object, truth_after: object = N
 def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
     assert found.flips == (
-        Flip("", "a", "broken", "correct", "omission"),
-        Flip("", "b", "fixed", "omission", "correct"),
-        Flip("", "c", "still_wrong", "wrong_value", "wrong_value"),
-        Flip("", "d", "still_wrong", "omission", "omission"),
+        Flip("", "a", "broken", "correct", "omission", "x"),
+        Flip("", "b", "fixed", "omission", "correct", "x"),
+        Flip("", "c", "still_wrong", "wrong_value", "wrong_value", "x"),
+        Flip("", "d", "still_wrong", "omission", "omission", "x"),
     )
     assert (found.fixed, found.broken, found.still_wrong, found.still_right, found.unpaired) == (1, 1, 2, 0, 0)
     assert (found.before, found.after) == ("iteration-001", "iteration-002")
 
 
 def test_an_extra_value_that_is_gone_was_fixed_and_a_new_one_broke():
-    found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1})
+    found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1.50})
     assert found.flips == (
-        Flip("", "new", "broken", None, "hallucination"),
-        Flip("", "old", "fixed", "hallucination", None),
+        Flip("", "new", "broken", None, "hallucination", "1.5"),
+        Flip("", "old", "fixed", "hallucination", None, "1"),
     )
 
 

@@ -71,8 +71,8 @@ def test_a_tie_says_that_the_first_rank_may_be_chance_and_how_many_cases_it_take
         "A tie: no significant difference. new ranks first, but that may be chance: add cases, or choose by cost."
     )
     assert found.warnings == (
-        "Accuracy of old and new: 4 responses each are too few to find a difference as large as this one;"
-        " it takes 15 (chance of 0.8, alpha 0.05).",
+        "Accuracy of old and new: with 4 responses each, a difference as large as this one is often missed;"
+        " it takes 15 to find it 8 times in 10.",
     )
 
 

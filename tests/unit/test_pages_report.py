@@ -18,8 +18,9 @@ from sitegen.pages.report import (
     section,
     wrong_places,
 )
-from sitegen.pages.values import Shown, as_text, shown_pair
+from sitegen.pages.values import Shown, shown_pair
 from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.values import as_text
 from sitegen.text.words import Span
 from tests import pages_sample as sample
 

@@ -14,6 +14,10 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.stats.counts import f1
 from sitegen.stats.significance import Significance, mcnemar, paired_t_test
+from sitegen.text.values import as_text
+
+LONGEST: Final = 200
+"""Characters of a value."""
 
 _RIGHT: Final = ("correct", "true_negative")
 
@@ -41,6 +45,8 @@ class Flip:
     before: Outcome | None
     """None: nothing was expected there, and nothing given."""
     after: Outcome | None
+    value: str = ""
+    """What was expected, as text; where nothing was, what was given. Cut to 200 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,15 @@ def _is_right(one: Judgement | None) -> bool:
 
 def _flip(key: _Key, pair: _Paired) -> Flip:
     before, after = (None if one is None else one.outcome for one in pair)
-    return Flip(key[0], key[1], flipped(_is_right(pair.before), _is_right(pair.after)), before, after)
+    change = flipped(_is_right(pair.before), _is_right(pair.after))
+    return Flip(key[0], key[1], change, before, after, _value(pair))
+
+
+def _value(pair: _Paired) -> str:
+    """What the pair is about."""
+    sides = [each for each in (pair.after, pair.before) if each is not None]
+    expected = next((each.expected for each in sides if each.expected is not None), None)
+    return as_text(sides[0].actual if expected is None else expected)[:LONGEST]
 
 
 def _metric(spec: MetricSpec, first: Result, second: Result) -> MetricChange:

@@ -146,6 +146,6 @@ def _doubts(pair: Pair, test: MetricTest) -> Iterable[str]:
         yield f"{about}: the paired test disagrees. It knows that both answered the same cases."
     if test.minimum_sample is not None and test.sample < test.minimum_sample:
         yield (
-            f"{about}: {test.sample} responses each are too few to find a difference as large as this one;"
-            f" it takes {test.minimum_sample:,} (chance of 0.8, alpha {ALPHA:g})."
+            f"{about}: with {test.sample} responses each, a difference as large as this one is often missed;"
+            f" it takes {test.minimum_sample:,} to find it 8 times in 10."
         )

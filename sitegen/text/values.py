@@ -1,0 +1,40 @@
+"""Values of outputs and ground truth as one line of text."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Final
+
+from sitegen.model.values import Unusable, Value
+
+_DEEPEST: Final = 40
+
+
+def as_text(value: Value) -> str:
+    """Text as it is, numbers as they were written, lists and objects as compact JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Unusable):
+        return value.literal
+    if isinstance(value, int | Decimal):
+        return str(value)
+    if value is None:
+        return "null"
+    return _compact(value)
+
+
+def _compact(value: Value, depth: int = 0) -> str:
+    """JSON on one line; numbers keep their spelling, which ``json.dumps`` would not leave them."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, list | dict):
+        return as_text(value)
+    if depth == _DEEPEST:
+        return "…"
+    if isinstance(value, list):
+        return "[" + ", ".join(_compact(item, depth + 1) for item in value) + "]"
+    pairs = (f"{json.dumps(key, ensure_ascii=False)}: {_compact(item, depth + 1)}" for key, item in value.items())
+    return "{" + ", ".join(pairs) + "}"

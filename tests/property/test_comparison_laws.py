@@ -1,0 +1,90 @@
+"""What holds of every comparison of two or more variants."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitegen.analysis.comparison.values import Comparison
+from sitegen.analysis.comparison.variants import Variant, compare
+from sitegen.model.metrics import Metric
+from sitegen.model.responses import Answer
+from sitegen.stats.significance import holm
+
+ANSWER = st.tuples(st.integers(0, 12), st.sampled_from([True, False, None]), st.sampled_from([None, 1, 2, 3, 4, 5]))
+
+
+@st.composite
+def variants(draw: st.DrawFn) -> list[Variant]:
+    names = draw(st.lists(st.text(max_size=4), min_size=2, max_size=4, unique=True))
+    return [
+        variant(name, draw(st.lists(ANSWER, max_size=30)), draw(st.sampled_from([None, 0.4, 0.9]))) for name in names
+    ]
+
+
+def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> Variant:
+    answers = tuple(Answer(name, f"case-{case}", "", right, grade) for case, right, grade in given_)
+    scored = [answer.correct for answer in answers if answer.correct is not None]
+    grades = [answer.quality for answer in answers if answer.quality is not None]
+    metrics = (
+        Metric("accuracy", sum(scored) / len(scored) if scored else None),
+        Metric("consistency_score", consistency),
+        Metric("average_quality", sum(grades) / len(grades) if grades else None),
+    )
+    return Variant(name, answers, metrics)
+
+
+def p_values(found: Comparison) -> list[tuple[float | None, float | None]]:
+    tests = [test for pair in found.pairs for test in pair.tests]
+    return [(each.p_value, each.adjusted_p) for test in tests for each in (test.independent, test.paired)]
+
+
+@settings(deadline=None, max_examples=150)
+@given(variants())
+def test_every_p_value_is_a_probability_and_adjusting_never_lowers_it(some):
+    for p, adjusted in p_values(compare("e", some)):
+        assert (p is None) == (adjusted is None)
+        if p is not None and adjusted is not None:
+            assert 0 <= p <= adjusted + 1e-12 <= 1 + 1e-9
+
+
+@settings(deadline=None, max_examples=150)
+@given(variants())
+def test_the_order_of_the_variants_decides_nothing(some):
+    one, other = compare("e", some), compare("e", some[::-1])
+    assert one.overall_winner == other.overall_winner
+    assert one.winners == other.winners
+    assert one.ranking == other.ranking
+    assert one.confidence == other.confidence
+
+
+@settings(deadline=None, max_examples=150)
+@given(variants())
+def test_confidence_is_high_only_if_the_first_of_the_ranking_wins_over_all(some):
+    found = compare("e", some)
+    if found.confidence == "high":
+        assert [row.name for row in found.ranking if row.rank == 1] == [found.overall_winner]
+
+
+@settings(deadline=None, max_examples=150)
+@given(variants())
+def test_cases_are_better_with_one_equal_or_better_with_the_other(some):
+    for pair in compare("e", some).pairs:
+        accuracy = pair.tests[0]
+        changes = [flip.change for flip in pair.flips]
+        assert (changes.count("broken"), changes.count("fixed")) == (accuracy.first_better, accuracy.second_better)
+        assert changes.count("still_wrong") <= accuracy.equal
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.text(max_size=4), st.lists(ANSWER, max_size=30))
+def test_a_prompt_never_wins_against_its_equal(name, answers):
+    found = compare("e", [variant(name, answers, None), variant(f"{name}2", answers, None)])
+    assert (found.overall_winner, found.winners) == (None, {"accuracy": None, "quality": None})
+
+
+@given(st.lists(st.none() | st.floats(0, 1), max_size=8))
+def test_adjusted_p_values_keep_their_order(p_values_):
+    pairs = [(p, q) for p, q in zip(p_values_, holm(p_values_), strict=True) if p is not None and q is not None]
+    ordered = [q for _, q in sorted(pairs)]
+    assert ordered == sorted(ordered)
