@@ -17,7 +17,7 @@ from typing import NamedTuple
 from extractor import EVALS
 
 SHOP = EVALS / "shop-questions"
-PROMPTS = EVALS.parent / "prompts" / "shop-questions"
+PROMPTS = EVALS.parent / ".claude" / "instructions" / "shop-questions"
 BULLET = re.compile(r"^- (?P<verb>[a-z ]+?)(?P<words>(?:,? ?`[^`]*`)*): (?P<rest>.+)$")
 QUOTED = re.compile(r"`([^`]*)`")
 

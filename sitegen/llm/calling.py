@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from sitegen.config import Llm
@@ -28,7 +30,20 @@ def call_all(jobs: Iterable[Job], settings: Llm, done: Done, log: Log) -> None:
 
     A call that fails is a result. Raises SitegenError if no call can succeed: what is under way is given up then.
     """
-    asyncio.run(_call_all(jobs, Client(settings, log), settings.concurrency, done))
+    asking = partial(asyncio.run, _call_all(jobs, Client(settings, log), settings.concurrency, done))
+    if not _is_looping():
+        asking()
+    else:  # in a notebook, which runs a loop of its own in this thread
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asking).result()
+
+
+def _is_looping() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def _call_all(jobs: Iterable[Job], client: Client, concurrency: int, done: Done) -> None:

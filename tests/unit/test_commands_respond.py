@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -128,6 +129,17 @@ def test_a_request_says_what_the_configuration_says(commands: Commands) -> None:
         "system": "Be exact.",
         "messages": [{"role": "user", "content": "1+1"}],
     }
+
+
+def test_a_loop_that_runs_already_as_in_a_notebook_does_not_matter(commands: Commands) -> None:
+    async def cell() -> Done:
+        return commands.run("respond", "sums")
+
+    with serving(add) as api:
+        commands.configure(api)
+        done = asyncio.run(cell())
+    assert done == Done(0, "evals/sums/responses.json: 4 responses\n", "Asking some-model (4) ...\n")
+    assert commands.rows() == [row(1), row(2), row(3), row(4)]
 
 
 def test_nothing_is_sent_that_was_not_configured(commands: Commands) -> None:
