@@ -1,0 +1,73 @@
+"""Cells: one attribute of one document, or of one list item, followed through all points of an eval."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from sitegen.model.outcomes import Outcome
+
+State: TypeAlias = Outcome | Literal["absent"]
+"""absent: the point did not judge this cell; its document or item was not there."""
+
+WRONG = frozenset({"omission", "hallucination", "wrong_value", "format_error"})
+
+
+class Run(NamedTuple):
+    """Consecutive points at which nothing about a cell changed."""
+
+    start: int
+    """Index, in the series, of the first of them; the run lasts until the next one's start."""
+    state: State
+    expected: str
+    """As bounded JSON text; empty if there was no value."""
+    actual: str
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is an error."""
+        return self.state in WRONG
+
+
+class Cell(NamedTuple):
+    """The history of one cell."""
+
+    document: str
+    """Id of the document; empty if the eval has only one."""
+    path: str
+    """``walls[0].area``; of an unmatched item of the output, the output's own index."""
+    attribute: str
+    """``walls[].area``: what cells are grouped by."""
+    extra: bool
+    """An item that only the output has: its path counts the output's items, not the expected ones."""
+    runs: tuple[Run, ...]
+    """Oldest first; the first begins where the cell was judged first. Never empty."""
+
+    def at(self, index: int) -> Run | None:
+        """What it was at a point; None before it was judged first."""
+        found = None
+        for run in self.runs:
+            if run.start > index:
+                break
+            found = run
+        return found
+
+    def wrong_since(self, index: int) -> int | None:
+        """The first point of the unbroken streak of errors that holds at a point; None if it is not wrong there."""
+        since = None
+        for run in self.runs:
+            if run.start > index:
+                break
+            if not run.is_wrong:
+                since = None
+            elif since is None:
+                since = run.start
+        return since
+
+
+class CellMap(NamedTuple):
+    """All cells of an eval."""
+
+    points: int
+    """How many points of the series have been followed."""
+    cells: tuple[Cell, ...]
+    """In the order in which they were judged first."""

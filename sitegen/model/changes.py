@@ -1,0 +1,51 @@
+"""Changes: what became of an eval from one point to another, and which part of it came from where."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
+"""comparable: both points hold the same documents. bridged: counted over those that both hold.
+refused: they have none in common, or one of them has no numbers at all."""
+
+
+class Overlap(NamedTuple):
+    """Which documents two points have in common."""
+
+    verdict: Comparability
+    common: int
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+
+
+class Parts(NamedTuple):
+    """A change by where it came from. The three sum to the whole, to 1e-12."""
+
+    outputs: float
+    ground_truth: float
+    rules: float
+    """Mapping, schema and settings."""
+
+
+class MetricChange(NamedTuple):
+    """The change of one metric, over the documents that both points hold."""
+
+    name: str
+    change: float | None
+    """After minus before; None if it is refused, or undefined on either side."""
+    parts: Parts | None
+    """None if the change is None, or if a crossed score is undefined."""
+
+
+class Change(NamedTuple):
+    """A point held against the one before it."""
+
+    overlap: Overlap
+    metrics: tuple[MetricChange, ...]
+    """In the order of the kind's specs; the first is the headline."""
+    fixed: int = 0
+    """Cells that were wrong before and are not now."""
+    broken: int = 0
+    """Cells that are wrong now and were not before."""
+    still: int = 0
+    """Cells that are wrong in both."""
