@@ -1,4 +1,4 @@
-"""Changes: what became of an eval from one point to another, and which part of it came from where."""
+"""Deltas: what became of an eval from one point to another, and which part of it came from where."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Parts(NamedTuple):
     """Mapping, schema and settings."""
 
 
-class MetricChange(NamedTuple):
+class MetricDelta(NamedTuple):
     """The change of one metric, over the documents that both points hold."""
 
     name: str
@@ -37,11 +37,11 @@ class MetricChange(NamedTuple):
     """None if the change is None, or if a crossed score is undefined."""
 
 
-class Change(NamedTuple):
+class Delta(NamedTuple):
     """A point held against the one before it."""
 
     overlap: Overlap
-    metrics: tuple[MetricChange, ...]
+    metrics: tuple[MetricDelta, ...]
     """In the order of the kind's specs; the first is the headline."""
     fixed: int = 0
     """Cells that were wrong before and are not now."""
