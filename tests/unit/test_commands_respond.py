@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,7 +138,8 @@ def test_a_loop_that_runs_already_as_in_a_notebook_does_not_matter(commands: Com
 
     with serving(add) as api:
         commands.configure(api)
-        done = asyncio.run(cell())
+        with ThreadPoolExecutor(1) as notebook:
+            done = notebook.submit(lambda: asyncio.run(cell())).result()
     assert done == Done(0, "evals/sums/responses.json: 4 responses\n", "Asking some-model (4) ...\n")
     assert commands.rows() == [row(1), row(2), row(3), row(4)]
 
