@@ -1,0 +1,97 @@
+"""Which cells flipped between two points of an eval, without scoring anything again.
+
+Points are compared as two outputs are (``analysis.comparison``): a cell that only one of them judged is right at the
+other if it holds a value that nobody expected, in a document that both points hold. Any other error without a
+counterpart comes from other documents or another ground truth: it appeared or vanished, and did not flip.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.flips import CellFlip, Fate, Flips, Tally
+
+_Held: TypeAlias = dict[str, bytearray]
+"""Of each document, for each point: whether the point judged anything of it."""
+
+
+def flips(cells: CellMap, before: int, after: int) -> Flips:
+    """What became of the cells from one point to another; ``before`` and ``after`` are indices in the series."""
+    return flips_between(cells, [(before, after)])[0]
+
+
+def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
+    """The cells that are wrong at one of two points at least, in the order of the map."""
+    held = _held(cells)
+    for cell in cells.cells:
+        first, last = cell.at(before), cell.at(after)
+        if fate := _fate(first, last, _both_hold(held[cell.document], before, after)):
+            yield CellFlip(fate, cell, first, last)
+
+
+def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
+    """``flips`` of many pairs of points, each cell walked through once."""
+    held = _held(cells)
+    tallies: list[Counter[tuple[Fate, str]]] = [Counter() for _ in pairs]
+    by_truth = [0] * len(pairs)
+    for cell in cells.cells:
+        if not any(run.is_wrong for run in cell.runs):
+            continue
+        line, points = _line(cell, cells.points), held[cell.document]
+        for index, (before, after) in enumerate(pairs):
+            first, last = line[before], line[after]
+            if fate := _fate(first, last, _both_hold(points, before, after)):
+                tallies[index][fate, cell.attribute] += 1
+                by_truth[index] += first is not last and CellFlip(fate, cell, first, last).by_truth
+    return tuple(map(_flips, tallies, by_truth))
+
+
+def _fate(before: Run | None, after: Run | None, held: bool) -> Fate | None:
+    """What became of a cell; None if it is wrong at neither point. ``held``: both points hold its document."""
+    was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
+    if not was_wrong and not is_wrong:
+        return None
+    states = [run.state for run in (before, after) if run is not None and run.state != "absent"]
+    if len(states) == 1 and not (held and states == ["hallucination"]):
+        return "appeared" if is_wrong else "vanished"
+    if was_wrong and is_wrong:
+        return "still_wrong"
+    return "broken" if is_wrong else "fixed"
+
+
+def _both_hold(points: bytearray, before: int, after: int) -> bool:
+    return bool(points[before] and points[after])
+
+
+def _held(cells: CellMap) -> _Held:
+    held: _Held = {}
+    for cell in cells.cells:
+        points = held.setdefault(cell.document, bytearray(cells.points))
+        for run, end in _spans(cell, cells.points):
+            if run.state != "absent":
+                points[run.start : end] = b"\1" * (end - run.start)
+    return held
+
+
+def _line(cell: Cell, points: int) -> list[Run | None]:
+    """What a cell is at each point."""
+    line: list[Run | None] = [None] * cell.runs[0].start
+    for run, end in _spans(cell, points):
+        line += [run] * (end - run.start)
+    return line
+
+
+def _spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
+    """Each run with the point after its last."""
+    return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
+
+
+def _flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
+    def tally(wanted: Fate) -> Tally:
+        some = [(attribute, number) for (fate, attribute), number in counts.items() if fate == wanted]
+        return tuple(sorted(some, key=lambda item: (-item[1], item[0])))
+
+    return Flips(tally("fixed"), tally("broken"), tally("still_wrong"), tally("appeared"), tally("vanished"), by_truth)

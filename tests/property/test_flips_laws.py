@@ -1,0 +1,94 @@
+"""What holds of the flips between any two points of any eval."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitegen.analysis.flips import flipped_cells, flips, flips_between
+from sitegen.model.cells import Cell, CellMap, Run, State
+from sitegen.model.flips import Flips, Tally
+
+POINTS = 6
+STATES: tuple[State, ...] = (
+    "correct",
+    "true_negative",
+    "omission",
+    "hallucination",
+    "wrong_value",
+    "format_error",
+    "absent",
+)
+POINT = st.integers(0, POINTS - 1)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> tuple[Run, ...]:
+    starts = sorted(draw(st.sets(POINT, min_size=1, max_size=4)))
+    return tuple(
+        Run(start, draw(st.sampled_from(STATES)), draw(st.sampled_from(["", "1", "2"])), "") for start in starts
+    )
+
+
+@st.composite
+def cell_maps(draw: st.DrawFn) -> CellMap:
+    cells = [
+        Cell(draw(st.sampled_from(["", "a"])), f"f[{index}].x", draw(st.sampled_from(["x", "y", "z"])), False, some)
+        for index, some in enumerate(draw(st.lists(runs(), max_size=6)))
+    ]
+    return CellMap(POINTS, tuple(cells))
+
+
+def wrong(cells: CellMap, point: int) -> int:
+    return sum(run is not None and run.is_wrong for run in (cell.at(point) for cell in cells.cells))
+
+
+def total(tally: Tally) -> int:
+    return sum(number for _, number in tally)
+
+
+@given(cell_maps(), POINT, POINT)
+def test_what_is_fixed_one_way_is_broken_the_other(cells: CellMap, a: int, b: int):
+    there, back = flips(cells, a, b), flips(cells, b, a)
+    assert (there.fixed, there.broken) == (back.broken, back.fixed)
+    assert (there.appeared, there.vanished) == (back.vanished, back.appeared)
+    assert (there.still, there.by_truth) == (back.still, back.by_truth)
+
+
+@given(cell_maps(), POINT)
+def test_nothing_flips_between_a_point_and_itself(cells: CellMap, a: int):
+    found = flips(cells, a, a)
+    assert total(found.still) == wrong(cells, a)
+    assert found == Flips(still=found.still)
+
+
+@given(cell_maps(), POINT, POINT)
+def test_errors_after_are_errors_before_with_what_came_and_went(cells: CellMap, a: int, b: int):
+    found = flips(cells, a, b)
+    came, went = total(found.broken) + total(found.appeared), total(found.fixed) + total(found.vanished)
+    assert wrong(cells, b) == wrong(cells, a) + came - went
+
+
+@given(cell_maps(), POINT, POINT)
+def test_the_cells_that_are_listed_are_those_that_are_counted(cells: CellMap, a: int, b: int):
+    found = flips(cells, a, b)
+    listed = list(flipped_cells(cells, a, b))
+    counted = {
+        "fixed": found.fixed,
+        "broken": found.broken,
+        "still_wrong": found.still,
+        "appeared": found.appeared,
+        "vanished": found.vanished,
+    }
+    assert Counter((flip.fate, flip.cell.attribute) for flip in listed) == {
+        (fate, attribute): number for fate, tally in counted.items() for attribute, number in tally
+    }
+    assert sum(flip.by_truth for flip in listed) == found.by_truth
+    assert [(flip.before, flip.after) for flip in listed] == [(flip.cell.at(a), flip.cell.at(b)) for flip in listed]
+
+
+@given(cell_maps(), st.lists(st.tuples(POINT, POINT), max_size=5))
+def test_many_pairs_at_once_are_the_pairs_one_by_one(cells: CellMap, pairs: list[tuple[int, int]]):
+    assert flips_between(cells, pairs) == tuple(flips(cells, a, b) for a, b in pairs)

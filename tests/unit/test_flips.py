@@ -1,0 +1,75 @@
+import pytest
+
+from sitegen.analysis.flips import flipped_cells, flips
+from sitegen.model.cells import Cell, CellMap, Run, State
+from sitegen.model.flips import CellFlip, Fate, Flips
+
+
+def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
+    """A cell with one run a point."""
+    values = expected or ("1",) * len(states)
+    return Cell(document, path, path, False, tuple(map(Run, range(len(states)), states, values, values)))
+
+
+def test_flips_are_counted_by_attribute_most_cells_first():
+    found = flips(
+        CellMap(
+            2,
+            (
+                cell("name", "wrong_value", "correct"),
+                cell("total", "correct", "omission"),
+                cell("city", "omission", "correct"),
+                cell("name", "format_error", "correct"),
+                cell("date", "correct", "true_negative"),
+                cell("unit", "omission", "hallucination"),
+            ),
+        ),
+        0,
+        1,
+    )
+    assert found == Flips(fixed=(("name", 2), ("city", 1)), broken=(("total", 1),), still=(("unit", 1),))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fate"),
+    [
+        ("hallucination", "absent", "fixed"),
+        ("absent", "hallucination", "broken"),
+        ("omission", "absent", "vanished"),
+        ("absent", "omission", "appeared"),
+        ("absent", "wrong_value", "appeared"),
+        ("wrong_value", "absent", "vanished"),
+        ("hallucination", "true_negative", "fixed"),
+        ("omission", "wrong_value", "still_wrong"),
+        ("absent", "correct", None),
+        ("correct", "true_negative", None),
+    ],
+)
+def test_a_cell_that_one_point_lacks_flips_only_if_nobody_expected_it(before: State, after: State, fate: Fate | None):
+    there = cell("there", "correct", "correct")
+    cells = CellMap(2, (there, cell("x", before, after)))
+    assert [flip.fate for flip in flipped_cells(cells, 0, 1)] == ([fate] if fate else [])
+
+
+def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
+    cells = CellMap(
+        2,
+        (
+            cell("x", "correct", "correct", document="a"),
+            cell("x", "correct", "absent", document="b"),
+            cell("y", "hallucination", "absent", document="b"),
+        ),
+    )
+    assert flips(cells, 0, 1) == Flips(vanished=(("y", 1),))
+
+
+def test_a_cell_that_was_not_judged_yet_is_absent():
+    late = Cell("", "extra", "extra", True, (Run(1, "hallucination", "", "9"),))
+    cells = CellMap(2, (cell("x", "correct", "correct"), late))
+    assert list(flipped_cells(cells, 0, 1)) == [CellFlip("broken", late, None, late.runs[0])]
+
+
+def test_a_flip_under_another_expected_value_is_told_apart():
+    moved = cell("total", "wrong_value", "correct", expected=("1", "2"))
+    still = cell("unit", "omission", "omission", expected=("m", "cm"))
+    assert flips(CellMap(2, (moved, still)), 0, 1) == Flips(fixed=(("total", 1),), still=(("unit", 1),), by_truth=1)
