@@ -16,6 +16,9 @@ from sitegen.pages.tallies import errors, errors_by_type, judged
 DRAWN: Final = 3
 """Metrics that are drawn: the first of the kind's specs, as far as they share the headline's range."""
 
+VARIANTS: Final = 6
+"""Variants of a prompt that are drawn; their own page compares all of them."""
+
 HEAT_ROWS: Final = 60
 """Fields in the heat map; with more, those that were wrong most often."""
 
@@ -46,6 +49,8 @@ class TrendPoint(NamedTuple):
     """In the order of ``ERROR_TYPES``."""
     edits: int
     """Edits of instructions since the point before."""
+    variants: tuple[float | None, ...] = ()
+    """The headline of each variant that is drawn."""
 
     @property
     def remark(self) -> str:
@@ -122,13 +127,16 @@ class TrendView:
     """(what it is, path): what the newest point was scored from."""
     variants: str = ""
     """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
+    drawn_variants: tuple[str, ...] = ()
+    """Names, those of the newest point first and in its order; empty if no point has two."""
     nav: str = "overview"
 
 
 def trend_page(series: Series) -> Page:
     """The page of one eval; also of one without any point yet."""
     info, specs = series.info, series.specs
-    points = _points(series)
+    variants = _variants(series)
+    points = _points(series, variants)
     newest = series.points[-1] if series.points else None
     drawn = sum(1 for spec in specs[:DRAWN] if (spec.low, spec.high) == (specs[0].low, specs[0].high))
     wanted = dict(info.thresholds)
@@ -152,6 +160,7 @@ def trend_page(series: Series) -> Page:
         heat=_heat(series.points, fields),
         files=_files(newest),
         variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
+        drawn_variants=variants,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 
@@ -161,13 +170,21 @@ def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
     return info.kind == "responses" and len(scorecard.documents) > 1
 
 
-def _points(series: Series) -> tuple[TrendPoint, ...]:
+def _variants(series: Series) -> tuple[str, ...]:
+    if not any(has_variants(series.info, point.scorecard) for point in series.points):
+        return ()
+    names = (each.id for point in reversed(series.points) for each in point.scorecard.documents)
+    return tuple(dict.fromkeys(names))[:VARIANTS]
+
+
+def _points(series: Series, variants: tuple[str, ...]) -> tuple[TrendPoint, ...]:
     out: list[TrendPoint] = []
     before: float | None = None
     for point in series.points:
         at, card = point.snapshot, point.scorecard
         values = tuple(card.metric(spec.name) for spec in series.specs)
         head = values[0] if values else None
+        of_variants = {each.id: dict(each.metrics) for each in card.documents} if variants else {}
         out.append(
             TrendPoint(
                 number=at.iteration,
@@ -186,6 +203,7 @@ def _points(series: Series) -> tuple[TrendPoint, ...]:
                 change=None if head is None or before is None else head - before,
                 errors=errors_by_type(card.counts),
                 edits=len(point.edits),
+                variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants),
             )
         )
         before = head

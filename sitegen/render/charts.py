@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from sitegen.pages.trend import HeatMap, TrendPoint, TrendView
 from sitegen.render.formats import day, printable
+from sitegen.render.variants import tone
 
 LEVELS: Final = (0.0, 0.03, 0.08, 0.16, 0.28, 0.42, 0.60)
 """Share of wrong answers that starts each level of the heat map; level 0 is not painted."""
@@ -48,6 +49,16 @@ class Line(NamedTuple):
     """Values without a neighbour, which a line would not show."""
 
 
+class VariantLine(NamedTuple):
+    """The headline of one variant."""
+
+    mark: str
+    """Class of its colour."""
+    name: str
+    now: float | None
+    line: Line
+
+
 class Target(NamedTuple):
     """A threshold as a line across the chart."""
 
@@ -71,6 +82,8 @@ class TrendChart(NamedTuple):
     grid: tuple[float, ...]
     lines: tuple[Line, ...]
     """Of the metrics that are drawn, the headline first."""
+    variants: tuple[VariantLine, ...]
+    """The headline of each variant of a prompt."""
     dots: str
     """The headline's values, one by one."""
     targets: tuple[Target, ...]
@@ -201,7 +214,10 @@ def trend(view: TrendView) -> TrendChart:
     points, spec = view.points, view.specs[0]
     low, high = spec.low, spec.high
     columns = [[point.values[k] for point in points] for k in range(view.drawn)]
-    bottom, top = _range(columns, [target.least for target in view.targets], low, high)
+    names = [spec.label for spec in view.specs[: view.drawn]]
+    variants = _variants(view)
+    of_variants = [[point.variants[k] for point in points] for k in range(len(variants))]
+    bottom, top = _range([*columns, *of_variants], [target.least for target in view.targets], low, high)
     most = max(1, *(sum(point.errors) for point in points)) * 1.06
     ticks = nice_ticks(bottom, top)
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
@@ -214,6 +230,7 @@ def trend(view: TrendView) -> TrendChart:
         ticks=tuple(Tick(_percent(top - tick, top - bottom), f"{tick:.2f}") for tick in ticks),
         grid=tuple(y(tick, low, high) for tick in ticks),
         lines=tuple(line(column, low, high) for column in columns),
+        variants=variants,
         dots=dots(head, low, high),
         targets=_targets(view, bottom, top),
         broken="".join(
@@ -232,10 +249,20 @@ def trend(view: TrendView) -> TrendChart:
             "scale": [low, high],
             "y": [bottom, top],
             "top": most,
-            "names": [spec.label for spec in view.specs[: view.drawn]],
-            "values": [[None if v is None else round(v, 6) for v in column] for column in columns],
+            "names": [*names, *(printable(f"{names[0]}, {one.name}") for one in variants)],
+            "marks": [*(f"m{k}" for k in range(view.drawn)), *(one.mark for one in variants)],
+            "values": [[None if v is None else round(v, 6) for v in column] for column in (*columns, *of_variants)],
             "points": [_island(point) for point in points],
         },
+    )
+
+
+def _variants(view: TrendView) -> tuple[VariantLine, ...]:
+    spec = view.specs[0]
+    columns = zip(*(point.variants for point in view.points), strict=True)
+    return tuple(
+        VariantLine(f"v{tone(k)}", name, column[-1], line(column, spec.low, spec.high))
+        for k, (name, column) in enumerate(zip(view.drawn_variants, columns, strict=True))
     )
 
 

@@ -206,7 +206,7 @@ def _iteration(point: TrendPoint, root: str, drawn: int, more: bool) -> str:
     commit = _text(point.short)
     if point.short != point.sha:
         commit = f'<a href="{root}{links.commit(point.sha)}">{commit}</a>'
-    values = "".join([f"<td>{_ratio(value)}" for value in point.values[1:drawn]])
+    values = "".join([f"<td>{_ratio(value)}" for value in (*point.values[1:drawn], *point.variants)])
     by_type = "".join([f"<td>{count or ''}" for count in point.errors])
     return (
         f'<tr{" class=more" if more else ""}><td><div><a href="{_text(point.file)}">{_text(point.label)}</a> '

@@ -11,7 +11,9 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
+from sitegen.pages.trend import VARIANTS, TrendView, trend_page
 from sitegen.pages.variants import FLIPS, MetricRow, VariantsView, variants_page
+from sitegen.render import charts
 from sitegen.render import variants as drawing
 from sitegen.render.variants import Bar
 from tests import pages_sample as sample
@@ -124,6 +126,39 @@ def repo(tmp_path: Path) -> GitRepo:
 
 
 PAGE = "evals/faq/variants.html"
+
+
+def trend_of(*found: Result) -> TrendView:
+    base = sample.series(len(found))
+    points = tuple(point._replace(scorecard=one.scorecard) for point, one in zip(base.points, found, strict=True))
+    info = EvalInfo("faq", "Questions", kind="responses")
+    return sample.view_of(trend_page(base._replace(info=info, specs=(ACCURACY, QUALITY), points=points)))
+
+
+def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first():
+    view = trend_of(
+        result(("old", "+-"), ("plain", "--")), result(("plain", "+-")), result(("kind", "++"), ("plain", "+-"))
+    )
+    assert view.drawn_variants == ("kind", "plain", "old")
+    assert [point.variants for point in view.points] == [(None, 0.0, 0.5), (None, 0.5, None), (1.0, 0.5, None)]
+    chart = charts.trend(view)
+    assert chart.variants == (
+        charts.VariantLine("v0", "kind", 1.0, charts.Line("", "M2 0h0")),
+        charts.VariantLine("v1", "plain", 0.5, charts.Line("M0 1000L1 500L2 500", "")),
+        charts.VariantLine("v2", "old", None, charts.Line("", "M0 500h0")),
+    )
+    assert chart.island["names"] == ["Accuracy", "Accuracy, kind", "Accuracy, plain", "Accuracy, old"]
+    assert chart.island["marks"] == ["m0", "v0", "v1", "v2"]
+
+
+def test_the_trend_of_one_variant_has_no_line_of_its_own():
+    view = trend_of(result(("plain", "++")), result(("plain", "+-")))
+    assert (view.drawn_variants, charts.trend(view).variants) == ((), ())
+
+
+def test_the_trend_draws_a_bounded_number_of_variants():
+    view = trend_of(result(*((f"v{number:03}", "+") for number in range(VARIANTS + 3))))
+    assert view.drawn_variants == tuple(f"v{number:03}" for number in range(VARIANTS))
 
 
 def test_the_page_is_there_as_long_as_the_newest_point_has_two_variants(repo: GitRepo, tmp_path: Path):

@@ -51,7 +51,7 @@ class TrendChart {
     });
     const main = this.cursors[this.canvases.indexOf(this.canvas)];
     this.knobs = this.data.names.map((_, k) => {
-      const knob = element("i", `m${k}`);
+      const knob = element("i", this.data.marks[k]);
       main.append(knob);
       return knob;
     });
@@ -212,7 +212,7 @@ class TrendChart {
     table.append(body);
     values.forEach((value, k) => {
       const row = element("tr"), name = element("td"), before = index ? this.data.values[k][index - 1] : null;
-      name.append(element("span", `key m${k}`), ` ${this.data.names[k]}`);
+      name.append(element("span", `key ${this.data.marks[k]}`), ` ${this.data.names[k]}`);
       row.append(name, element("td", "", this.number(value, DASH)), this.change(value, before));
       body.append(row);
     });
