@@ -66,6 +66,11 @@ def test_the_responses_are_what_the_prompts_of_today_answer(responder: ModuleTyp
         assert lines(EVALS / "shop-questions" / f"responses-{variant}.jsonl") == responder.responses(variant)
 
 
+def test_the_judged_cases_are_what_the_judge_of_today_says_of_the_labels(load: Load) -> None:
+    checker = load("checker")
+    assert lines(checker.RESULTS) == checker.check()
+
+
 def test_the_gold_standard_marks_only_texts_that_stand_in_their_paragraph(highlighter: ModuleType) -> None:
     gold = json.loads((EVALS / "plant-talks" / "gold-standard.json").read_text(encoding="utf-8"))["paragraphs"]
     assert [(each["id"], each["text"]) for each in gold] == highlighter.paragraphs()
@@ -162,9 +167,19 @@ def test_a_rule_for_answering_does_what_the_readme_says(
     assert responder.answer(responder.read_rules(prompt), question, plants) == answer
 
 
-def test_an_unknown_rule_of_marking_or_answering_is_refused(
-    extractor: ModuleType, highlighter: ModuleType, responder: ModuleType
+def test_the_rules_for_checking_are_a_configuration_of_the_judge(load: Load) -> None:
+    rules = "# Checks\n\n- `id`: not checked.\n- `colours`: in any order.\n- `height_cm`: within `0.5`.\n"
+    assert load("checker").config(rules) == {
+        "ignore": ["id"],
+        "fields": {"colours": {"ordered": False}, "height_cm": {"type": "numeric", "absolute": 0.5}},
+    }
+
+
+def test_an_unknown_rule_of_marking_answering_or_checking_is_refused(
+    load: Load, extractor: ModuleType, highlighter: ModuleType, responder: ModuleType
 ) -> None:
+    with pytest.raises(SystemExit, match="no such check: 'roughly'"):
+        load("checker").config("- `height_cm`: roughly.")
     (rule,) = extractor.read_rules("- `terms`: guess `a`.")
     with pytest.raises(SystemExit, match="no such clause: 'guess'"):
         highlighter.mark(rule, "a")
