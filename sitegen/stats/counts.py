@@ -68,6 +68,19 @@ def field_accuracy(counts: Counts) -> float | None:
     return _ratio(right, right + wrong)
 
 
+def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
+    """Numerator and denominator of a metric that is a ratio of summed counts; None for any other.
+
+    What intervals are made from. ``accuracy`` is that of highlights and of responses: correct / expected.
+    """
+    tp = counts.tp
+    if metric == "f1":
+        return 2 * tp, 2 * tp + counts.fp + counts.fn
+    if metric in ("recall", "accuracy"):
+        return tp, tp + counts.fn
+    return (tp, tp + counts.fp) if metric == "precision" else None
+
+
 def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
     """The mean of what is defined, and how many values were left out because they are not (rule 6)."""
     every = list(values)

@@ -1,14 +1,15 @@
 """Tests of whether two prompts differ, independent and paired, two-sided (rule 33).
 
-Only the distribution functions come from ``scipy.special``: ``scipy.stats`` takes a second to import, and raises or
-warns where a p value is undefined. Tests hold the results against ``scipy.stats`` and ``statsmodels``.
+McNemar's test, which builds make, needs the standard library alone. Other distribution functions come from
+``scipy.special``: ``scipy.stats`` takes a second to import, and raises or warns where a p value is undefined. Tests
+hold the results against ``scipy.stats`` and ``statsmodels``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, fsum, isclose, sqrt
+from math import comb, erfc, fsum, isclose, sqrt
 from typing import Final
 
 ALPHA: Final = 0.05
@@ -59,17 +60,16 @@ def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
     With fewer than 25 such pairs exact: twice the smaller tail of a binomial with chance 1/2. Otherwise chi-square with
     continuity correction, (|b - c| - 1)^2 / (b + c). Undefined without pairs; 1 if no pair differs.
     """
-    from scipy.special import bdtr, chdtrc
-
     discordant = only_first + only_second
     if discordant < FEW:
         method = "McNemar, exact binomial"
         if not pairs:
             return Significance(method, None, None, "no case was answered by both")
-        tail = float(bdtr(min(only_first, only_second), discordant, 0.5)) if discordant else 1.0
-        return Significance(method, float(min(only_first, only_second)), min(1.0, 2 * tail))
+        fewer = min(only_first, only_second)
+        tail = sum(comb(discordant, number) for number in range(fewer + 1)) / 2**discordant
+        return Significance(method, float(fewer), min(1.0, 2 * tail))
     statistic = max(0, abs(only_first - only_second) - 1) ** 2 / discordant
-    return Significance("McNemar with continuity correction", statistic, float(chdtrc(1, statistic)))
+    return Significance("McNemar with continuity correction", statistic, erfc(sqrt(statistic / 2)))
 
 
 def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:

@@ -1,0 +1,108 @@
+"""Intervals of ratios of sums, closed: cheap enough to stand beside every number.
+
+Everything here is a ratio of two sums over units: F1 is 2 TP over 2 TP + FP + FN of the documents, a mean is the sum of
+the values over how many there are. Values of one unit belong together, so it is the units that are a sample.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum, sqrt
+from typing import Final, NamedTuple, TypeAlias
+
+from sitegen.stats.quantiles import normal, student
+
+LEVEL: Final = 0.95
+
+ROUNDING: Final = 1e-12
+"""A smaller standard error is none."""
+
+Share: TypeAlias = tuple[float, float]
+"""What one unit adds to the numerator and to the denominator; the denominator is above 0."""
+
+
+class Paired(NamedTuple):
+    """One unit on both sides of a change."""
+
+    before: Share
+    after: Share
+
+
+class Spread(NamedTuple):
+    """A number, how far it would scatter, and how well that is known."""
+
+    value: float
+    error: float
+    """Standard error."""
+    freedom: int
+    """Units less one."""
+
+
+def ratio(units: Mapping[Share, int]) -> Spread | None:
+    """The ratio of the sums over units, with how often each share occurs; None for fewer than two units.
+
+    The standard error is that of a ratio of cluster totals by linearisation (Cochran, *Sampling Techniques*, 1977,
+    chapter 6): the residuals of the units around the ratio, over the sum of the denominators.
+    """
+    number = sum(units.values())
+    if number < 2:
+        return None
+    whole = fsum(share[1] * times for share, times in units.items())
+    value = fsum(share[0] * times for share, times in units.items()) / whole
+    squares = fsum((share[0] - value * share[1]) ** 2 * times for share, times in units.items())
+    return Spread(value, sqrt(squares * number / (number - 1)) / whole, number - 1)
+
+
+def ratio_change(units: Iterable[Paired]) -> Spread | None:
+    """The change of such a ratio over the same units, after minus before; None for fewer than two units.
+
+    Linearised alike: what a unit did to the one ratio less what it did to the other. That every unit is held against
+    itself is what makes small changes visible.
+    """
+    pairs = tuple(units)
+    if len(pairs) < 2:
+        return None
+    wholes = [fsum(pair[side][1] for pair in pairs) for side in (0, 1)]
+    if not all(wholes):
+        return None
+    first, last = (fsum(pair[side][0] for pair in pairs) / wholes[side] for side in (0, 1))
+    squares = fsum(
+        ((after[0] - last * after[1]) / wholes[1] - (before[0] - first * before[1]) / wholes[0]) ** 2
+        for before, after in pairs
+    )
+    return Spread(last - first, sqrt(squares * len(pairs) / (len(pairs) - 1)), len(pairs) - 1)
+
+
+def mean_of(values: Sequence[float]) -> Spread | None:
+    """The mean of values; None for fewer than two."""
+    return ratio(Counter((value, 1.0) for value in values))
+
+
+def wilson(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
+    """Wilson's score interval of a share 0..1 of *size* > 0 trials (Wilson 1927); it always holds the share."""
+    z = normal(level)
+    centre = (share + z * z / (2 * size)) / (1 + z * z / size)
+    half = z / (1 + z * z / size) * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
+
+
+def effective_wilson(spread: Spread, most: float | None = None, level: float = LEVEL) -> tuple[float, float]:
+    """Wilson's interval of a share 0..1, of as many independent trials as would scatter like the units.
+
+    The effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced for how little is known
+    of the scatter of few units, in Wilson's interval (Dean and Pagano, *J. Survey Statistics and Methodology* 3, 2015).
+    Unlike an error to both sides it stays within 0..1, and says something where all units are right. *most*: trials
+    there are; None: as many as units, where those do not scatter at all.
+    """
+    size = most or spread.freedom + 1.0
+    if spread.error > ROUNDING:
+        scattering = spread.value * (1 - spread.value) / spread.error**2
+        size = min(size, scattering) if most else scattering
+    return wilson(spread.value, size * (normal(level) / student(level, spread.freedom)) ** 2, level)
+
+
+def around(spread: Spread, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of Student's t to both sides: of a change, or of a mean that has no bounds."""
+    half = student(level, spread.freedom) * spread.error
+    return spread.value - half, spread.value + half
