@@ -132,7 +132,9 @@ def trend_of(*found: Result) -> TrendView:
     base = sample.series(len(found))
     points = tuple(point._replace(scorecard=one.scorecard) for point, one in zip(base.points, found, strict=True))
     info = EvalInfo("faq", "Questions", kind="responses")
-    return sample.view_of(trend_page(base._replace(info=info, specs=(ACCURACY, QUALITY), points=points)))
+    page = trend_page(base._replace(info=info, specs=(ACCURACY, QUALITY), points=points))
+    assert isinstance(page.view, TrendView)
+    return page.view
 
 
 def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first():
