@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -27,6 +28,9 @@ def run() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        # Python looks at every object that is left before it ends: an eighth of the time of a build that does little.
+        gc.freeze()
 
 
 def _call(arguments: Sequence[str]) -> None:
