@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 
@@ -64,6 +65,8 @@ class EvalSummary(NamedTuple):
     specs: tuple[MetricSpec, ...]
     headlines: tuple[Headline, ...]
     deleted: bool = False
+    steps: tuple[Step, ...] = ()
+    """Where its level changed, oldest first."""
 
 
 class Effect(NamedTuple):

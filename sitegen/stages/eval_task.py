@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import HEADLINES, headline, pack, problems, scorecard_key, standing, unpack
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
@@ -189,6 +190,7 @@ class _EvalWork:
                 specs=specs[:HEADLINES],
                 headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in points),
                 deleted=self._task.history.deleted,
+                steps=steps_of(series),
             ),
             scorecards=new,
             rows=tuple(self._writer.rows),
