@@ -123,8 +123,14 @@ def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
     panels = score(lines(CASE)).panels
     details = json.dumps(CASE["evaluator_results"][0]["details"])  # type: ignore[index]
     assert [(panel.title, panel.rows) for panel in panels if isinstance(panel, TablePanel)] == [
-        ("Cases", (("a", "0.500", "n: right", "m: wrong; k: missing", "Half."),)),
-        ("Judges", (("a", "lists", "0.250", "One of four.", details), ("a", "tone", "0.750", "", ""))),
+        (
+            "What the judges said",
+            (
+                ("a", "together", "0.500", "n: right", "m: wrong; k: missing", "Half.", ""),
+                ("a", "lists", "0.250", "", "", "One of four.", details),
+                ("a", "tone", "0.750", "kind", "", "", ""),
+            ),
+        ),
         (
             "Alignment",
             (
@@ -136,9 +142,24 @@ def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("whole", "judge", "shown"),
+    [
+        ({}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n", "")]),
+        ({"score": 0.5, "misses": ["m"]}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n", "m")]),
+        ({"score": 1}, {"score": 0}, [("together", "1.000", "", ""), ("j", "0.000", "", "")]),
+        ({"hits": ["n"]}, {"hits": ["k"]}, [("together", "—", "n", ""), ("j", "—", "k", "")]),
+    ],
+)
+def test_a_case_that_repeats_its_only_judge_is_shown_once(whole: Any, judge: Any, shown: Any) -> None:
+    panels = score(lines({"id": "a", **whole, "evaluator_results": [{"name": "j", **judge}]})).panels
+    (table,) = (panel for panel in panels if isinstance(panel, TablePanel))
+    assert [row[1:5] for row in table.rows] == shown
+
+
 def test_a_pairing_may_be_written_as_sitegen_writes_it() -> None:
     alignment = {"items": [[0, 1, 0.9], [1, None, None], "x"]}
-    (_, _, table) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels
+    (_, table) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels
     assert isinstance(table, TablePanel)
     assert table.rows == (("a", "", "items", "0", "1", "0.9"), ("a", "", "items", "1", "—", "—"))
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.model.panels import Column, Panel, TablePanel
 from sitegen.model.values import Value
-from sitegen.scoring.judged.reading import Case
+from sitegen.scoring.judged.reading import Case, Opinion
 from sitegen.scoring.results_file import plain
 
 ROWS: Final = 200
@@ -18,14 +18,21 @@ ROWS: Final = 200
 _CELL: Final = 500
 _JSON: Final = 2_000
 
-_CASES: Final = (Column("Case"), Column("Score", "number"), Column("Hits"), Column("Misses"), Column("Reasoning"))
-_JUDGES: Final = (
+_TOGETHER: Final = "together"
+"""Stands for the name of a judge where several are summed up."""
+
+_SAID: Final = (
     Column("Case"),
     Column("Judge"),
     Column("Score", "number"),
+    Column("Hits"),
+    Column("Misses"),
     Column("Reasoning"),
     Column("Details", "code"),
 )
+_REPEATED: Final = ("score", "hits", "misses", "reasoning", "details")
+_EMPTY: Final = (None, (), "")
+
 _PAIRS: Final = (
     Column("Case"),
     Column("Judge"),
@@ -37,12 +44,11 @@ _PAIRS: Final = (
 
 
 def panels(cases: Sequence[Case]) -> tuple[Panel, ...]:
-    """The cases, what each judge said, and which items a judge took for which."""
+    """What was said of each case, by all judges together and by each, and which items a judge took for which."""
     worst = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
     shown = worst if len(cases) > ROWS else cases
     tables = (
-        _table("Cases", _CASES, (_case_row(case) for case in shown)),
-        _table("Judges", _JUDGES, (row for case in shown for row in _judge_rows(case))),
+        _table("What the judges said", _SAID, (_row(case, each) for case in shown for each in _said(case))),
         _table("Alignment", _PAIRS, (row for case in shown for row in _pair_rows(case))),
     )
     return tuple(table for table in tables if table.rows)
@@ -55,20 +61,37 @@ def _table(title: str, columns: tuple[Column, ...], rows: Iterator[tuple[str, ..
     return TablePanel(title, note, columns, tuple(every[:ROWS]))
 
 
-def _case_row(case: Case) -> tuple[str, ...]:
-    opinion = case.opinion
-    return (case.id, _score(case.score), _listed(opinion.hits), _listed(opinion.misses), _cut(opinion.reasoning))
+def _said(case: Case) -> Iterator[Opinion]:
+    """The opinions on a case; that of a single judge, which the case mostly repeats, only once."""
+    whole = case.opinion._replace(score=case.score)
+    if len(case.judges) == 1 and (one := _merged(whole, case.judges[0])):
+        yield one
+    else:
+        yield whole._replace(name=_TOGETHER) if case.judges else whole
+        yield from case.judges
 
 
-def _judge_rows(case: Case) -> Iterator[tuple[str, ...]]:
-    for opinion in case.opinions:
-        if opinion is not case.opinion or opinion.details is not None:
-            details = (
-                ""
-                if opinion.details is None
-                else _cut(json.dumps(plain(opinion.details), default=float, ensure_ascii=False), _JSON)
-            )
-            yield (case.id, opinion.name, _score(opinion.score), _cut(opinion.reasoning), details)
+def _merged(whole: Opinion, judge: Opinion) -> Opinion | None:
+    """Two opinions as one; None if they contradict each other."""
+    pairs = [(getattr(whole, name), getattr(judge, name)) for name in _REPEATED]
+    if any(one != other for one, other in pairs if one not in _EMPTY and other not in _EMPTY):
+        return None
+    filled = {name: one if one not in _EMPTY else other for name, (one, other) in zip(_REPEATED, pairs, strict=True)}
+    return judge._replace(**filled)
+
+
+def _row(case: Case, said: Opinion) -> tuple[str, ...]:
+    details = said.details
+    written = "" if details is None else json.dumps(plain(details), default=float, ensure_ascii=False)
+    return (
+        case.id,
+        said.name,
+        _score(said.score),
+        _listed(said.hits),
+        _listed(said.misses),
+        _cut(said.reasoning),
+        _cut(written, _JSON),
+    )
 
 
 def _pair_rows(case: Case) -> Iterator[tuple[str, ...]]:
