@@ -71,7 +71,7 @@ Why: TypeAlias = Literal[
     "beyond chance",
     "nothing moved",
     "nothing to compare",
-    "one unit only",
+    "too few units",
     "within the noise of repeats",
     "interval holds zero",
     "flips may be chance",
@@ -94,6 +94,6 @@ class ChangeVerdict(NamedTuple):
     p_value: float | None
     """McNemar over the cells that flipped; None if nothing could be compared."""
     detectable: float | None
-    """The least change of the headline that this set shows 8 times in 10; None where there is but one unit."""
+    """The least change of the headline that this set shows 8 times in 10; None if nothing says so."""
     fields: tuple[FieldMove, ...]
     """The fields that moved, the least p first."""

@@ -7,7 +7,7 @@ the values over how many there are. Values of one unit belong together, so it is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 from typing import Final, NamedTuple, TypeAlias
 
@@ -54,24 +54,36 @@ def ratio(units: Mapping[Share, int]) -> Spread | None:
     return Spread(value, sqrt(squares * number / (number - 1)) / whole, number - 1)
 
 
-def ratio_change(units: Iterable[Paired]) -> Spread | None:
+def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
     """The change of such a ratio over the same units, after minus before; None for fewer than two units.
 
     Linearised alike: what a unit did to the one ratio less what it did to the other. That every unit is held against
     itself is what makes small changes visible.
     """
-    pairs = tuple(units)
-    if len(pairs) < 2:
+    number = sum(units.values())
+    earlier = fsum(pair.before[1] * times for pair, times in units.items())
+    later = fsum(pair.after[1] * times for pair, times in units.items())
+    if number < 2 or not earlier or not later:
         return None
-    wholes = [fsum(pair[side][1] for pair in pairs) for side in (0, 1)]
-    if not all(wholes):
-        return None
-    first, last = (fsum(pair[side][0] for pair in pairs) / wholes[side] for side in (0, 1))
+    first = fsum(pair.before[0] * times for pair, times in units.items()) / earlier
+    last = fsum(pair.after[0] * times for pair, times in units.items()) / later
     squares = fsum(
-        ((after[0] - last * after[1]) / wholes[1] - (before[0] - first * before[1]) / wholes[0]) ** 2
-        for before, after in pairs
+        ((after[0] - last * after[1]) / later - (before[0] - first * before[1]) / earlier) ** 2 * times
+        for (before, after), times in units.items()
     )
-    return Spread(last - first, sqrt(squares * len(pairs) / (len(pairs) - 1)), len(pairs) - 1)
+    return Spread(last - first, sqrt(squares * number / (number - 1)), number - 1)
+
+
+def share_change(fixed: float, broken: float, trials: int) -> Spread | None:
+    """The change of a share of the same trials on both sides, from those that flipped; None for fewer than two.
+
+    Its error is that of the difference of dependent proportions (Agresti, *Categorical Data Analysis*, 2013, 11.1).
+    """
+    if trials < 2:
+        return None
+    change = (fixed - broken) / trials
+    squares = (fixed + broken) / trials - change**2
+    return Spread(change, sqrt(max(0.0, squares) / trials), trials - 1)
 
 
 def mean_of(values: Sequence[float]) -> Spread | None:

@@ -1,0 +1,144 @@
+"""Whether a change of the headline is more than chance."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of
+from sitegen.model.flips import Flips, Tally
+from sitegen.model.metrics import Counts
+from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
+from sitegen.model.scorecards import Scorecard
+from sitegen.stats.counts import quotient
+from sitegen.stats.detectable import least_change, least_net_flips
+from sitegen.stats.intervals import ROUNDING, Spread, around, ratio_change, share_change
+from sitegen.stats.significance import ALPHA, holm, mcnemar
+
+FEWEST: Final = 6
+"""Units of which all may move one way by chance less than once in 20: 2 / 2^6."""
+
+
+def change_verdict(
+    before: Scorecard,
+    after: Scorecard,
+    kind: str,
+    flips: Flips,
+    *,
+    noise: Noise | None = None,
+    higher_is_better: bool = True,
+) -> ChangeVerdict:
+    """Hold a point against an earlier one, over the units that both have.
+
+    ``flips`` are those of the cells between the two, ``noise`` what repeated outputs of the eval tell, if there are
+    any. Better or worse takes all of these: the change is larger than repeats differ by, its interval leaves out zero,
+    and McNemar's test over the cells finds it. A headline that is no ratio of counts is not a matter of cells: there
+    the test is left out, and six units are wanted instead.
+    """
+    movement = _movement(before, after, kind, flips)
+    why = _why(movement, noise)
+    decision: Decision = "inconclusive"
+    if why == "beyond chance":
+        decision = "better" if ((movement.change or 0) > 0) is higher_is_better else "worse"
+    elif why == "nothing moved":
+        decision = "same"
+    spread = movement.spread
+    return ChangeVerdict(
+        decision=decision,
+        why=why,
+        change=movement.change,
+        interval=Interval(*around(spread), movement.unit, spread.freedom + 1, "paired, linearised") if spread else None,
+        fixed=movement.fixed,
+        broken=movement.broken,
+        p_value=movement.p_value,
+        detectable=_detectable(after, movement, noise),
+        fields=moved_fields(flips),
+    )
+
+
+def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
+    """The fields of which a cell flipped, each with McNemar's test, adjusted over these fields; the least p first."""
+    fixed, broken = dict(flips.fixed), dict(flips.broken)
+    names = tuple(fixed | broken)
+    found = [mcnemar(broken.get(name, 0), fixed.get(name, 0), 1).p_value or 0.0 for name in names]
+    moves = (
+        FieldMove(name, fixed.get(name, 0), broken.get(name, 0), p_value, adjusted or 0.0)
+        for name, p_value, adjusted in zip(names, found, holm(found), strict=True)
+    )
+    return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
+
+
+class _Movement(NamedTuple):
+    """What moved between two points."""
+
+    unit: Unit
+    spread: Spread | None
+    """The change of the headline over common units; None for fewer than two."""
+    change: float | None
+    fixed: int
+    broken: int
+    p_value: float | None
+
+
+def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
+    fixed, broken = _number(flips.fixed), _number(flips.broken)
+    unit, spread = _spread(before, after, kind, fixed, broken)
+    change = spread.value if spread else _difference(before, after)
+    tested = is_counted(after) and change is not None
+    return _Movement(unit, spread, change, fixed, broken, mcnemar(broken, fixed, 1).p_value if tested else None)
+
+
+def _spread(before: Scorecard, after: Scorecard, kind: str, fixed: int, broken: int) -> tuple[Unit, Spread | None]:
+    if kind == RESPONSES:
+        # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
+        variants = max(1, len(after.documents))
+        return "cases", share_change(fixed / variants, broken / variants, cases_of(after))
+    unit, pairs = paired_sample_of(before, after)
+    return unit, ratio_change(pairs)
+
+
+def _difference(before: Scorecard, after: Scorecard) -> float | None:
+    """Of the headlines as they are, where one unit is all there is."""
+    first, last = before.metrics[0].value, after.metrics[0].value
+    if first is None or last is None or [each.id for each in before.documents] != [each.id for each in after.documents]:
+        return None
+    return last - first
+
+
+def _why(movement: _Movement, noise: Noise | None) -> Why:
+    spread, change, p_value = movement.spread, movement.change, movement.p_value
+    if change is None:
+        return "nothing to compare"
+    if abs(change) < ROUNDING and not movement.fixed and not movement.broken:
+        return "nothing moved"
+    if spread is None or (p_value is None and spread.freedom + 1 < FEWEST):
+        return "too few units"
+    if noise and noise.limit is not None and abs(change) <= noise.limit:
+        return "within the noise of repeats"
+    low, high = around(spread)
+    if low <= 0 <= high:
+        return "interval holds zero"
+    if p_value is not None and p_value >= ALPHA:
+        return "flips may be chance"
+    if p_value is not None and (movement.fixed > movement.broken) != (change > 0):
+        return "flips go the other way"
+    return "beyond chance"
+
+
+def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
+    """The largest of what the units, the cells and the repeats leave in the dark."""
+    spread, limits = movement.spread, []
+    if spread and spread.error > ROUNDING:
+        limits.append(least_change(spread.error, spread.freedom))
+    name = after.metrics[0].name
+    counted, right = quotient(name, after.counts), quotient(name, Counts(tp=1))
+    if counted and right and counted[1]:
+        # A cell that turns from wrong to right is worth as much as a right one, at most.
+        net = least_net_flips(counted[1] // right[0], movement.fixed + movement.broken)
+        limits += [] if net is None else [net * right[0] / counted[1]]
+    if noise and noise.limit is not None:
+        limits.append(noise.limit)
+    return max(limits, default=None)
+
+
+def _number(tally: Tally) -> int:
+    return sum(number for _, number in tally)
