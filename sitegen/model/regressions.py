@@ -1,4 +1,4 @@
-"""Steps: where the level of an eval changed by more than its noise. One for the worse is a regression."""
+"""Steps: where the level of an eval changed by more than its noise. One for the worse is a *regression*."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from sitegen.model.commits import Commit
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 
-StepStatus: TypeAlias = Literal["open", "fixed", "better"]
-"""open and fixed: a regression whose level was not, or was, regained. better: a step up."""
+StepStatus: TypeAlias = Literal["open", "fixed", "better", "blip"]
+"""open, fixed: a regression whose level was not regained yet, or was. better: a step up.
+blip: no step; a single value far below both of its neighbours."""
 
 
 class MetricStep(NamedTuple):
-    """One metric at a step: the mean of the level before, and of the level after."""
+    """One metric at a step: its level before and after, which is the mean of the points there."""
 
     name: str
     before: float
     after: float
     points: float
-    """The change in hundredths of the metric's range, positive if it is for the better: sizes that can be compared."""
+    """The change in hundredths of the metric's range, positive if it is for the better: sizes that compare."""
 
     @property
     def change(self) -> float:
@@ -28,57 +29,68 @@ class MetricStep(NamedTuple):
 
 
 class EditedFile(NamedTuple):
-    """An instruction file that was edited between the two levels."""
+    """An edit of an instruction file."""
 
     path: str
     """After the edit."""
     sha: str
-    """Of the commit that edited it."""
+    """Of the commit."""
 
 
 class Moved(NamedTuple):
-    """Errors per point on either side of a step: the mean over up to five points each."""
+    """Errors per point on either side of a step: the mean over the nearest points."""
 
     name: str
     """An error type, or an attribute."""
     before: float
     after: float
 
+    @property
+    def change(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+
+class Suspects(NamedTuple):
+    """What changed between the two levels of a step: association, not cause."""
+
+    causes: tuple[Cause, ...]
+    output: Status
+    """Of the first point at the new level: an output that cannot be read is its own explanation."""
+    edits: tuple[EditedFile, ...]
+    """Edits of instructions since the output before, the newest first; none if the output is the same."""
+    more_edits: int
+    """Further ones."""
+    documents: tuple[int, int] | None
+    """(before, after): how many documents there were, if they are not the same ones."""
+    errors: tuple[Moved, ...]
+    """By type, in the order of ``ERROR_TYPES``: those that changed."""
+    fields: tuple[Moved, ...]
+    """The attributes whose errors moved most with the step."""
+
 
 class Step(NamedTuple):
-    """A step of one eval. All metrics that stepped at one point are one step, since they usually move together."""
+    """A step of one eval. The metrics that stepped at one point are one step, since they usually move together."""
 
     at: int
     """The first point at the new level, as an index of the series."""
     before: int
     """The last point at the old level."""
     metrics: tuple[MetricStep, ...]
-    """The first is the one that the step goes by: the headline, if it stepped, else the one that lost most."""
+    """The first is the one that the step goes by: the headline if it stepped, else the one that lost most."""
     status: StepStatus
     commit: Commit
     """Of the first point at the new level, without its body."""
-    causes: tuple[Cause, ...]
-    """What changed between the two points."""
-    output: Status
-    """Of the first point at the new level: an output that cannot be read is its own explanation."""
-    edits: tuple[EditedFile, ...]
-    """Instruction edits between the two points, the newest first; at most ``EDITS``."""
-    more_edits: int
+    suspects: Suspects
     iterations: int
     """Outputs at the new level: until it was regained, or until now."""
     until: int | None = None
-    """The point from which the level was regained; None if it was not, or there is nothing to regain."""
+    """The point from which the level was regained; None if it was not, or if there is nothing to regain."""
     regained: float | None = None
-    """Which share of a regression is regained, by then or by now."""
+    """The share of a loss that is regained, by then or by now; above 1 if the level is better than it was."""
     undoes: int | None = None
     """Of a step up: ``at`` of the regression that it ends."""
     alone: bool = False
-    """The new level is the newest point alone: it may yet be a single bad or good run."""
+    """The new level is one point, and no later one is defined: it may yet be a single bad or good run."""
     noise: float = 0.0
-    """Standard deviation of a single value of the first metric, as it was assumed."""
-    documents: tuple[int, int] | None = None
-    """(before, after): how many there were, if they are not the same documents."""
-    errors: tuple[Moved, ...] = ()
-    """By type, in the order of ``ERROR_TYPES``, those that changed."""
-    fields: tuple[Moved, ...] = ()
-    """The attributes whose errors moved most with the step; at most three."""
+    """The standard deviation of a single value of the first metric, as it was assumed."""

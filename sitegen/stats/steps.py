@@ -16,7 +16,7 @@ variances, and more in a short series, whose noise is known less well: 3 (1 + 40
 with 3 degrees of freedom, in one of twenty.
 
 A value that is off by three standard deviations and whose two neighbours agree against it is a *blip*, not a step (the
-Hampel filter over three points; Pearson 2002): it is put at its nearer neighbour before the levels are sought.
+Hampel filter over three points; Pearson 2002): it is set aside before the levels are sought.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ class Level(NamedTuple):
     end: int
     """Index after its last value."""
     count: int
-    """Defined values in it."""
+    """Values in it: gaps and blips are none."""
     mean: float
-    """Of its values; a blip counts as the neighbour that is nearer."""
+    """Of these values."""
 
 
 class Levels(NamedTuple):
     """A series as levels: each begins with a step, but for the first."""
 
     levels: tuple[Level, ...]
-    """In order; empty if no value is defined. Gaps between two belong to neither."""
+    """In order; empty if no value is defined. Gaps and blips between two belong to neither."""
     noise: float
     """The standard deviation that was assumed of a single value; 0 if no two neighbours differ."""
     blips: tuple[int, ...]
-    """Indices of single values that were off and came back."""
+    """Indices of single values that were off and came back, ascending."""
 
 
 def levels(values: Sequence[float | None]) -> Levels:
@@ -64,17 +64,18 @@ def levels(values: Sequence[float | None]) -> Levels:
 
     No step is found in fewer than ``FEWEST`` values. A lasting drift becomes a staircase.
     """
-    places = [index for index, value in enumerate(values) if value is not None]
-    known = [value for value in values if value is not None]
-    sigma = noise(known)
-    smooth, blips = _without_blips(known, OUTLYING * sigma)
-    starts = _starts(smooth, penalty(len(known)) * sigma**2) if len(known) >= FEWEST and sigma else [0]
+    known = [(index, value) for index, value in enumerate(values) if value is not None]
+    sigma = noise([value for _, value in known])
+    blips = _blips(known, OUTLYING * sigma)
+    kept = [(index, value) for index, value in known if index not in blips]
+    row = [value for _, value in kept]
+    starts = _starts(row, penalty(len(row)) * sigma**2) if len(row) >= FEWEST and sigma else [0]
     found = tuple(
-        Level(places[start], places[end - 1] + 1, end - start, sum(smooth[start:end]) / (end - start))
-        for start, end in pairwise([*starts, len(known)])
+        Level(kept[start][0], kept[end - 1][0] + 1, end - start, sum(row[start:end]) / (end - start))
+        for start, end in pairwise([*starts, len(row)])
         if end > start
     )
-    return Levels(found, sigma, tuple(places[index] for index in blips))
+    return Levels(found, sigma, tuple(sorted(blips)))
 
 
 def noise(values: Sequence[float]) -> float:
@@ -98,15 +99,13 @@ def penalty(count: int) -> float:
     return 3 * log(count) * (1 + 40 / count)
 
 
-def _without_blips(values: list[float], limit: float) -> tuple[list[float], list[int]]:
-    """The values with each blip put at the nearer of its neighbours, and where the blips are."""
-    smooth, blips = list(values), []
-    for index in range(1, len(values) - 1):
-        middle = sorted(values[index - 1 : index + 2])[1]
-        if abs(values[index] - middle) > max(limit, EQUAL):
-            smooth[index] = middle
-            blips.append(index)
-    return smooth, blips
+def _blips(known: Sequence[tuple[int, float]], limit: float) -> frozenset[int]:
+    """Indices of the values that are further than the limit from the middle one of themselves and their neighbours."""
+    return frozenset(
+        index
+        for (_, before), (index, value), (_, after) in zip(known, known[1:], known[2:], strict=False)
+        if abs(value - sorted((before, value, after))[1]) > max(limit, EQUAL)
+    )
 
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:

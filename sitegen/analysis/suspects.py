@@ -1,0 +1,81 @@
+"""Suspects: what changed between two levels of an eval, and which errors moved with it. Association, not cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.regressions import EditedFile, Moved, Suspects
+from sitegen.model.series import Point
+
+EDITS: Final = 8
+"""Instruction edits that are named."""
+NEAR: Final = 5
+"""Points on either side whose errors are compared."""
+FIELDS: Final = 3
+"""Attributes that are named."""
+
+
+def suspects(points: Sequence[Point], before: range, after: range, *, worse: bool) -> Suspects:
+    """What changed from the last point of one stretch to the first of the next.
+
+    Edits of instructions are suspects of new outputs alone, and from the output before them on: a re-scored point
+    holds the old output, whatever was edited since.
+    """
+    last, first = before[-1], after[0]
+    between = points[last + 1 : first + 1]
+    causes = tuple(dict.fromkeys(cause for point in between for cause in point.snapshot.cause))
+    edits = []
+    if "outputs" in causes:
+        while last and "outputs" not in points[last].snapshot.cause:
+            last -= 1
+        edits = [edit for point in points[last + 1 : first + 1] for edit in point.edits][::-1]
+    old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
+    return Suspects(
+        causes=causes,
+        output=points[first].scorecard.status,
+        edits=tuple(EditedFile(edit.path, edit.commit.sha) for edit in edits[:EDITS]),
+        more_edits=max(0, len(edits) - EDITS),
+        documents=_documents(points[before[-1]], points[first]),
+        errors=_errors(old, new),
+        fields=_fields(old, new, worse=worse),
+    )
+
+
+def _documents(before: Point, after: Point) -> tuple[int, int] | None:
+    old = {document.id for document in before.scorecard.documents}
+    new = {document.id for document in after.scorecard.documents}
+    return None if old == new else (len(old), len(new))
+
+
+def _errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...]:
+    moved = (Moved(name, _mean(before, name), _mean(after, name)) for name in ERROR_TYPES)
+    return tuple(one for one in moved if one.before != one.after)
+
+
+def _mean(points: Sequence[Point], error_type: str) -> float:
+    return sum(getattr(point.scorecard.counts, error_type) for point in points) / len(points)
+
+
+def _fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
+    """The attributes whose errors grew most with a loss, or shrank most with a gain."""
+    old, new = _wrong(before), _wrong(after)
+    moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
+    sign = 1 if worse else -1
+    ranked = sorted((one for one in moved if sign * one.change > 0), key=lambda one: -abs(one.change))
+    return tuple(ranked[:FIELDS])
+
+
+def _wrong(points: Sequence[Point]) -> dict[str, float]:
+    """Errors of each attribute, per point."""
+    sums: dict[str, int] = {}
+    for point in points:
+        for field in point.scorecard.fields:
+            sums[field.attribute] = sums.get(field.attribute, 0) + _total(field.counts)
+    return {name: number / len(points) for name, number in sums.items()}
+
+
+def _total(counts: Counts) -> int:
+    return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
