@@ -47,8 +47,13 @@ def _piece(piece: Piece) -> str:
     inside = escape(printable(piece.text))
     for mark in reversed(piece.marks):
         tag = _tag(mark.outcome, mark.category) if mark in piece.ending else ""
-        inside = f'<mark class="hl {mark.outcome}">{inside}{tag}</mark>'
+        inside = _mark(mark.outcome, mark.category, f"{inside}{tag}")
     return inside
+
+
+def _mark(outcome: str, category: str, inside: str) -> str:
+    """The filter looks at the class and at ``data-c``."""
+    return f'<mark class="hl {outcome}" data-c="{escape(printable(category))}">{inside}</mark>'
 
 
 def _tag(outcome: str, category: str) -> str:
@@ -60,7 +65,7 @@ def _beside(shown: ShownText) -> str:
     if not shown.beside:
         return ""
     items = "".join(
-        f'<li><mark class="hl {outcome}">{bounded(text, _SHORT)}{_tag(outcome, category)}</mark></li>'
+        f"<li>{_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
         for outcome, category, text in shown.beside
     )
     more = f"<li>{shown.more_beside:,} more</li>" if shown.more_beside else ""

@@ -1,0 +1,58 @@
+/* Marked texts: one category, some outcomes. Other marks step back, texts without any left are hidden. What is chosen
+   is kept in the address, as `category` and `mark`. */
+class MarkedTexts {
+  constructor(box) {
+    this.texts = $$(".spans > li", box);
+    this.category = $("[data-category]", box);
+    this.outcomes = $$("[data-outcome]", box);
+    this.status = $("[data-count]", box);
+    this.category?.addEventListener("change", () => this.changed());
+    for (const button of this.outcomes) {
+      button.addEventListener("click", () => {
+        button.setAttribute("aria-pressed", String(!isPressed(button)));
+        this.changed();
+      });
+    }
+    addEventListener("hashchange", () => this.restore());
+    this.restore();
+    box.dataset.ready = "";
+  }
+
+  changed() {
+    const kept = hash(), outcomes = this.chosen.join();
+    if (this.category?.value) kept.set("category", this.category.value); else kept.delete("category");
+    if (outcomes) kept.set("mark", outcomes); else kept.delete("mark");
+    setHash(kept.toString());
+    this.show();
+  }
+
+  restore() {
+    const kept = hash(), outcomes = (kept.get("mark") ?? "").split(",");
+    if (this.category) this.category.value = kept.get("category") ?? "";
+    if (this.category && this.category.selectedIndex < 0) this.category.value = "";
+    for (const button of this.outcomes) button.setAttribute("aria-pressed", String(outcomes.includes(button.dataset.outcome)));
+    this.show();
+  }
+
+  get chosen() { return this.outcomes.filter(isPressed).map(button => button.dataset.outcome); }
+
+  show() {
+    const category = this.category?.value ?? "", outcomes = this.chosen, all = !category && !outcomes.length;
+    let texts = 0, marks = 0;
+    for (const text of this.texts) {
+      const hits = new Set();
+      for (const mark of $$(".hl", text)) {
+        const hit = (!category || mark.dataset.c === category)
+          && (!outcomes.length || outcomes.some(outcome => mark.classList.contains(outcome)));
+        mark.classList.toggle("dim", !hit);
+        if (hit && $(":scope > small", mark)) hits.add(mark);
+      }
+      text.hidden = !all && !hits.size;
+      texts += !text.hidden;
+      marks += hits.size;
+    }
+    this.status.textContent = all ? `${texts} paragraphs` : `${marks} highlights in ${texts} of ${this.texts.length} paragraphs`;
+  }
+}
+
+for (const box of $$("[data-spans]")) new MarkedTexts(box);
