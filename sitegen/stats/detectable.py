@@ -25,29 +25,13 @@ def least_change(error: float, freedom: int) -> float:
 def least_net_flips(pairs: int, flips: int) -> int | None:
     """How many more cells must be fixed than broken (or the reverse) for McNemar's test to find it.
 
-    Of *pairs* cells, *flips* go one way or the other by chance alone. Solved for the difference, the sample size of
-    Miettinen (*Biometrics* 24, 1968) as simplified by Connor (*Biometrics* 43, 1987). Where nothing flips by chance,
-    all flips go one way. None if there are too few cells.
+    Of *pairs* cells, *flips* go one way or the other by chance alone. The sample size of Miettinen (*Biometrics* 24,
+    1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. Where fewer flip by chance than it
+    takes, all go one way: 8. None if there are too few cells.
     """
     alpha, beta = normal(LEVEL), normal(_ONE_SIDED)
-    if not pairs:
-        return None
-    share = flips / pairs
-    room = share * (pairs + beta**2 - alpha**2)
-    net = (sqrt(pairs * share) * alpha + beta * sqrt(max(0.0, room))) / (pairs + beta**2)
-    if net > share or not flips:
-        net = _one_way(pairs)
-    found = ceil(net * pairs)
-    return found if found <= pairs else None
-
-
-def _one_way(pairs: int) -> float:
-    """The same where every flip goes one way: the difference is then the share of flips itself."""
-    alpha, beta = normal(LEVEL), normal(_ONE_SIDED)
-    # pairs * net = (alpha + beta * sqrt(1 - net))^2 falls in net on the right and rises on the left: halve.
-    low, high = 0.0, (alpha + beta) ** 2 / pairs
-    for _ in range(60):
-        middle = (low + high) / 2
-        short = pairs * middle < (alpha + beta * sqrt(max(0.0, 1 - middle))) ** 2
-        low, high = (middle, high) if short else (low, middle)
-    return high
+    room = flips * (pairs + beta**2 - alpha**2)
+    net = (pairs * sqrt(flips) * alpha + sqrt(max(0.0, pairs * room)) * beta) / (pairs + beta**2)
+    if net > flips or not flips:
+        net = (alpha + beta) ** 2
+    return ceil(net) if ceil(net) <= pairs else None

@@ -1,0 +1,183 @@
+"""Intervals, resampling, repeats and least changes: against published tables, scipy and statsmodels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from statsmodels.regression.linear_model import WLS
+from statsmodels.stats.proportion import proportion_confint
+
+from sitegen.stats import quantiles
+from sitegen.stats.agreement import differing, repeatability
+from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
+from sitegen.stats.detectable import least_change, least_net_flips
+from sitegen.stats.intervals import (
+    Paired,
+    Spread,
+    around,
+    effective_wilson,
+    mean_of,
+    ratio,
+    ratio_change,
+    share_change,
+    wilson,
+)
+
+DOCUMENTS = [(18.0, 20.0), (10.0, 14.0), (30.0, 31.0), (4.0, 9.0), (22.0, 26.0), (12.0, 12.0)]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 10, 29, 30, 31, 100, 5000])
+def test_quantiles_are_those_of_scipy(level, freedom):
+    wanted = scipy_stats.t.ppf((1 + level) / 2, freedom)
+    assert quantiles.student(level, freedom) == pytest.approx(wanted, rel=2e-7)
+    assert quantiles.normal(level) == pytest.approx(scipy_stats.norm.ppf((1 + level) / 2), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("right", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_gives_the_intervals_that_newcombe_printed_in_1998(right, trials, low, high):
+    found = wilson(right / trials, trials)
+    assert found == pytest.approx((low, high), abs=5e-5)
+    assert found == pytest.approx(proportion_confint(right, trials, method="wilson"), abs=1e-12)
+
+
+def test_the_error_of_a_ratio_is_the_robust_error_of_a_weighted_mean():
+    part, whole = np.array(DOCUMENTS).T
+    fit = WLS(part / whole, np.ones(len(whole)), weights=whole).fit(cov_type="HC1")
+    assert ratio(Counter(DOCUMENTS)) == pytest.approx((fit.params[0], fit.bse[0], 5))
+
+
+def test_the_change_of_means_has_the_error_of_the_mean_difference():
+    before, after = [0.5, 0.7, 0.2, 0.9], [0.6, 0.9, 0.1, 0.95]
+    units = Counter(Paired((one, 1.0), (other, 1.0)) for one, other in zip(before, after, strict=True))
+    differences = np.subtract(after, before)
+    found = ratio_change(units)
+    assert found == pytest.approx((differences.mean(), scipy_stats.sem(differences), 3))
+    assert found is not None
+    assert around(found) == pytest.approx(
+        scipy_stats.t.interval(0.95, 3, differences.mean(), scipy_stats.sem(differences))
+    )
+
+
+def test_the_change_of_a_paired_share_is_that_of_agresti():
+    """Approval of a prime minister: 944 of 1,600 at first, 880 later; 150 turned away, 86 turned to."""
+    found = share_change(86, 150, 1600)
+    assert found is not None
+    assert (round(found.value, 2), round(found.error, 4)) == (-0.04, 0.0095)
+    assert [round(end, 2) for end in around(found)] == [-0.06, -0.02]
+
+
+def test_independent_units_make_as_many_effective_trials_as_there_are():
+    """48 of 60 right, one trial a unit: Wilson's own interval, but for what Student's t adds to 59 degrees."""
+    spread = ratio(Counter({(1.0, 1.0): 48, (0.0, 1.0): 12}))
+    assert spread is not None
+    trials = 59 * (quantiles.normal(0.95) / quantiles.student(0.95, 59)) ** 2
+    assert effective_wilson(spread, 60) == pytest.approx(wilson(0.8, trials))
+
+
+def test_units_that_differ_as_a_whole_make_a_wider_interval():
+    alike = ratio(Counter({(8.0, 10.0): 10}))
+    apart = ratio(Counter({(10.0, 10.0): 8, (0.0, 10.0): 2}))
+    assert alike is not None
+    assert apart is not None
+    assert effective_wilson(alike, 100) == pytest.approx((0.696, 0.875), abs=5e-4)
+    assert effective_wilson(apart, 100) == pytest.approx((0.427, 0.955), abs=5e-4)
+
+
+def test_where_all_is_right_the_interval_still_has_a_width():
+    spread = ratio(Counter({(20.0, 20.0): 5}))
+    assert spread == Spread(1.0, 0.0, 4)
+    assert effective_wilson(spread, 50) == pytest.approx((0.866, 1.0), abs=5e-4)
+
+
+def test_one_unit_alone_says_nothing():
+    assert ratio(Counter([(1.0, 2.0)])) is None
+    assert ratio_change(Counter([Paired((1.0, 2.0), (2.0, 2.0))])) is None
+    assert mean_of([0.5]) is None
+    assert share_change(1, 0, 1) is None
+    assert bootstrap_ratio([(1.0, 2.0)]) is None
+
+
+def test_a_change_from_or_to_nothing_at_all_is_none():
+    assert ratio_change(Counter({Paired((0.0, 0.0), (1.0, 2.0)): 3})) is None
+
+
+def test_resampling_gives_the_same_interval_for_the_same_data_in_any_order():
+    found = bootstrap_ratio(DOCUMENTS)
+    assert found == bootstrap_ratio(DOCUMENTS[::-1]) == pytest.approx((0.628571, 0.970060), abs=1e-6)
+
+
+def test_resampling_agrees_with_scipy_about_many_documents():
+    generator = np.random.default_rng(11)
+    wholes = generator.integers(5, 40, 200)
+    parts = generator.binomial(wholes, generator.beta(8, 2, 200))
+    found = bootstrap_ratio([(float(part), float(whole)) for part, whole in zip(parts, wholes, strict=True)])
+    wanted = scipy_stats.bootstrap(
+        (parts, wholes),
+        lambda part, whole, axis: part.sum(axis=axis) / whole.sum(axis=axis),
+        paired=True,
+        method="percentile",
+        rng=np.random.default_rng(5),
+    ).confidence_interval
+    assert found == pytest.approx(tuple(wanted), abs=0.003)
+
+
+def test_resampling_draws_both_sides_of_a_document_together():
+    """Documents differ much, but each gains the same: the change is certain where the numbers are not."""
+    units = [Paired((right, 10.0), (right + 1, 10.0)) for right in (0.0, 3.0, 5.0, 8.0, 9.0)]
+    assert bootstrap_ratio_change(units) == pytest.approx((0.1, 0.1))
+
+
+def test_resamples_without_any_denominator_are_left_out():
+    assert bootstrap_ratio([(0.0, 0.0), (1.0, 1.0)]) == (1.0, 1.0)
+    assert bootstrap_ratio([(0.0, 0.0), (0.0, 0.0)]) is None
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "differ", "pairs"),
+    [
+        ("A" * 14, 0, 91),
+        ("BBCCCCCCDDDDEE", 68, 91),
+        ("AB", 1, 1),
+        ("AAB", 2, 3),
+        ("A", 0, 0),
+        ("", 0, 0),
+    ],
+)
+def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
+    """The first two are subjects of the usual example of Fleiss' kappa, with an agreement of 1.000 and 0.253."""
+    assert differing(outcomes) == (differ, pairs)
+
+
+def test_repeatability_pools_the_scatter_within_groups_not_between_them():
+    assert repeatability([[0.8, 0.9], [0.1, 0.2, 0.3], [0.5]]) == pytest.approx(sqrt((0.005 + 0.02) / 3))
+    assert repeatability([[0.8], []]) is None
+
+
+def test_the_least_change_is_2_8_standard_errors_of_many_units():
+    assert least_change(1.0, 100_000) == pytest.approx(2.8016, abs=1e-4)
+    assert least_change(0.01, 4) == pytest.approx(0.01 * (2.7764 + 0.9410), abs=1e-6)
+
+
+@pytest.mark.parametrize(("pairs", "flips"), [(100, 20), (200, 40), (1000, 50), (5000, 1000)])
+def test_the_least_net_flips_are_the_fewest_that_connors_sample_size_allows(pairs, flips):
+    def sample_size(net: float) -> float:
+        alpha, beta = scipy_stats.norm.ppf([0.975, 0.8])
+        share = flips / pairs
+        return float((alpha * sqrt(share) + beta * sqrt(share - net**2)) ** 2 / net**2)
+
+    found = least_net_flips(pairs, flips)
+    assert found is not None
+    assert sample_size(found / pairs) <= pairs < sample_size((found - 1) / pairs)
+
+
+def test_where_nothing_flips_by_chance_eight_cells_going_one_way_are_enough():
+    assert [least_net_flips(pairs, 0) for pairs in (0, 7, 8, 100, 10_000)] == [None, None, 8, 8, 8]
+    assert least_net_flips(100, 4) == 8
