@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
-from sitegen.model.timeline import Edit, EditStatus, InstructionHistory
+from sitegen.model.timeline import EditStatus, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.file_history import BestRow, Growth, best_rows, growth
+from sitegen.pages.restore import restore
 from sitegen.text.markdown import LARGEST, document
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
@@ -66,6 +67,8 @@ class EditRow(NamedTuple):
     version: str | None = None
     """That the file states after the edit."""
     slip: VersionSlip | None = None
+    words: int | None = None
+    """Of the file after the edit."""
 
 
 class Shown(NamedTuple):
@@ -105,6 +108,8 @@ class InstructionView:
     """Brings the newest text that is in a commit back to where it was."""
     notes: tuple[str, ...] = ()
     """What is worth mending about its versions and its length, in sentences."""
+    growth: Growth | None = None
+    best: tuple[BestRow, ...] = ()
 
     @property
     def versioned(self) -> bool:
@@ -137,7 +142,8 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
 
     """
     counts = [record.counts for record in records]
-    sizes, steps = line_counts(counts), version_steps(counts)
+    sizes, words, steps = line_counts(counts), word_counts(counts), version_steps(counts)
+    effects = [record.effects for record in records]
     rows = tuple(
         EditRow(
             index + 1,
@@ -150,6 +156,7 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
             impact(record.effects),
             step.version,
             step.slip,
+            words[index],
         )
         for index, (edit, record, size, step) in enumerate(zip(file.edits, records, sizes, steps, strict=True))
     )
@@ -166,8 +173,10 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
         html=shown.html if shown else None,
         plain=shown.plain if shown else False,
         cut=shown.cut if shown else False,
-        restore=_restore(file.edits),
+        restore=next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None),
         notes=_notes(file, steps, shown),
+        growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
+        best=best_rows(file, effects, [step.version for step in steps]),
     )
     return Page(links.instruction(file.path), "pages/instruction.html", view)
 
@@ -178,11 +187,20 @@ def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
     The oldest edit added the whole file, also at the edge of a shallow history. From an edit whose counts are unknown
     on, the size is unknown.
     """
+    return _summed(None if count is None else count.added - count.removed for count in counts)
+
+
+def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+    """Words of a file after each of its edits, as ``line_counts`` counts lines."""
+    return _summed(None if count is None else count.words for count in counts)
+
+
+def _summed(changes: Iterable[int | None]) -> tuple[int | None, ...]:
+    """The size after each change, from nothing; unknown from an unknown change on."""
     found: list[int | None] = []
     size: int | None = 0
-    for count in counts:
-        if size is not None:
-            size = None if count is None else max(0, size + count.added - count.removed)
+    for change in changes:
+        size = None if size is None or change is None else max(0, size + change)
         found.append(size)
     return tuple(found)
 
@@ -228,11 +246,3 @@ def _notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: Shown 
 
 def _edits(count: int) -> str:
     return "1 edit" if count == 1 else f"{count:,} edits"
-
-
-def _restore(edits: Sequence[Edit]) -> str | None:
-    """``git checkout <commit> -- <path>`` for the newest edit that left a file behind."""
-    for edit in reversed(edits):
-        if edit.new is not None and edit.commit.sha != WORKTREE:
-            return f"git checkout {edit.commit.short} -- {shlex.quote(line(edit.path))}"
-    return None

@@ -47,7 +47,7 @@ def _edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> It
             f'<tr{" class=more" if index >= SHOWN_FIRST else ""}><td><div class="one">'
             f'<a href="{root}{links.edit(file, commit.sha)}">{escape(row.subject)}</a></div>'
             f'<div class="by">{sha} {escape(commit.author[:60])}{remark}</div></td>'
-            f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}</td>'
+            f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}{_words(row)}</td>'
             f"{version}{mean(row.impact)}"
             f'<td class="hide-m">{_eval(row.impact.best, root)}</td>'
             f'<td class="hide-m">{_eval(row.impact.worst, root)}</td>'
@@ -61,6 +61,10 @@ def mean(impact: Impact) -> str:
         return f'<td class="num">{NIL}</td>'
     evals = "1 eval" if impact.measured == 1 else f"{impact.measured} evals"
     return f'<td class="num">{signed(impact.mean)}<div class="by">{evals}</div></td>'
+
+
+def _words(row: EditRow) -> str:
+    return "" if row.words is None else f'<div class="by">{row.words:,} words</div>'
 
 
 def _counts(row: EditRow) -> str:

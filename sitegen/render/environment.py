@@ -27,6 +27,7 @@ STYLES: Final = (
     "variants",
     "spans",
     "diff",
+    "effects",
     "search",
     "small",
 )
@@ -127,7 +128,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
 
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels, spans
-    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows, span_rows, variants
+    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows, span_rows, tracks, variants
     from sitegen.render.escaping import output
 
     class Template(jinja2.Template):
@@ -186,6 +187,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         edit_rows=edit_rows,
         move_rows=move_rows,
         variants=variants,
+        tracks=tracks,
         span_rows=span_rows,
         spans=spans,
         error_types=ERROR_TYPES,

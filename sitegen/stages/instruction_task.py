@@ -9,7 +9,7 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import Drawn, draw_edit, edit_page
-from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text
+from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text, word_counts
 from sitegen.render.writer import Writer, digest
 from sitegen.stages.workshop import Workshop
 from sitegen.text.patch import PatchCounts, read_patch
@@ -80,7 +80,7 @@ class _InstructionWork:
         self._writer = Writer(task.workshop.out, {row.path: row.key for row in task.pages})
         self._renderer = task.workshop.renderer()
         self._counts = list(task.counts)
-        self._sizes: list[int | None] = []
+        self._sizes: list[TextStats] = []
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
 
     def run(self) -> InstructionDone:
@@ -121,10 +121,10 @@ class _InstructionWork:
 
     def _write_edit(self, index: int, drawn: Drawn) -> None:
         # Edits come in order, so whatever came before this one is counted by now.
-        self._sizes += line_counts(self._counts[: index + 1])[len(self._sizes) :]
-        before = TextStats(self._sizes[index - 1]) if index else None
-        after = TextStats(self._sizes[index])
-        page = edit_page(self._history, index, drawn, self._task.effects[index], before, after)
+        known = self._counts[: index + 1]
+        self._sizes += list(map(TextStats, line_counts(known), word_counts(known)))[len(self._sizes) :]
+        before = self._sizes[index - 1] if index else None
+        page = edit_page(self._history, index, drawn, self._task.effects[index], before, self._sizes[index])
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self, newest: Newest) -> InstructionDone:

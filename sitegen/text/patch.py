@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.text.plain import LONGEST_LINE, cut, visible
-from sitegen.text.sections import VERSION_LINES, stated_version, without_version
+from sitegen.text.sections import VERSION_LINES, count_words, stated_version, without_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,6 +59,8 @@ class PatchCounts(NamedTuple):
     """The version that the file states of itself, if a changed line among its first states one."""
     only_version: bool = False
     """The edit changed the version that the file states, and nothing else."""
+    words: int | None = 0
+    """Words added less words removed; None if the patch is too large to be read."""
 
 
 class Patch(NamedTuple):
@@ -96,14 +98,15 @@ def read_patch(patch: bytes) -> Patch:
     mixed = 0 < returns < body.count(b"\n") - len(_OF_GIT.findall(body))
     if returns and not mixed:
         body = body.replace(b"\r\n", b"\n")
+    text = body.decode("utf-8", "replace")
     try:
-        hunks = tuple(_hunks(body.decode("utf-8", "replace")))
+        hunks = tuple(_hunks(text))
     except (UnidiffParseError, LookupError) as error:
         return Patch(_rough_counts(body), (), unread=f"The patch cannot be read: {cut(visible(str(error)), 200)}")
     endings = 0
     if mixed:
         hunks, endings = _without_line_endings(hunks)
-    return Patch(_counts(hunks), hunks, endings)
+    return Patch(_counts(hunks)._replace(words=_words(text)), hunks, endings)
 
 
 def _hunks(body: str) -> Iterator[Hunk]:
@@ -162,7 +165,13 @@ def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]
 
 
 def _rough_counts(body: bytes) -> PatchCounts:
-    return PatchCounts(len(_ADDED.findall(body)), len(_REMOVED.findall(body)))
+    return PatchCounts(len(_ADDED.findall(body)), len(_REMOVED.findall(body)), words=None)
+
+
+def _words(body: str) -> int:
+    """Counted on whole lines as they are: those of hunks are cut, and their hidden characters spelled out."""
+    signs = {"+": 1, "-": -1}
+    return sum(signs[line[0]] * count_words(line[1:]) for line in body.split("\n") if line[:1] in signs)
 
 
 def _counts(hunks: tuple[Hunk, ...]) -> PatchCounts:

@@ -44,7 +44,7 @@ def test_an_edit_has_its_address_and_its_facts():
         2,
         sample.FILE.edits[0].commit,
     )
-    assert view.counts == (6, 7, "1.0.0", "1.1.0", False)
+    assert view.counts == (6, 7, "1.0.0", "1.1.0", False, -10)
     assert (view.notes, view.command, len(view.passages)) == ((), None, 3)
 
 

@@ -105,7 +105,9 @@ def test_without_a_text_to_show_there_is_none(text: bytes | None):
 def test_the_page_lists_edits_and_shows_the_text():
     renderer = Renderer([find_templates()], sample.SITE)
     html = renderer.render(instruction_page(sample.FILE, RECORDS, show_text(sample.V3.encode()))).decode()
-    assert html.count("<tr>") == 4 + 5  # edits with their head, and the table of the text with its head
+    edits = html.partition('<h2 id="h-e"')[2].partition("</section>")[0]
+    assert edits.count("<tr>") == 3 + 1
+    assert [size in edits for size in (">38<", ">37<", ">36<", ">0 words<")] == [True] * 4
     assert '<a href="#t-rules">Rules</a>' in html
     assert '<h4 id="t-rules">Rules</h4>' in html
     assert "convert inches by 2.54" in html

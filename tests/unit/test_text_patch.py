@@ -1,6 +1,7 @@
 import pytest
 
 from sitegen.text.patch import LARGEST, Hunk, Line, Patch, PatchCounts, read_patch
+from sitegen.text.sections import count_words
 
 HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
 
@@ -8,7 +9,7 @@ HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n
 def test_a_patch_is_read_into_numbered_lines():
     patch = HEADER + b"@@ -3,3 +3,3 @@ # Title\n a\n-b <i>\n+c\n d\n"
     assert read_patch(patch) == Patch(
-        PatchCounts(1, 1),
+        PatchCounts(1, 1, words=-1),
         (
             Hunk(
                 "# Title",
@@ -102,14 +103,14 @@ def test_a_patch_without_hunks_is_empty(patch: bytes):
 
 def test_a_patch_that_is_cut_off_says_so_and_counts_what_is_there():
     read = read_patch(HEADER + b"@@ -1,9 +1,9 @@\n a\n-b\n+c\n+d\n")
-    assert (read.counts, read.hunks) == (PatchCounts(2, 1), ())
+    assert (read.counts, read.hunks) == (PatchCounts(2, 1, words=None), ())
     assert read.unread.startswith("The patch cannot be read: ")
 
 
 def test_a_patch_too_large_to_draw_is_counted():
     count = LARGEST // 2 + 1
     read = read_patch(HEADER + f"@@ -0,0 +1,{count} @@\n".encode() + b"+\n" * count)
-    assert (read.counts, read.hunks) == (PatchCounts(count, 0), ())
+    assert (read.counts, read.hunks) == (PatchCounts(count, 0, words=None), ())
     assert "too many to draw" in read.unread
 
 
@@ -122,4 +123,11 @@ def test_the_version_that_the_first_lines_state_is_told():
 
 def test_a_heading_whose_title_changed_with_its_version_is_more_than_a_version():
     patch = HEADER + b"@@ -1 +1 @@\n-# Reader v1.2\n+# Packet reader v1.3\n"
-    assert read_patch(patch).counts == PatchCounts(1, 1, "1.2", "1.3")
+    assert read_patch(patch).counts == PatchCounts(1, 1, "1.2", "1.3", words=1)
+
+
+def test_words_added_less_words_removed_are_those_of_the_texts():
+    old, new = "One, two.\n\n- three\n", "One, two and a half.\n\n- three\n" + "long " * 2_000 + "a\u200bb\n"
+    patch = HEADER + b"@@ -1,3 +1,4 @@\n-One, two.\n+One, two and a half.\n \n - three\n"
+    counts = read_patch(patch + b"+" + new.split("\n")[3].encode() + b"\n").counts
+    assert counts.words == sum(map(count_words, new.split("\n"))) - sum(map(count_words, old.split("\n")))

@@ -1,0 +1,145 @@
+"""What the history of an instruction file teaches: its size beside the evals, and the best version for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from sitegen.analysis.versions import BestVersion, best_versions
+from sitegen.model.commits import Commit
+from sitegen.model.series import Effect
+from sitegen.model.timeline import InstructionHistory
+from sitegen.pages.restore import restore
+from sitegen.text.plain import line
+
+EVALS: Final = 8
+"""Evals whose line is drawn at once; the others stand behind a fold."""
+
+
+class Track(NamedTuple):
+    """One number after each edit, oldest first."""
+
+    label: str
+    values: tuple[float | None, ...]
+    eval_id: str | None = None
+    """None: a size of the file."""
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The values that are defined; at least one."""
+        return tuple(value for value in self.values if value is not None)
+
+
+class Tendency(NamedTuple):
+    """Edits that made the file longer, or shorter, and what the mean headline did around them."""
+
+    edits: int
+    """Only those with output before and after."""
+    raised: int
+    lowered: int
+
+
+class Growth(NamedTuple):
+    """The size of a file beside the headline of each eval that it drives."""
+
+    sizes: tuple[Track, ...]
+    evals: tuple[Track, ...]
+    """Measured under two versions or more; those measured most often first."""
+    first: Commit
+    last: Commit
+    longer: Tendency
+    shorter: Tendency
+    drawn: int = EVALS
+    """How many of the evals are shown at once."""
+
+
+class BestRow(NamedTuple):
+    """The best version for one eval."""
+
+    best: BestVersion
+    name: str
+    label: str
+    """Of the headline metric."""
+    number: int
+    """Of the edit, from 1."""
+    commit: Commit
+    version: str | None
+    is_newest: bool
+    lost: float | None
+    """The newest version less the best one; None if the newest is not measured."""
+    higher_is_better: bool
+    command: str | None
+
+
+def growth(
+    file: InstructionHistory,
+    lines: Sequence[int | None],
+    words: Sequence[int | None],
+    effects: Sequence[Sequence[Effect]],
+    means: Sequence[float | None],
+) -> Growth | None:
+    """The sizes beside the evals; None if there is nothing to see: a single version, or no size known.
+
+    Args:
+        file: its history.
+        lines: after each edit.
+        words: after each edit.
+        effects: of each edit.
+        means: the mean change of the headlines around each edit, signed so that up is better.
+
+    """
+    sizes = tuple(
+        track for track in (Track("Lines", tuple(lines)), Track("Words", tuple(words))) if len(track.known) > 1
+    )
+    if not sizes:
+        return None
+    grown = [0, *(0 if a is None or b is None else b - a for a, b in pairwise(lines))]
+    return Growth(
+        sizes,
+        _tracks(effects),
+        file.edits[0].commit,
+        file.edits[-1].commit,
+        _tendency(mean for mean, size in zip(means, grown, strict=True) if size > 0),
+        _tendency(mean for mean, size in zip(means, grown, strict=True) if size < 0),
+    )
+
+
+def best_rows(
+    file: InstructionHistory, effects: Sequence[Sequence[Effect]], versions: Sequence[str | None]
+) -> tuple[BestRow, ...]:
+    """The best version of a file for each eval; ``versions``: what the file states after each edit."""
+    last = len(file.edits) - 1
+    return tuple(
+        BestRow(
+            best,
+            line(best.name, 80),
+            best.spec.label if best.spec else "F1",
+            best.edit + 1,
+            file.edits[best.edit].commit,
+            versions[best.edit],
+            best.edit == last,
+            None if best.now is None else best.now - best.value,
+            best.spec is None or best.spec.higher_is_better,
+            None if best.edit == last else restore(file.edits[best.edit], file.path),
+        )
+        for best in best_versions(effects)
+    )
+
+
+def _tracks(effects: Sequence[Sequence[Effect]]) -> tuple[Track, ...]:
+    names: dict[str, str] = {}
+    values: dict[str, list[float | None]] = {}
+    for index, edit in enumerate(effects):
+        for effect in edit:
+            names[effect.eval_id] = line(effect.name, 60)
+            track = values.setdefault(effect.eval_id, [None] * len(effects))
+            track[index] = effect.after.values[0] if effect.after else None
+    tracks = [Track(names[eval_id], tuple(some), eval_id) for eval_id, some in values.items()]
+    measured = [track for track in tracks if len(track.known) > 1]
+    return tuple(sorted(measured, key=lambda track: (-len(track.known), track.label, track.eval_id)))
+
+
+def _tendency(means: Iterable[float | None]) -> Tendency:
+    known = [mean for mean in means if mean is not None]
+    return Tendency(len(known), sum(mean > 0 for mean in known), sum(mean < 0 for mean in known))
