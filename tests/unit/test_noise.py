@@ -1,0 +1,278 @@
+"""The interval beside a headline, verdicts on changes, and what repeated outputs tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from sitegen.analysis.noise.changes import change_verdict, moved_fields
+from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of, interval_of_runs
+from sitegen.model.flips import Flips
+from sitegen.model.metrics import Counts, Metric
+from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, Noise
+from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stats import counts as stats
+from sitegen.stats.intervals import wilson
+
+RIGHT = Counts(tp=1)
+WRONG = Counts(fp=1, fn=1, wrong_value=1)
+OMITTED = Counts(fn=1, omission=1)
+BLANK = Counts(tn=1)
+CELLS = {"+": RIGHT, "-": WRONG, "o": OMITTED, ".": BLANK}
+
+
+def card(*documents: str) -> Scorecard:
+    """A scorecard of documents with one character a field: right, wrong, omitted, or blank on both sides."""
+    rows = [[CELLS[cell] for cell in document] for document in documents]
+    scores = tuple(DocumentScore(f"d{index}", "scored", stats.total(row)) for index, row in enumerate(rows))
+    fields = tuple(FieldScore(f"f{index}", stats.total(column)) for index, column in enumerate(zip(*rows, strict=True)))
+    counts = stats.total(score.counts for score in scores)
+    return Scorecard("scored", counts, (Metric("f1", stats.f1(counts)),), scores, fields)
+
+
+def flips(before: Sequence[str], after: Sequence[str]) -> Flips:
+    fixed: dict[str, int] = {}
+    broken: dict[str, int] = {}
+    for first, last in zip(before, after, strict=True):
+        for index, (was, now) in enumerate(zip(first, last, strict=True)):
+            found = fixed if (was, now) == ("-", "+") else broken if (was, now) == ("+", "-") else {}
+            found[f"f{index}"] = found.get(f"f{index}", 0) + 1
+    return Flips(tuple(fixed.items()), tuple(broken.items()))
+
+
+def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = None) -> ChangeVerdict:
+    return change_verdict(card(*before), card(*after), "fields", flips(before, after), noise=noise)
+
+
+def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:
+    truth_file = File("truth.json", json.dumps(truth).encode())
+    output_file = File("output.json", json.dumps(output).encode())
+    return scorer(kind).score(Inputs((output_file,), truth_file, None, None, settings)).scorecard
+
+
+def ends(interval: Interval | None) -> tuple[float, float]:
+    assert interval is not None
+    return round(interval.low, 3), round(interval.high, 3)
+
+
+def test_five_documents_are_a_sample_and_fewer_are_searched_field_by_field():
+    five = interval_of(card(*["+++-", "++++", "++--", "+-++", "++++"]), "fields")
+    four = interval_of(card(*["+++-++", "++++++", "++--++", "+-++++"]), "fields")
+    assert five is not None
+    assert four is not None
+    assert (five.unit, five.n, ends(five)) == ("documents", 5, (0.476, 0.946))
+    assert (four.unit, four.n, ends(four)) == ("fields", 6, (0.547, 0.954))
+
+
+def test_fields_that_count_nowhere_are_no_units():
+    some = interval_of(card("+++--+++.."), "fields")
+    assert some is not None
+    assert (some.unit, some.n) == ("fields", 8)
+
+
+def test_few_fields_of_more_documents_leave_the_documents_as_the_sample():
+    some = interval_of(card("+", "-", "+"), "fields")
+    assert some is not None
+    assert (some.unit, some.n) == ("documents", 3)
+
+
+@pytest.mark.parametrize("documents", [("+",), ("-",), ("....",), ("+....",)])
+def test_one_unit_or_none_has_no_interval(documents):
+    assert interval_of(card(*documents), "fields") is None
+    assert bootstrap_of(card(*documents), "fields") is None
+
+
+def test_an_undefined_headline_has_no_interval():
+    assert interval_of(scorer("fields").score(Inputs((), None, None, None, "{}")).scorecard, "fields") is None
+    assert interval_of(scorer("responses").score(Inputs((), None, None, None, "{}")).scorecard, "responses") is None
+
+
+def test_resampling_and_the_closed_interval_agree_about_the_same_documents():
+    some = card(*["++++++++--", "+++++++---", "++++++++++", "++++++----", "+++++++++-", "++++++++--"] * 3)
+    closed, resampled = interval_of(some, "fields"), bootstrap_of(some, "fields")
+    assert closed is not None
+    assert resampled is not None
+    assert (resampled.unit, resampled.n, resampled.method) == ("documents", 18, "bootstrap")
+    assert ends(closed) == (0.726, 0.858)
+    assert ends(resampled) == pytest.approx((0.726, 0.858), abs=0.02)
+
+
+def test_the_cases_of_responses_are_the_sample_whatever_the_categories():
+    cases = [{"id": str(index), "expected": "yes", "category": "all"} for index in range(20)]
+    answers = [{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)]
+    found = interval_of(scored("responses", cases, answers), "responses")
+    assert found == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
+
+
+def test_the_same_cases_answered_by_two_variants_are_not_twice_as_many():
+    cases = json.dumps([{"id": str(index), "expected": "yes"} for index in range(20)]).encode()
+    answers = json.dumps([{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)])
+    files = tuple(File(f"responses-{name}.json", answers.encode()) for name in ("long", "short"))
+    both = scorer("responses").score(Inputs(files, File("cases.json", cases), None, None, "{}")).scorecard
+    assert interval_of(both, "responses") == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
+
+
+def judged(*scores: float | None) -> Scorecard:
+    lines = [json.dumps({"id": str(index), "score": score}) for index, score in enumerate(scores)]
+    return (
+        scorer("judged").score(Inputs((File("j.jsonl", "\n".join(lines).encode()),), None, None, None, "{}")).scorecard
+    )
+
+
+def test_the_scores_of_a_judge_are_a_mean_over_cases():
+    found = interval_of(judged(0.5, 0.75, 1.0, 0.75, None, 0.5, 0.7), "judged")
+    assert found is not None
+    assert (found.unit, found.n, ends(found)) == ("documents", 6, (0.486, 0.852))
+
+
+def test_paragraphs_of_highlights_are_documents():
+    gold = {"chunks": [{"paragraphs": [{"id": f"p{n}", "highlights": {"terms": ["a", "b"]}} for n in range(6)]}]}
+    given = {"chunks": [{"paragraphs": [{"id": f"p{n}", "highlights": {"terms": ["a"]}} for n in range(6)]}]}
+    some = scored("highlights", gold, given)
+    found = interval_of(some, "highlights")
+    assert found is not None
+    assert (some.metrics[0], found.unit, found.n) == (Metric("accuracy", 0.5), "documents", 6)
+
+
+def test_repeated_runs_have_an_interval_of_their_mean():
+    found = interval_of_runs([0.80, 0.84, 0.82])
+    assert found is not None
+    assert (found.unit, found.n, ends(found)) == ("runs", 3, (0.770, 0.870))
+    assert interval_of_runs([0.8]) is None
+
+
+def test_many_fixed_cells_in_every_document_are_better_and_the_reverse_is_worse():
+    before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------", "+++++-----"]
+    after = ["+++++++---", "++++++++--", "++++++++--", "++++++++--", "+++++++---", "+++++++---"]
+    better, worse = verdict(before, after), verdict(after, before)
+    assert (better.decision, better.why, better.fixed, better.broken) == ("better", "beyond chance", 16, 0)
+    assert better.change == pytest.approx(16 / 60)
+    assert ends(better.interval) == (0.212, 0.321)
+    assert better.p_value == pytest.approx(2 / 2**16)
+    assert (worse.decision, worse.fixed, worse.broken) == ("worse", 0, 16)
+    assert ends(worse.interval) == (-0.321, -0.212)
+
+
+def test_where_less_is_better_a_fall_is_better():
+    before, after = ["+" * 20], ["+" * 8 + "-" * 12]
+    found = change_verdict(card(*before), card(*after), "fields", flips(before, after), higher_is_better=False)
+    assert found.decision == "better"
+
+
+def test_nothing_that_moved_is_the_same():
+    found = verdict(["++--", "+++-"], ["++--", "+++-"])
+    assert (found.decision, found.why, found.change, found.fields) == ("same", "nothing moved", 0.0, ())
+
+
+def test_flips_that_cancel_out_are_not_the_same_but_inconclusive():
+    found = verdict(["++--"], ["--++"])
+    assert (found.decision, found.why, found.change) == ("inconclusive", "interval holds zero", 0.0)
+
+
+def test_five_fixed_fields_of_one_document_may_be_chance_and_six_are_not():
+    before = ["+" * 14 + "-" * 6]
+    five, six = verdict(before, ["+" * 19 + "-"]), verdict(before, ["+" * 20])
+    assert (five.decision, five.why, five.p_value) == ("inconclusive", "flips may be chance", 0.0625)
+    assert (six.decision, six.p_value) == ("better", 0.03125)
+
+
+def test_all_flips_in_one_document_of_many_may_be_chance():
+    """The cells alone would be sure (p < 0.01); that it was one document is what the interval knows."""
+    before = ["+" * 8 + "-" * 2] * 5 + ["-" * 10]
+    after = ["+" * 8 + "-" * 2] * 5 + ["+" * 10]
+    found = verdict(before, after)
+    assert found.p_value is not None
+    assert found.p_value < 0.01
+    assert (found.decision, found.why) == ("inconclusive", "interval holds zero")
+
+
+def test_a_change_that_repeats_differ_by_is_inconclusive_however_sure_the_cells_are():
+    before, after = ["+" * 14 + "-" * 26], ["+" * 24 + "-" * 16]
+    assert verdict(before, after).decision == "better"
+    found = verdict(before, after, Noise(1, 3, 0.1, 0.277, FlipRate("", 5, 40), ()))
+    assert (found.decision, found.why) == ("inconclusive", "within the noise of repeats")
+    assert found.detectable == pytest.approx(0.277)
+
+
+def test_a_number_that_rises_while_cells_break_is_inconclusive():
+    """A hundred wrong values became omissions, which cost F1 half as much; six right ones broke."""
+    found = verdict(["+" * 50 + "-" * 100], ["+" * 44 + "-" * 6 + "o" * 100])
+    assert found.change == pytest.approx(88 / 200 - 100 / 300)
+    assert found.interval is not None
+    assert found.interval.low > 0
+    assert (found.decision, found.why, found.p_value) == ("inconclusive", "flips go the other way", 0.03125)
+
+
+def test_a_document_that_only_one_side_has_is_left_out():
+    before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------"]
+    first, last = card(*before), card(*before, "+" * 10)
+    found = change_verdict(first, last, "fields", Flips())
+    assert (found.decision, found.change) == ("same", 0.0)
+
+
+def test_points_without_a_document_in_common_cannot_be_compared():
+    one, other = card("++--"), card("+++-")
+    other = other._replace(documents=tuple(each._replace(id="another") for each in other.documents))
+    found = change_verdict(one, other, "fields", Flips())
+    assert (found.decision, found.why, found.change, found.p_value) == (
+        "inconclusive",
+        "nothing to compare",
+        None,
+        None,
+    )
+
+
+def test_one_field_of_one_document_is_too_little():
+    found = verdict(["-"], ["+"])
+    assert (found.decision, found.why, found.change, found.interval) == ("inconclusive", "too few units", 1.0, None)
+
+
+def test_the_mean_of_a_judge_moves_by_cases_and_takes_six():
+    def held(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
+        return change_verdict(judged(*before), judged(*after), "judged", Flips())
+
+    five, six = held([0.0] * 5, [1.0] * 5), held([0.0] * 6, [1.0] * 6)
+    assert (five.decision, five.why, five.p_value) == ("inconclusive", "too few units", None)
+    assert (six.decision, six.change, six.p_value) == ("better", 1.0, None)
+    mixed = held([0.5, 0.6, 0.7, 0.5, 0.6, 0.7], [0.6, 0.5, 0.9, 0.4, 0.7, 0.7])
+    assert (mixed.decision, mixed.why) == ("inconclusive", "interval holds zero")
+
+
+def test_the_accuracy_of_responses_moves_by_cases():
+    cases = [{"id": str(index), "expected": "yes"} for index in range(40)]
+
+    def answered(right: int) -> Scorecard:
+        given = [{"case_id": str(index), "output": "yes" if index < right else "no"} for index in range(40)]
+        return scored("responses", cases, given)
+
+    found = change_verdict(answered(20), answered(30), "responses", Flips(fixed=(("(no category)", 10),)))
+    assert (found.decision, found.change, found.interval and found.interval.unit) == ("better", 0.25, "cases")
+    assert ends(found.interval) == (0.112, 0.388)
+
+
+def test_fields_that_moved_are_tested_each_and_adjusted_together():
+    assert moved_fields(Flips(fixed=(("total", 9), ("date", 1)), broken=(("name", 6), ("date", 1)))) == (
+        FieldMove("total", 9, 0, 2 / 2**9, 6 / 2**9),
+        FieldMove("name", 0, 6, 2 / 2**6, 4 / 2**6),
+        FieldMove("date", 1, 1, 1.0, 1.0),
+    )
+
+
+def test_a_change_that_resampling_sees_is_the_one_that_is_judged():
+    before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------", "+++++-----"]
+    after = ["+++++++---", "++++++++--", "++++++++--", "++++++++--", "+++++++---", "+++++++---"]
+    resampled = bootstrap_of_change(card(*before), card(*after), "fields")
+    assert resampled is not None
+    assert (resampled.unit, resampled.n) == ("documents", 6)
+    assert ends(resampled) == pytest.approx((0.212, 0.321), abs=0.03)
+
+
+def test_the_least_change_is_at_least_eight_cells_and_grows_with_the_scatter():
+    quiet = verdict(["+" * 60 + "-" * 40], ["+" * 61 + "-" * 39])
+    loud = verdict(["+" * 60 + "-" * 40], ["-" * 20 + "+" * 61 + "-" * 19])
+    assert quiet.detectable == pytest.approx(0.08)
+    assert loud.detectable == pytest.approx(0.182, abs=0.001)
