@@ -21,6 +21,7 @@ from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point,
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.model.values import Unusable, Value
+from sitegen.pages.report import Past
 
 SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")
 
@@ -415,3 +416,12 @@ PROBLEMS = (
     ),
     Problem("warning", "The history is cut off.", "Fetch the whole history: git fetch --unshallow."),
 )
+
+
+def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> Past:
+    """What came before a point. ``wrong_before``: (document, path) of what was wrong since the point before it."""
+
+    def wrong_since(judgement: Judgement) -> int:
+        return index - 1 if (judgement.document, judgement.path) in wrong_before else index
+
+    return Past([point.snapshot for point in series.points[: index + 1]], wrong_since)

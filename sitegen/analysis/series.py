@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
+from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
@@ -16,6 +17,8 @@ from sitegen.model.timeline import Blob, Snapshot
 
 HEADLINES: Final = 3
 """Metrics of a kind that are kept of every point at once: the headline and what is drawn beside it."""
+
+_DIGEST: Final = hashlib.sha256().digest_size
 
 
 def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") -> str:
@@ -62,6 +65,28 @@ def unpack(body: bytes) -> Scorecard | None:
         return msgspec.json.decode(body, type=Scorecard)
     except (msgspec.DecodeError, msgspec.ValidationError):
         return None
+
+
+def pack_cells(keys: Sequence[str], cells: CellMap) -> bytes:
+    """The cells of an eval's first points as bytes for the memo, bound to the keys of those points."""
+    import msgspec
+
+    return _bound_to(keys[: cells.points]) + msgspec.json.encode(cells)
+
+
+def unpack_cells(keys: Sequence[str], body: bytes) -> CellMap | None:
+    """The cells from the memo; None if they are of other points, or in an older form."""
+    import msgspec
+
+    try:
+        cells = msgspec.json.decode(body[_DIGEST:], type=CellMap)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+    return cells if cells.points <= len(keys) and body[:_DIGEST] == _bound_to(keys[: cells.points]) else None
+
+
+def _bound_to(keys: Sequence[str]) -> bytes:
+    return hashlib.sha256("".join(keys).encode()).digest()
 
 
 def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, ...]) -> Headline:

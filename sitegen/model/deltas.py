@@ -43,9 +43,8 @@ class Delta(NamedTuple):
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]
     """In the order of the kind's specs; the first is the headline."""
-    fixed: int = 0
-    """Cells that were wrong before and are not now."""
-    broken: int = 0
-    """Cells that are wrong now and were not before."""
-    still: int = 0
-    """Cells that are wrong in both."""
+
+    @property
+    def headline(self) -> MetricDelta:
+        """That of the headline metric."""
+        return self.metrics[0]

@@ -13,6 +13,10 @@ ERROR_TYPES: Final[tuple[ErrorType, ...]] = ("omission", "hallucination", "wrong
 """In the order in which pages list and stack them."""
 
 
+EXTRA_ITEM: Final = "extra item"
+"""The note of a hallucination that belongs to a list item without an expected one."""
+
+
 class Judgement(NamedTuple):
     """One attribute of one document, judged. An error among them is called a *discrepancy*."""
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sitegen.model.cells import CellMap
+from sitegen.model.deltas import Delta
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -32,6 +35,14 @@ class Point(NamedTuple):
     scorecard: Scorecard
     edits: tuple[Edit, ...]
     """Edits of instruction files that drive the eval, after the previous point's commit and up to this one's."""
+    now: Scorecard | None = None
+    """The same output under the ground truth and the rules of the newest point; None if nobody asked."""
+    delta: Delta | None = None
+    """Against the point before it; None for the first."""
+    flips: Flips | None = None
+    """What became of the cells since the point before it."""
+    stale: bool = False
+    """Instructions that drive the eval were edited since the output was made, and it was not made again."""
 
 
 class Series(NamedTuple):
@@ -42,6 +53,8 @@ class Series(NamedTuple):
     specs: tuple[MetricSpec, ...]
     points: tuple[Point, ...]
     """One a snapshot, in series order; empty if the eval has no outputs yet."""
+    cells: CellMap = CellMap(0, ())
+    """Every cell through all points; empty if nobody asked."""
 
 
 class Headline(NamedTuple):
@@ -65,6 +78,8 @@ class EvalSummary(NamedTuple):
     specs: tuple[MetricSpec, ...]
     headlines: tuple[Headline, ...]
     deleted: bool = False
+    stale: bool = False
+    """The newest point is."""
     steps: tuple[Step, ...] = ()
     """Where its level changed, oldest first."""
 

@@ -1,14 +1,12 @@
 """The report of one snapshot: its numbers, and every discrepancy with what was expected and what came.
 
-A report is a function of its snapshot and the one before it, so that a new commit never changes an old report.
+A report is a function of its snapshot and those before it, so that a new commit never changes an old report.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -70,6 +68,27 @@ class Section(NamedTuple):
     judged: int
 
 
+class Past(NamedTuple):
+    """What came before a report."""
+
+    snapshots: Sequence[Snapshot]
+    """All up to its own."""
+    wrong_since: Callable[[Judgement], int | None]
+    """The first point of the streak of errors that a discrepancy belongs to."""
+
+
+class Since(NamedTuple):
+    """The point from which on something has been wrong without a break."""
+
+    label: str
+    file: str
+    short: str
+    points: int
+    """How many points it has been wrong, this one included."""
+    new: bool
+    """It was not wrong in the point before this one."""
+
+
 class Discrepancy(NamedTuple):
     """An error as the table shows it."""
 
@@ -81,8 +100,12 @@ class Discrepancy(NamedTuple):
     expected: Shown
     actual: Shown
     note: str
-    new: bool
-    """Not wrong in the previous point."""
+    since: Since
+
+    @property
+    def new(self) -> bool:
+        """Not wrong in the previous point."""
+        return self.since.new
 
 
 class Previous(NamedTuple):
@@ -157,17 +180,14 @@ def report_page(
     point: Point,
     previous: Point | None,
     result: Result,
-    previous_wrong: frozenset[tuple[str, str]] | None,
+    past: Past,
     limit: int,
     problems: tuple[Problem, ...] = (),
     instructions: Commit | None = None,
 ) -> Page:
     """The page of one snapshot.
 
-    ``instructions`` is what ``instructions_of`` says.
-
-    ``previous_wrong`` is what ``wrong_places`` says of the previous point's result, None if there is no such point:
-    then nothing is marked as new. ``limit`` is how many discrepancies of each type are drawn.
+    ``instructions`` is what ``instructions_of`` says; ``limit`` is how many discrepancies of each type are drawn.
     """
     at, card = point.snapshot, result.scorecard
     wrong = [one for one in result.judgements if one.outcome not in _CORRECT]
@@ -176,7 +196,7 @@ def report_page(
     before = previous.scorecard if previous else None
     now, then = errors_by_type(card.counts), errors_by_type(before.counts) if before else None
     alignments = _alignments(result)
-    fresh = sum(1 for one in wrong if _is_new(one, previous_wrong))
+    since = _since(info, wrong, past)
     view = ReportView(
         info=info,
         label=at.label,
@@ -206,9 +226,9 @@ def report_page(
         fields=card.fields,
         documents=_documents(card.documents),
         more_documents=max(0, len(card.documents) - DOCUMENTS),
-        discrepancies=_discrepancies(wrong, previous_wrong, limit, {one.name for one in sections}, group),
+        discrepancies=_discrepancies(wrong, since, limit, {one.name for one in sections}, group),
         total=len(wrong),
-        new=fresh,
+        new=sum(one.new for one in since),
         left_out=_left_out(wrong, limit),
         data=links.report_data(info.id, at.slug).rpartition("/")[2],
         problems=problems,
@@ -219,30 +239,6 @@ def report_page(
         recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs)),
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)
-
-
-def instructions_of(at: Snapshot, edits: Sequence[Edit]) -> Commit | None:
-    """The newest of the edits, which are in the order of commits, that the output can have been made with.
-
-    Not after the time that the output records, else not after its commit. None if there is none, if a recorded time
-    cannot be read, and if the output records a commit: that one is the answer.
-    """
-    if at.made_at:
-        return None
-    recorded = _time(at.recorded_at) if at.recorded_at else None
-    if at.recorded_at and recorded is None:
-        return None
-    for index in range(bisect_right(edits, at.commit.position, key=_position), 0, -1):
-        commit = edits[index - 1].commit
-        made = _time(commit.committed_at) if recorded else None
-        if recorded is None or (made is not None and made <= recorded):
-            return commit
-    return None
-
-
-def wrong_places(result: Result) -> frozenset[tuple[str, str]]:
-    """(document, path) of every discrepancy: what the next report needs to tell new ones."""
-    return frozenset((one.document, one.path) for one in result.judgements if one.outcome not in _CORRECT)
 
 
 def is_bounded(result: Result, limit: int) -> bool:
@@ -276,20 +272,32 @@ def _grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str],
     return str if flat else section
 
 
-def _is_new(judgement: Judgement, previous_wrong: frozenset[tuple[str, str]] | None) -> bool:
-    return previous_wrong is not None and (judgement.document, judgement.path) not in previous_wrong
+def _since(info: EvalInfo, wrong: Iterable[Judgement], past: Past) -> list[Since]:
+    """Since when each discrepancy has been one."""
+    last = len(past.snapshots) - 1
+    known: dict[int, Since] = {}
+    out = []
+    for one in wrong:
+        index = past.wrong_since(one)
+        start = last if index is None else index
+        if start not in known:
+            at = past.snapshots[start]
+            file = links.report(info.id, at.slug).rpartition("/")[2]
+            known[start] = Since(at.label, file, at.commit.short, last - start + 1, start == last > 0)
+        out.append(known[start])
+    return out
 
 
 def _discrepancies(
     wrong: Iterable[Judgement],
-    previous_wrong: frozenset[tuple[str, str]] | None,
+    since: Iterable[Since],
     limit: int,
     sections: set[str],
     group: Callable[[str], str],
 ) -> tuple[Discrepancy, ...]:
     out: list[Discrepancy] = []
     left = dict.fromkeys(ERROR_TYPES, limit)
-    for number, one in enumerate(wrong, 1):
+    for number, (one, start) in enumerate(zip(wrong, since, strict=True), 1):
         kind: ErrorType = one.outcome  # type: ignore[assignment]
         if not left[kind]:
             continue
@@ -306,7 +314,7 @@ def _discrepancies(
                 expected,
                 actual,
                 "" if kind == "hallucination" else one.note,
-                _is_new(one, previous_wrong),
+                start,
             )
         )
     return tuple(out)
@@ -354,19 +362,6 @@ def _made_with(at: Snapshot) -> str:
     if at.recorded_at:
         return "the last edit not after the time that the output records"
     return "the last edit up to this commit, for the output records neither commit nor time"
-
-
-def _position(edit: Edit) -> int:
-    return edit.commit.position
-
-
-def _time(iso: str) -> datetime | None:
-    """A time without a zone is taken as UTC."""
-    try:
-        time = datetime.fromisoformat(iso)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _previous(info: EvalInfo, previous: Point | None) -> Previous | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -67,6 +68,22 @@ class FieldsScorer:
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(expected.documents), key=expected.key)
         return _Scoring(rules, expected, output, findings).result()
 
+    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+        """From the counts of these documents; which attributes they are from, these do not say."""
+        return _metrics(stats.total([Counts(), *(document.counts for document in documents)]), documents, None)
+
+
+def _metrics(counts: Counts, documents: Iterable[DocumentScore], over_attributes: float | None) -> tuple[Metric, ...]:
+    values = (
+        stats.f1(counts),
+        stats.precision(counts),
+        stats.recall(counts),
+        stats.field_accuracy(counts),
+        stats.mean(stats.f1(document.counts) for document in documents)[0],
+        over_attributes,
+    )
+    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
+
 
 class _Scoring:
     """The judging of one output."""
@@ -100,21 +117,13 @@ class _Scoring:
             self._panels += judge.panels
         counts = stats.total(document.counts for document in documents)
         fields = self._fields()
-        macro, without = stats.mean(stats.f1(document.counts) for document in documents)
+        without = sum(stats.f1(document.counts) is None for document in documents)
         macro_fields, fields_without = stats.mean(stats.f1(field.counts) for field in fields)
-        values = (
-            stats.f1(counts),
-            stats.precision(counts),
-            stats.recall(counts),
-            stats.field_accuracy(counts),
-            macro,
-            macro_fields,
-        )
         readable = any(document.status == "scored" for document in documents)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
+            metrics=_metrics(counts, documents, macro_fields),
             documents=tuple(documents),
             fields=fields,
             findings=bounded(self._findings),

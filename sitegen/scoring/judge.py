@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Final
 
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import EXTRA_ITEM, Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
@@ -17,7 +17,6 @@ from sitegen.scoring.rules import FieldRule, Rules
 
 BLANK: Final = "expected blank"
 EXTRA: Final = "not in ground truth"
-EXTRA_ITEM: Final = "extra item"
 MISSING_ITEM: Final = "missing item"
 NOT_AN_OBJECT: Final = "not an object"
 NOT_A_LIST: Final = "not a list of objects"

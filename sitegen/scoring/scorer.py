@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.scorecards import Result
+from sitegen.model.metrics import Metric, MetricSpec, Nouns
+from sitegen.model.scorecards import DocumentScore, Result
 
 
 class File(NamedTuple):
@@ -61,3 +61,6 @@ class Scorer(Protocol):
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+
+    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+        """The metrics of these documents alone, as far as their own scores say; the others are undefined."""

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.deltas import Side, delta
+from sitegen.analysis.flips import flips
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import HEADLINES, headline, pack, problems, scorecard_key, standing, unpack
+from sitegen.analysis.series import HEADLINES, headline, pack_cells, problems, standing, unpack_cells
+from sitegen.model.cells import CellMap
+from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
+from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
-from sitegen.pages.report import instructions_of, is_bounded, report_page, wrong_places
+from sitegen.pages.report import Past, is_bounded, report_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
+from sitegen.stages.cards import Cards, presents
 from sitegen.stages.scoring import results
-from sitegen.stages.vectors import Rows, model_of, vectors_of
+from sitegen.stages.vectors import Rows, vectors_of
 from sitegen.stages.workshop import Workshop
 
 
@@ -32,12 +40,14 @@ class EvalTask(NamedTuple):
     history: EvalHistory
     edits: tuple[Edit, ...]
     """Of the instruction files that drive it, by commit."""
-    scorecards: tuple[bytes | None, ...]
-    """What the memo knows, one for each snapshot."""
+    scorecards: tuple[tuple[str, bytes], ...]
+    """(key, body) of what the memo knows."""
     pages: tuple[PageRow, ...]
     """What surely stands in the output folder."""
     vectors: Rows = ()
     """What the memo knows of the texts of its outputs."""
+    cells: bytes | None = None
+    """What the memo knows of its cells, as ``pack_cells`` made it."""
 
 
 class EvalDone(NamedTuple):
@@ -55,17 +65,13 @@ class EvalDone(NamedTuple):
     kept: int
     vectors: Rows = ()
     """Those that the memo did not know."""
+    cells: bytes | None = None
+    """Its cells, if they were followed further."""
 
 
 def owner(eval_id: str) -> str:
     """Who owns the files of an eval."""
     return f"eval:{eval_id}"
-
-
-def keys(history: EvalHistory) -> tuple[str, ...]:
-    """The memo's key of each snapshot."""
-    version, model = scorer(history.kind).version, model_of(history.kind)
-    return tuple(scorecard_key(history.kind, version, snapshot, model) for snapshot in history.snapshots)
 
 
 def write_eval(task: EvalTask) -> EvalDone:
@@ -74,7 +80,7 @@ def write_eval(task: EvalTask) -> EvalDone:
 
 
 class _EvalWork:
-    """One run of a task, snapshot after snapshot; holds the results of two snapshots and the scorecards of all."""
+    """One run of a task, snapshot after snapshot; holds one result at a time, and the scorecards of all."""
 
     def __init__(self, task: EvalTask) -> None:
         self._task = task
@@ -83,35 +89,50 @@ class _EvalWork:
         self._snapshots = task.history.snapshots
         self._scorer = scorer(task.history.kind)
         self._owner = owner(task.info.id)
-        self._keys = keys(task.history)
-        self._cards = [unpack(body) if body else None for body in task.scorecards]
+        self._vectors = vectors_of(task.history.kind, task.vectors)
+        self._cards = Cards(self._shop, task.history.kind, self._vectors, task.scorecards)
+        self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
+        self._told = Told(
+            self._snapshots,
+            task.edits,
+            [instructions_of(snapshot, task.edits) for snapshot in self._snapshots],
+            self._scorer.metrics,
+            self._scorer.over,
+        )
         self._edits = edits_of_points(self._snapshots, task.edits)
-        self._instructions = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
         self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
         self._renderer = self._shop.renderer()
-        self._vectors = vectors_of(task.history.kind, task.vectors)
 
     def run(self) -> EvalDone:
         page_keys = self._page_keys()
         stale = {index for index, key in enumerate(page_keys) if not self._is_fresh(index, key)}
-        unknown = {index for index, card in enumerate(self._cards) if card is None}
-        last = len(self._snapshots) - 1
-        compared = {last} if self._lacks_variants(page_keys) else set()
-        # A report says what is new against the point before it, so that one is scored again too.
-        needed = sorted(stale | unknown | compared | {index - 1 for index in stale if index})
-        new = []
-        before: tuple[int, Result] | None = None
+        compared = {len(self._snapshots) - 1} if self._lacks_variants(page_keys) else set()
+        follower = Follower(self._known_cells())
+        if min(stale, default=follower.points) < follower.points:
+            follower = Follower()  # a report says since when each field is wrong, so that all before it are followed
+        unknown = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
+        needed = sorted(stale | compared | unknown | set(range(follower.points, len(self._snapshots))))
+        self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
+        committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
+        kept: CellMap | None = None
         for index, result in zip(needed, self._results(needed), strict=True):
-            if index in unknown:
-                self._cards[index] = result.scorecard
-                new.append((self._keys[index], pack(result.scorecard)))
+            self._cards.put(self._snapshots[index], result.scorecard)
+            if index == follower.points:
+                follower.follow(result.judgements)
+                if follower.points == committed:
+                    kept = follower.cells()
             if index in stale:
-                previous = before[1] if before and before[0] == index - 1 else None
-                self._write_report(index, result, previous, page_keys[index])
+                self._write_report(index, result, follower, page_keys[index])
             if index in compared:
                 self._write_variants(index, result, page_keys[index])
-            before = (index, result)
-        return self._finish(tuple(new))
+        return self._finish(follower.cells(), pack_cells(self._keys, kept) if kept else None)
+
+    def _known_cells(self) -> CellMap | None:
+        """What the memo knows, if it is of the same points."""
+        return unpack_cells(self._keys, self._task.cells) if self._task.cells else None
+
+    def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
+        return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
 
     def _is_fresh(self, index: int, key: str) -> bool:
         """Whether the report stands, and the whole result beside it if the report needed one."""
@@ -122,38 +143,42 @@ class _EvalWork:
         return True
 
     def _page_keys(self) -> list[str]:
-        """The digest of all that each report shows: snapshot, the one before it, the eval's words, the templates."""
+        """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
         always = repr((self._shop.templates, self._shop.discrepancies_per_type, self._info))
         found = []
-        before = ""
+        history = ""
         for snapshot, key, edits, commit in zip(
-            self._snapshots, self._keys, self._edits, self._instructions, strict=True
+            self._snapshots, self._keys, self._edits, self._told.made_with, strict=True
         ):
-            here = f"{snapshot!r}{key}"
-            found.append(digest(always, before, here, repr([edit.commit.sha for edit in edits]), repr(commit)))
-            before = here
+            history = digest(history, repr(snapshot), key)
+            found.append(digest(always, history, repr([edit.commit.sha for edit in edits]), repr(commit)))
         return found
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
         return results(self._shop, self._scorer, [self._snapshots[index] for index in needed], self._vectors)
 
-    def _point(self, index: int) -> Point:
-        card = self._cards[index]
-        assert card is not None
-        return Point(self._snapshots[index], card, self._edits[index])
+    def _side(self, index: int) -> Side:
+        return Side(self._snapshots[index], self._cards[self._snapshots[index]])
 
-    def _write_report(self, index: int, result: Result, previous: Result | None, key: str) -> None:
-        point = Point(self._snapshots[index], result.scorecard, self._edits[index])
+    def _write_report(self, index: int, result: Result, follower: Follower, key: str) -> None:
+        at, before = self._side(index), self._side(index - 1) if index else None
+        point = Point(
+            at.snapshot,
+            result.scorecard,
+            self._edits[index],
+            delta=before and delta(self._scorer.metrics, self._scorer.over, before, at, self._cards.__getitem__),
+            flips=flips(follower.lately(), index - 1, index) if before else None,
+        )
         page = report_page(
             self._info,
             self._scorer.metrics,
             point,
-            self._point(index - 1) if index else None,
+            Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
             result,
-            wrong_places(previous) if previous else None,
+            Past(self._snapshots[: index + 1], follower.wrong_since),
             self._shop.discrepancies_per_type,
             problems(self._info.id, point.snapshot, result.scorecard),
-            self._instructions[index],
+            self._told.made_with[index],
         )
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if is_bounded(result, self._shop.discrepancies_per_type):
@@ -164,8 +189,8 @@ class _EvalWork:
         """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
         if not page_keys or self._task.history.kind != "responses":
             return False
-        card = self._cards[-1]
-        if card is not None and not has_variants(self._info, card):
+        newest = self._snapshots[-1]
+        if newest in self._cards and not has_variants(self._info, self._cards[newest]):
             return False
         return not self._writer.is_fresh(self._owner, links.variants(self._info.id), page_keys[-1])
 
@@ -176,42 +201,40 @@ class _EvalWork:
             page = variants_page(self._info, self._scorer.metrics, self._snapshots[index], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), key)
 
-    def _finish(self, new: tuple[tuple[str, bytes], ...]) -> EvalDone:
-        points = tuple(self._point(index) for index in range(len(self._snapshots)))
+    def _finish(self, cells: CellMap, kept: bytes | None) -> EvalDone:
+        self._cards.fill(presents(self._task.history))
+        self._cards.fill(mixture for index in range(len(self._snapshots)) for mixture in self._mixtures(index))
         specs = self._scorer.metrics
-        series = Series(self._info, self._task.history, specs, points)
-        page = trend_page(series)
-        self._writer.write(self._owner, page.path, self._renderer.render(page))
+        series = Series(
+            self._info, self._task.history, specs, points(self._told, self._cards.__getitem__, cells), cells
+        )
+        for page in eval_pages(series):
+            self._writer.write(self._owner, page.path, self._renderer.render(page))
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)
+        deleted = self._task.history.deleted
         return EvalDone(
             summary=EvalSummary(
                 info=self._info,
                 specs=specs[:HEADLINES],
-                headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in points),
-                deleted=self._task.history.deleted,
+                headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in series.points),
+                deleted=deleted,
+                stale=bool(series.points) and series.points[-1].stale,
                 steps=steps_of(series),
             ),
-            scorecards=new,
+            scorecards=self._cards.new,
             rows=tuple(self._writer.rows),
             problems=standing(
-                [problems(self._info.id, point.snapshot, point.scorecard) for point in points],
-                deleted=self._task.history.deleted,
+                [problems(self._info.id, point.snapshot, point.scorecard) for point in series.points], deleted=deleted
             ),
-            attributes=tuple(field.attribute for field in points[-1].scorecard.fields) if points else (),
+            attributes=tuple(field.attribute for field in series.points[-1].scorecard.fields) if series.points else (),
             written=self._writer.written,
             kept=self._writer.kept,
             vectors=self._vectors.new if self._vectors else (),
+            cells=kept,
         )
 
 
-def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """For each snapshot the edits after the commit of the one before it, and up to its own commit."""
-    positions = [edit.commit.position for edit in edits]
-    found = []
-    start = 0
-    for snapshot in snapshots:
-        end = max(start, bisect_right(positions, snapshot.commit.position))
-        found.append(tuple(edits[start:end]))
-        start = end
-    return found
+def eval_pages(series: Series) -> Iterator[Page]:
+    """The pages of an eval that show all of its points, in the order in which they are read."""
+    yield trend_page(series)

@@ -11,12 +11,14 @@ from sitegen.history.state import decode, encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
-from sitegen.stages.eval_task import EvalTask, keys, owner, write_eval
+from sitegen.stages.cards import wanted_keys
+from sitegen.stages.eval_task import EvalTask, owner, write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 
 SUMMARY = "summary"
+CELLS = "cells"
 
 
 class Evals(NamedTuple):
@@ -46,6 +48,8 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         step(len(task.history.snapshots))
         memo.keep_scorecards(done.scorecards)
         keep_vectors(memo, done.summary.info.id, done.vectors)
+        if done.cells is not None:
+            memo.put(CELLS, done.summary.info.id, done.cells)
         memo.put(SUMMARY, done.summary.info.id, encode(_Kept(done.summary, done.attributes, done.problems)))
         ledger.record(owner(done.summary.info.id), done.rows, done.written, done.kept)
     if timeline.update.complete:
@@ -53,6 +57,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         for eval_id in memo.keys(SUMMARY):
             if eval_id not in alive:
                 memo.delete(SUMMARY, eval_id)
+                memo.delete(CELLS, eval_id)
                 forget_vectors(memo, eval_id)
     kept = [decode(body, _Kept) for _, body in memo.all(SUMMARY)]
     return Evals(
@@ -63,14 +68,13 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
 
 
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
-    wanted = keys(history)
-    known = memo.scorecards(wanted)
     return EvalTask(
         workshop=timeline.shop,
         info=timeline.info(history),
         history=history,
         edits=driving_edits(timeline, history.id),
-        scorecards=tuple(known.get(key) for key in wanted),
+        scorecards=tuple(memo.scorecards(wanted_keys(history)).items()),
         pages=ledger.known(owner(history.id)),
         vectors=known_vectors(memo, history.id, history.kind),
+        cells=memo.get(CELLS, history.id),
     )

@@ -9,7 +9,7 @@ from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.pages.report import report_page
+from sitegen.pages.report import Past, report_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer
@@ -43,7 +43,8 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
         settings="{}",
     )
     every = len(result.judgements)
-    page = report_page(info, scorer(kind).metrics, Point(snapshot, result.scorecard, ()), None, result, None, every)
+    alone = Past((snapshot,), lambda judgement: 0)
+    page = report_page(info, scorer(kind).metrics, Point(snapshot, result.scorecard, ()), None, result, alone, every)
     folder = bench.root / ".sitegen" / "preview"
     renderer = Renderer((find_templates(),), SiteInfo(bench.root.name, __version__))
     writer = Writer(folder, {})

@@ -1,18 +1,25 @@
-"""The series of one eval, for the terminal: history and scores without any page."""
+"""The series of one eval, for commands: history, scores and cells without any page."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.cells import Follower
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.series import pack, unpack
+from sitegen.analysis.points import Told, instructions_of, points
+from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.errors import ConfigurationError
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
-from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Point, Series
+from sitegen.model.cells import CellMap
+from sitegen.model.commits import WORKTREE
+from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.project import Options, open_project
 from sitegen.scoring.kinds import scorer
-from sitegen.stages.eval_task import edits_of_points, keys
+from sitegen.stages.cards import Cards, presents, wanted_keys
+from sitegen.stages.evals import CELLS
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import driving_edits, fold
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
@@ -20,7 +27,7 @@ from sitegen.stages.workshop import Workshop
 
 
 def read_series(options: Options, eval_id: str) -> Series:
-    """Fold the history and score what the memo does not know.
+    """Fold the history, score what the memo does not know, and follow every cell.
 
     The fold is made on a copy, so that what the memo knows of a built site stays true. Raises ConfigurationError if
     there is no such eval.
@@ -34,21 +41,32 @@ def read_series(options: Options, eval_id: str) -> Series:
         if history is None:
             known = ", ".join(one.id for one in evals)
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
-        cards = _scorecards(timeline.shop, memo, history)
-    edits = edits_of_points(history.snapshots, driving_edits(timeline, eval_id))
-    points = tuple(map(Point, history.snapshots, cards, edits))
-    return Series(timeline.info(history), history, scorer(history.kind).metrics, points)
+        cards, cells = _scored(timeline.shop, memo, history)
+    edits, by = driving_edits(timeline, eval_id), scorer(history.kind)
+    made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
+    told = Told(history.snapshots, edits, made_with, by.metrics, by.over)
+    every = points(told, cards.__getitem__, cells)
+    return Series(timeline.info(history), history, by.metrics, every, cells)
 
 
-def _scorecards(shop: Workshop, memo: Memo, history: EvalHistory) -> list[Scorecard]:
-    wanted = keys(history)
-    known = {key: card for key, body in memo.scorecards(wanted).items() if (card := unpack(body))}
-    missing = [index for index, key in enumerate(wanted) if key not in known]
+def _scored(shop: Workshop, memo: Memo, history: EvalHistory) -> tuple[Cards, CellMap]:
+    snapshots = history.snapshots
     vectors = vectors_of(history.kind, known_vectors(memo, history.id, history.kind))
-    new = results(shop, scorer(history.kind), [history.snapshots[index] for index in missing], vectors)
-    for index, result in zip(missing, new, strict=True):
-        known[wanted[index]] = result.scorecard
-        memo.keep_scorecards([(wanted[index], pack(result.scorecard))])
+    cards = Cards(shop, history.kind, vectors, memo.scorecards(wanted_keys(history)).items())
+    keys = [cards.key(snapshot) for snapshot in snapshots]
+    body = memo.get(CELLS, history.id)
+    follower = Follower(unpack_cells(keys, body) if body else None)
+    known = follower.points
+    rest = snapshots[known:]
+    for snapshot, result in zip(rest, results(shop, scorer(history.kind), rest, vectors), strict=True):
+        cards.put(snapshot, result.scorecard)
+        follower.follow(result.judgements)
+    cards.fill((*snapshots, *presents(history)))
+    cards.fill(mixture for pair in pairwise(snapshots) for mixture in mixtures(*pair))
+    cells = follower.cells()
+    memo.keep_scorecards(cards.new)
+    if follower.points > known and snapshots[-1].commit.sha != WORKTREE:
+        memo.put(CELLS, history.id, pack_cells(keys, cells))
     if vectors:
         keep_vectors(memo, history.id, vectors.new)
-    return [known[key] for key in wanted]
+    return cards, cells

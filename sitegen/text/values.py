@@ -26,6 +26,11 @@ def as_text(value: Value) -> str:
     return _compact(value)
 
 
+def as_json(value: Value) -> str:
+    """Compact JSON, texts in quotation marks: ``"12"`` is not 12."""
+    return _compact(value)
+
+
 def _compact(value: Value, depth: int = 0) -> str:
     """JSON on one line; numbers keep their spelling, which ``json.dumps`` would not leave them."""
     if isinstance(value, str):

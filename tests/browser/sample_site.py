@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sitegen.model.cells import WRONG
 from sitegen.model.series import Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import exports, search
@@ -11,7 +12,7 @@ from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import problems_page
-from sitegen.pages.report import report_page, wrong_places
+from sitegen.pages.report import report_page
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
 from tests import pages_sample as sample
@@ -66,15 +67,19 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     before: Point | None = series.points[index - 1] if index else None
     judged = sample.judgements(index + 1, 60 if index > 50 else 400, documents)
     result = sample.result(judged)._replace(scorecard=point.scorecard)
-    wrong = wrong_places(sample.result(sample.judgements(index, 300, documents))) if index else None
-    return report_page(series.info, series.specs, point, before, result, wrong, 50)
+    wrong = frozenset(
+        (one.document, one.path) for one in sample.judgements(index, 300, documents) if one.outcome in WRONG
+    )
+    return report_page(series.info, series.specs, point, before, result, sample.past(series, index, wrong), 50)
 
 
 def _nasty(series: Series) -> Page:
     judged = sample.nasty_judgements() + sample.judgements(3, 900, ("f-1", "f-2", "f-3"), 12)
     result = sample.result(judged)
     point = series.points[41]._replace(scorecard=result.scorecard)
-    return report_page(series.info, series.specs, point, series.points[40], result, frozenset(), 50, sample.PROBLEMS)
+    return report_page(
+        series.info, series.specs, point, series.points[40], result, sample.past(series, 41), 50, sample.PROBLEMS
+    )
 
 
 def write(folder: Path, renderer: Renderer) -> None:

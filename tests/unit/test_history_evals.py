@@ -12,7 +12,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.stages.eval_task import keys
+from sitegen.stages.cards import KeyOf
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
 
 TRUTH = "evals/shop/ground_truth.csv"
@@ -248,7 +248,7 @@ def test_settings_that_are_changed_back_are_scored_as_before(repo: GitRepo) -> N
         (1, ("settings",)),
         (2, ("settings",)),
     ]
-    first, other, back = keys(history)
+    first, other, back = map(KeyOf(history.kind), history.snapshots)
     assert first == back != other
 
 

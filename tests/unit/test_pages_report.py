@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from sitegen.analysis.points import instructions_of
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.site import Page
@@ -12,11 +13,10 @@ from sitegen.pages.report import (
     ALIGNED,
     DOCUMENTS,
     LISTS,
-    instructions_of,
+    Past,
     is_bounded,
     report_page,
     section,
-    wrong_places,
 )
 from sitegen.pages.values import Shown, shown_pair
 from sitegen.render.environment import Renderer, find_templates
@@ -27,7 +27,7 @@ from tests import pages_sample as sample
 
 def _page(
     judged: list[Judgement],
-    previous_wrong: frozenset[tuple[str, str]] | None = None,
+    wrong_before: frozenset[tuple[str, str]] = frozenset(),
     limit: int = 50,
     previous: bool = True,
 ) -> Page:
@@ -35,7 +35,8 @@ def _page(
     result = sample.result(judged)
     point = series.points[5]._replace(scorecard=result.scorecard)
     before = series.points[4] if previous else None
-    return report_page(series.info, series.specs, point, before, result, previous_wrong, limit)
+    past = sample.past(series, 5, wrong_before) if previous else Past([point.snapshot], lambda judgement: 0)
+    return report_page(series.info, series.specs, point, before, result, past, limit)
 
 
 ONE = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
@@ -59,15 +60,11 @@ def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point()
 
 
 def test_nothing_is_new_in_the_first_point():
-    view = sample.view_of(_page([ONE, TWO], None, previous=False))
+    view = sample.view_of(_page([ONE, TWO], previous=False))
     assert view.new == 0
     assert view.previous is None
     assert [metric.change for metric in view.metrics] == [None] * 4
     assert [error.change for error in view.errors] == [None] * 4
-
-
-def test_wrong_places_are_the_discrepancies_of_a_result():
-    assert wrong_places(sample.result([ONE, TWO, FINE, BLANK])) == {("", "shipper.name"), ("", "cargo[0].amount")}
 
 
 def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
@@ -80,7 +77,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 
 def test_changes_are_counted_from_the_previous_point():
-    view = sample.view_of(_page([ONE, TWO, FINE], frozenset()))
+    view = sample.view_of(_page([ONE, TWO, FINE]))
     before = sample.series(6).points[4].scorecard.counts
     assert [error.change for error in view.errors] == [
         1 - before.omission,
@@ -131,7 +128,7 @@ def test_the_report_says_which_instructions_made_the_output():
     def made_with(**more: str) -> str:
         at = series.points[1].snapshot._replace(**more)  # type: ignore[arg-type]
         point = series.points[1]._replace(snapshot=at)
-        page = report_page(series.info, series.specs, point, None, result, None, 50)
+        page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50)
         return str(sample.view_of(page).made_with)
 
     assert made_with(made_at="a" * 40) == "the commit that the output records"
@@ -167,7 +164,9 @@ def test_a_pairing_is_shown_once_and_bounded():
     note = NotePanel("note", "a remark")
     result = sample.result([ONE])._replace(panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)
-    view = sample.view_of(report_page(series.info, series.specs, series.points[1], None, result, None, 50))
+    view = sample.view_of(
+        report_page(series.info, series.specs, series.points[1], None, result, sample.past(series, 1), 50)
+    )
     assert view.panels == (note,)
     assert view.alignments[0] == panel._replace(rows=rows[:ALIGNED], left_out=5)
     assert (len(view.alignments), view.more_alignments) == (LISTS, 1)
@@ -179,7 +178,7 @@ def test_a_report_does_not_depend_on_later_points():
     result = sample.result(judged)
     pages = [
         report_page(
-            series.info, series.specs, series.points[3], series.points[2], result, frozenset(), 50
+            series.info, series.specs, series.points[3], series.points[2], result, sample.past(series, 3), 50
         )
         for series in (sample.series(4), sample.series(60))
     ]  # fmt: skip
@@ -232,6 +231,8 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     series, result = sample.series(2), sample.result([ONE])
     card = result.scorecard._replace(convention=convention)
     point = series.points[1]._replace(scorecard=card)
-    page = report_page(series.info, series.specs, point, None, result._replace(scorecard=card), None, 50)
+    page = report_page(
+        series.info, series.specs, point, None, result._replace(scorecard=card), sample.past(series, 1), 50
+    )
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -61,6 +62,15 @@ class HighlightsScorer:
             return _no_gold((Finding("error", what, error.fix, error.line, "ground_truth"), *findings))
         return _Scoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
 
+    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+        """From the counts of these paragraphs."""
+        return _metrics(stats.total([Counts(), *(document.counts for document in documents)]))
+
+
+def _metrics(counts: Counts) -> tuple[Metric, ...]:
+    values = (stats.recall(counts), stats.precision(counts), stats.f1(counts))
+    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
+
 
 class _Scoring:
     """The comparing of one output."""
@@ -95,11 +105,10 @@ class _Scoring:
         fields = self._fields(judgements)
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
         panels.append(SpansPanel("Paragraphs", "", tuple(each.attribute for each in fields), tuple(texts)))
-        values = (stats.recall(counts), stats.precision(counts), stats.f1(counts))
         scorecard = Scorecard(
             status="unreadable" if self._output.unreadable else "scored",
             counts=counts,
-            metrics=tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True)),
+            metrics=_metrics(counts),
             documents=tuple(documents),
             fields=fields,
             findings=bounded(self._findings),

@@ -66,6 +66,12 @@ class JudgedScorer:
             findings += read.findings
         return _result(tuple(cases.values()), findings)
 
+    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+        """The mean score of these cases, the rest from their counts."""
+        scores = (metric.value for document in documents for metric in document.metrics if metric.name == "score")
+        counts = stats.total([Counts(), *(document.counts for document in documents)])
+        return _metrics(stats.mean(scores)[0], counts)
+
 
 def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
     shared = _shared(cases)

@@ -53,6 +53,11 @@ class ResponsesScorer:
             )
         return _Scoring(cases, inputs.outputs, inputs.embedder).result()
 
+    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+        """The accuracy of these variants; grades and texts are not in their counts."""
+        counts = stats.total([Counts(), *(document.counts for document in documents)])
+        return metrics(stats.field_accuracy(counts), [])
+
 
 class _Group(NamedTuple):
     """One variant, with every response and every case that has none."""

@@ -1,0 +1,118 @@
+"""Follows every cell of an eval from point to point: when it was right and wrong, and what was expected and given.
+
+A cell keeps only the points at which something about it changed, so that its history costs what happened to it and not
+how many points there are. ``Follower`` goes on where an earlier one stopped: a new point costs that point alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
+
+from sitegen.model.cells import WRONG, Cell, CellMap, Run
+from sitegen.model.outcomes import EXTRA_ITEM, Judgement
+from sitegen.model.values import Value
+from sitegen.text.values import as_json
+
+LONGEST: Final = 200
+"""Characters of a value that a cell keeps."""
+
+_Key: TypeAlias = tuple[str, str, bool]
+
+
+def shown(value: Value) -> str:
+    """A value as bounded JSON text, empty for none; two long values that differ anywhere stay different."""
+    if value is None:
+        return ""
+    text = as_json(value)
+    if len(text) <= LONGEST:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[: LONGEST - 10]}…#{digest}"
+
+
+class Follower:
+    """Takes the judgements of one point after the other."""
+
+    def __init__(self, known: CellMap | None = None) -> None:
+        """``known``: what an earlier one ended with."""
+        self._points = known.points if known else 0
+        self._tracks: dict[_Key, _Track] = {}
+        for cell in known.cells if known else ():
+            self._tracks[cell.document, cell.path, cell.extra] = _Track(cell.attribute, list(cell.runs))
+
+    @property
+    def points(self) -> int:
+        """How many points it has followed."""
+        return self._points
+
+    def follow(self, judgements: Iterable[Judgement]) -> None:
+        """One more point."""
+        here = self._points
+        tracks = self._tracks
+        judged = 0
+        for judgement in judgements:
+            key = _key(judgement)
+            track = tracks.get(key)
+            if track is None:
+                track = tracks[key] = _Track(judgement.attribute, [])
+            if track.seen == here and judgement.outcome not in WRONG:
+                continue  # judged twice at one place: the error is what counts
+            judged += track.seen != here
+            track.seen = here
+            if track.last is not judgement:  # most are made once for each ground truth and come again as they are
+                track.last = judgement
+                track.become(Run(here, judgement.outcome, shown(judgement.expected), shown(judgement.actual)))
+        if judged < len(tracks):
+            for track in tracks.values():
+                if track.seen != here:
+                    track.last = None
+                    track.become(Run(here, "absent", "", ""))
+        self._points = here + 1
+
+    def cells(self) -> CellMap:
+        """All that was followed."""
+        return self._map(tuple)
+
+    def lately(self) -> CellMap:
+        """The same without what ended before the last two points."""
+        earlier = self._points - 2
+        return self._map(lambda runs: tuple(runs[-3:]) if runs[-1].start > earlier else (runs[-1],))
+
+    def wrong_since(self, judgement: Judgement) -> int | None:
+        """The point from which on the cell of a judgement has been wrong without a break, up to the last point."""
+        since = None
+        for run in reversed(self._tracks[_key(judgement)].runs):
+            if not run.is_wrong:
+                break
+            since = run.start
+        return since
+
+    def _map(self, kept: Callable[[list[Run]], tuple[Run, ...]]) -> CellMap:
+        cells = (Cell(*key[:2], track.attribute, key[2], kept(track.runs)) for key, track in self._tracks.items())
+        return CellMap(self._points, tuple(cells))
+
+
+def _key(judgement: Judgement) -> _Key:
+    return judgement.document, judgement.path, judgement.note == EXTRA_ITEM
+
+
+class _Track:
+    """One cell on its way."""
+
+    __slots__ = ("attribute", "last", "runs", "seen")
+
+    def __init__(self, attribute: str, runs: list[Run]) -> None:
+        self.attribute = attribute
+        self.runs = runs
+        self.last: Judgement | None = None
+        self.seen = -1
+
+    def become(self, run: Run) -> None:
+        """What it is from a point on; nothing is added if it is that already."""
+        runs = self.runs
+        if runs and runs[-1].start == run.start:
+            runs.pop()
+        if not runs or runs[-1][1:] != run[1:]:
+            runs.append(run)

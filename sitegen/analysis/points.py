@@ -1,0 +1,118 @@
+"""The points of a series: each with both clocks, what changed since the one before, and whether it is out of date."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+from sitegen.analysis.attribution import under_rules_of
+from sitegen.analysis.deltas import Over, Side, delta
+from sitegen.analysis.flips import flips_between
+from sitegen.model.cells import CellMap
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Point
+from sitegen.model.timeline import Edit, Snapshot
+
+
+class Told(NamedTuple):
+    """What the points of an eval are made from."""
+
+    snapshots: Sequence[Snapshot]
+    edits: Sequence[Edit]
+    """All edits of the instructions that drive it, by commit."""
+    made_with: Sequence[Commit | None]
+    """For each snapshot the newest edit that its output can have been made with, if that is known."""
+    specs: Sequence[MetricSpec]
+    over: Over
+
+
+def points(told: Told, card: Callable[[Snapshot], Scorecard], cells: CellMap) -> tuple[Point, ...]:
+    """All points, oldest first. ``card``: the scorecard of a snapshot, or of a mixture of two."""
+    snapshots = told.snapshots
+    if not snapshots:
+        return ()
+    sides = [Side(snapshot, card(snapshot)) for snapshot in snapshots]
+    columns = zip(
+        snapshots,
+        [side.scorecard for side in sides],
+        edits_of_points(snapshots, told.edits),
+        [card(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots],
+        [None, *(delta(told.specs, told.over, before, after, card) for before, after in pairwise(sides))],
+        [None, *flips_between(cells, list(pairwise(range(len(sides)))))],
+        stale(told),
+        strict=True,
+    )
+    return tuple(Point(*column) for column in columns)
+
+
+def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+    """For each snapshot the edits after the commit of the one before it, and up to its own commit."""
+    positions = [edit.commit.position for edit in edits]
+    found = []
+    start = 0
+    for snapshot in snapshots:
+        end = max(start, bisect_right(positions, snapshot.commit.position))
+        found.append(tuple(edits[start:end]))
+        start = end
+    return found
+
+
+def stale(told: Told) -> list[bool]:
+    """Of each point, whether instructions were edited after its output was made, and it was not made again.
+
+    That can be said of the newest point, and of points that were only scored again.
+    """
+    positions = [edit.commit.position for edit in told.edits]
+    found = []
+    made = 0
+    for snapshot, commit in zip(told.snapshots, told.made_with, strict=True):
+        rescored = "outputs" not in snapshot.cause
+        if not rescored:
+            made = (commit or snapshot.commit).position
+        found.append(rescored and _any_between(positions, made, snapshot.commit.position))
+    if found:
+        found[-1] = _any_between(positions, made, None)
+    return found
+
+
+def _any_between(positions: Sequence[int], after: int, until: int | None) -> bool:
+    """Whether any position, of an ascending list, is later than one and, if there is another, not later than that."""
+    end = len(positions) if until is None else bisect_right(positions, until)
+    return end > bisect_right(positions, after)
+
+
+def instructions_of(at: Snapshot, edits: Sequence[Edit]) -> Commit | None:
+    """The newest of the edits, which are in the order of commits, that the output can have been made with.
+
+    Not after the time that the output records, else not after its commit. None if there is none, if a recorded time
+    cannot be read, and if the output records a commit: that one is the answer.
+    """
+    if at.made_at:
+        return None
+    recorded = _time(at.recorded_at) if at.recorded_at else None
+    if at.recorded_at and recorded is None:
+        return None
+    for index in range(bisect_right(edits, at.commit.position, key=_position), 0, -1):
+        commit = edits[index - 1].commit
+        made = _time(commit.committed_at) if recorded else None
+        if recorded is None or (made is not None and made <= recorded):
+            return commit
+    return None
+
+
+def _position(edit: Edit) -> int:
+    return edit.commit.position
+
+
+def _time(iso: str) -> datetime | None:
+    """A time without a zone is taken as UTC."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,94 @@
+"""The scorecards of an eval, whichever mixture of outputs, ground truth and rules they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from sitegen.analysis.attribution import mixtures, under_rules_of
+from sitegen.analysis.series import pack, scorecard_key, unpack
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.scoring import results
+from sitegen.stages.vectors import Vectors, model_of
+from sitegen.stages.workshop import Workshop
+
+
+def presents(history: EvalHistory) -> Iterator[Snapshot]:
+    """Each snapshot under the ground truth and the rules of the newest one: what the second clock scores."""
+    return (under_rules_of(snapshot, history.snapshots[-1]) for snapshot in history.snapshots)
+
+
+def wanted_keys(history: EvalHistory) -> list[str]:
+    """The memo's keys of every scorecard that the pages of an eval may need."""
+    key = KeyOf(history.kind)
+    crossed = (mixture for before, after in pairwise(history.snapshots) for mixture in mixtures(before, after))
+    every = (*history.snapshots, *presents(history), *crossed)
+    return list(dict.fromkeys(map(key, every)))
+
+
+class KeyOf:
+    """The memo's key of what a snapshot of some kind is scored from; made once for the same."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._version = scorer(kind).version
+        self._model = model_of(kind)
+        self._known: dict[tuple[object, ...], str] = {}
+
+    def __call__(self, snapshot: Snapshot) -> str:
+        """The digest of everything that decides its scorecard."""
+        decisive = (snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
+        if decisive not in self._known:
+            self._known[decisive] = scorecard_key(self._kind, self._version, snapshot, self._model)
+        return self._known[decisive]
+
+
+class Cards:
+    """Those that the memo knows, and those that are scored now."""
+
+    def __init__(self, shop: Workshop, kind: str, vectors: Vectors | None, known: Iterable[tuple[str, bytes]]) -> None:
+        self._shop = shop
+        self._scorer = scorer(kind)
+        self._vectors = vectors
+        self._bodies = dict(known)
+        self._cards: dict[str, Scorecard] = {}
+        self._new: dict[str, bytes] = {}
+        self.key = KeyOf(kind)
+
+    def __contains__(self, snapshot: Snapshot) -> bool:
+        return self._find(self.key(snapshot)) is not None
+
+    def __getitem__(self, snapshot: Snapshot) -> Scorecard:
+        """One that is known, or was put here."""
+        card = self._find(self.key(snapshot))
+        if card is None:
+            raise KeyError(snapshot)
+        return card
+
+    def put(self, snapshot: Snapshot, card: Scorecard) -> None:
+        """One that was scored."""
+        if snapshot not in self:
+            key = self.key(snapshot)
+            self._cards[key] = card
+            self._new[key] = pack(card)
+
+    def fill(self, snapshots: Iterable[Snapshot]) -> None:
+        """Score those that are not known, and keep nothing but their scorecards."""
+        missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
+        for snapshot, result in zip(missing, results(self._shop, self._scorer, missing, self._vectors), strict=True):
+            self.put(snapshot, result.scorecard)
+
+    @property
+    def new(self) -> tuple[tuple[str, bytes], ...]:
+        """(key, body) of those that the memo did not know."""
+        return tuple(self._new.items())
+
+    def _find(self, key: str) -> Scorecard | None:
+        card = self._cards.get(key)
+        if card is None and (body := self._bodies.pop(key, None)) is not None:
+            card = unpack(body)
+            if card is not None:
+                self._cards[key] = card
+        return card

@@ -1,0 +1,145 @@
+"""Laws of following cells, and of splitting a change into parts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitegen.analysis.attribution import ROLES, attribute, subsets
+from sitegen.analysis.cells import Follower, shown
+from sitegen.analysis.series import pack_cells, unpack_cells
+from sitegen.model.cells import Cell
+from sitegen.model.outcomes import Judgement
+
+PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
+VALUES = st.one_of(st.none(), st.integers(0, 2), st.sampled_from(["1", "x", "x" * 300, "x" * 299 + "y", "é"]))
+OUTCOMES = st.sampled_from(["correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error"])
+POINT = st.dictionaries(PATHS, st.tuples(OUTCOMES, VALUES, VALUES))
+SERIES = st.lists(POINT, max_size=8)
+
+
+def _judged(point: dict[str, tuple[Any, ...]]) -> list[Judgement]:
+    return [Judgement("", path, path, *rest) for path, rest in point.items()]
+
+
+def _followed(points: list[dict[str, tuple[Any, ...]]]) -> Follower:
+    follower = Follower()
+    for point in points:
+        follower.follow(_judged(point))
+    return follower
+
+
+@given(SERIES)
+def test_a_cell_is_at_each_point_what_was_judged_there(points):
+    cells = {cell.path: cell for cell in _followed(points).cells().cells}
+    for index, point in enumerate(points):
+        for path, cell in cells.items():
+            run = cell.at(index)
+            if path in point:
+                outcome, expected, actual = point[path]
+                assert run is not None
+                assert run[1:] == (outcome, shown(expected), shown(actual))
+            else:
+                assert run is None or run.state == "absent"
+
+
+@given(SERIES)
+def test_only_changes_are_kept(points):
+    for cell in _followed(points).cells().cells:
+        assert all(one.start < two.start and one[1:] != two[1:] for one, two in pairwise(cell.runs))
+
+
+@given(SERIES, st.integers(0, 8))
+def test_following_may_stop_anywhere_and_go_on(points, stop):
+    first = _followed(points[:stop]).cells()
+    keys = [f"{index:064d}" for index in range(len(points))]
+    follower = Follower(unpack_cells(keys, pack_cells(keys, first)))
+    for point in points[stop:]:
+        follower.follow(_judged(point))
+    assert follower.cells() == _followed(points).cells()
+
+
+@given(SERIES)
+def test_what_was_kept_belongs_to_its_own_points_alone(points):
+    keys = [f"{index:064d}" for index in range(len(points))]
+    body = pack_cells(keys, _followed(points).cells())
+    others = ["x", *keys[1:]]
+    assert (unpack_cells(others, body) is None) == bool(points)
+
+
+@given(SERIES.filter(bool))
+def test_wrong_since_is_the_start_of_the_streak(points):
+    follower = _followed(points)
+    by_path: dict[str, Cell] = {cell.path: cell for cell in follower.cells().cells}
+    for judgement in _judged(points[-1]):
+        streak = None
+        for index in reversed(range(len(points))):
+            run = by_path[judgement.path].at(index)
+            if run is None or not run.is_wrong:
+                break
+            streak = index
+        assert follower.wrong_since(judgement) == streak
+        assert by_path[judgement.path].wrong_since(len(points) - 1) == streak
+
+
+@given(SERIES.filter(bool))
+def test_what_is_left_of_the_past_says_the_same_of_the_last_two_points(points):
+    follower = _followed(points)
+    whole, late = follower.cells(), follower.lately()
+    for one, two in zip(whole.cells, late.cells, strict=True):
+        for index in {max(0, len(points) - 2), len(points) - 1}:
+            assert one.at(index) == two.at(index)
+
+
+def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
+    right, wrong = Judgement("", "a", "a", "correct", 1, 1), Judgement("", "a", "a", "omission", 1, None)
+    for order in ([right, wrong], [wrong, right]):
+        follower = Follower()
+        follower.follow(order)
+        assert [run.state for cell in follower.cells().cells for run in cell.runs] == ["omission"]
+
+
+def test_an_extra_item_is_not_the_expected_item_of_its_number():
+    follower = Follower()
+    follower.follow(
+        [
+            Judgement("", "items[0].c", "items[].c", "omission", 1, None),
+            Judgement("", "items[0].c", "items[].c", "hallucination", None, 2, "extra item"),
+        ]
+    )
+    assert [(cell.extra, cell.runs[0].state) for cell in follower.cells().cells] == [
+        (False, "omission"),
+        (True, "hallucination"),
+    ]
+
+
+@given(st.integers(0, 3), st.data())
+def test_the_parts_of_a_change_sum_to_the_whole(size, data):
+    roles = ROLES[:size]
+    values = {taken: data.draw(st.floats(0, 1)) for taken in subsets(roles)}
+    parts = attribute(roles, values.__getitem__)
+    assert parts is not None
+    assert abs(sum(parts) - (values[roles] - values[()])) < 1e-12
+    assert all(part == 0 for role, part in zip(ROLES, parts, strict=True) if role not in roles)
+
+
+@given(st.data())
+def test_a_role_that_never_matters_has_no_part(data):
+    without = {taken: data.draw(st.floats(0, 1)) for taken in subsets(ROLES[:2])}
+    parts = attribute(ROLES, lambda taken: without[tuple(role for role in taken if role != "rules")])
+    assert parts is not None
+    assert abs(parts.rules) < 1e-12
+
+
+def test_two_roles_that_only_help_together_share_what_they_do():
+    values = {(): 0.5, ("outputs",): 0.5, ("ground_truth",): 0.5, ("outputs", "ground_truth"): 0.75}
+    parts = attribute(("outputs", "ground_truth"), values.__getitem__)
+    assert parts == (0.125, 0.125, 0.0)
+
+
+def test_an_undefined_mixture_leaves_the_parts_undefined():
+    values = {(): 0.5, ("outputs",): None, ("rules",): 0.5, ("outputs", "rules"): 0.75}
+    assert attribute(("outputs", "rules"), values.__getitem__) is None
