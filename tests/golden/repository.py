@@ -1,4 +1,4 @@
-"""Ten commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
+"""Twelve commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
 
 from __future__ import annotations
 
@@ -49,6 +49,20 @@ evals:
     aliases: [labels]
     instructions: ["prompts/*.md"]
 """
+OTHER_KINDS = """  notes:
+    name: Notes to mark
+    instructions: [".claude/instructions/notes/**"]
+  faq:
+    name: Questions
+    instructions: [".claude/instructions/notes/**"]
+  checks:
+    name: Judged elsewhere
+    kind: judged
+    instructions: [".claude/instructions/notes/**"]
+"""
+VERSIONED = ".claude/instructions/notes/mark.md"
+NOTES = "---\nversion: 1.0.0\n---\n\n# Notes\n\nMark every name.\n"
+
 MAPPING = """csv_to_json:
   number: number
   total: total
@@ -116,6 +130,54 @@ def run(number: int) -> dict[str, str]:
     return {f"evals/orders/results/iteration-{number:03d}/extracted.json": RUNS[number]}
 
 
+NOTE = "The <b>kiln</b> cools until Monday."
+GOLD = {
+    "paragraphs": [
+        {
+            "id": "p1",
+            "text": NOTE,
+            "highlights": {"terms": ["kiln"], "dates": ["Monday"]},
+        },
+        {"id": "p2", "text": "Nothing happens.", "highlights": {}},
+    ]
+}
+CASES = [
+    {"id": "open", "input": "Open on Mondays?", "expected": "no", "category": "hours"},
+    {"id": "fee", "input": "What is the fee?", "expected": "6 <EUR>", "category": "prices"},
+]
+
+
+def marked(run: int, terms: list[str], dates: list[str]) -> str:
+    """One run of a log."""
+    highlights = {"terms": terms, "dates": dates}
+    paragraph = {"id": "p1", "text": NOTE, "highlights": highlights}
+    return json.dumps({"run_id": run, "chunkIndex": 0, "paragraphs": [paragraph]}) + "\n"
+
+
+def answers(*outputs: str) -> str:
+    """What one variant answers."""
+    rows = ({"case_id": case["id"], "output": output} for case, output in zip(CASES, outputs, strict=True))
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def opinion(case: str, missed: bool) -> str:
+    """What a judge says of one case."""
+    details = {"metrics": {"names <i>": {"tp": 3, "fp": int(missed), "fn": int(missed), "tn": 0}}}
+    said = {"name": "reader", "score": 0.75 if missed else 1.0, "misses": ["names"] * missed, "details": details}
+    return json.dumps({"id": case, "evaluator_results": [said]}) + "\n"
+
+
+def other_kinds(first: bool) -> dict[str, str]:
+    """Outputs of the kinds that are not ``fields``; the first ones are worse."""
+    log = marked(1, ["kiln", "cools"], [])
+    return {
+        "evals/notes/logs/processing-log.ndjson": log if first else log + marked(2, ["kiln"], ["Monday", "Sunday"]),
+        "evals/faq/responses-plain.jsonl": answers("no", "6" if first else "6 <EUR>"),
+        "evals/faq/responses-kind.jsonl": answers("Hello! No", "6 <EUR>"),
+        "evals/checks/results.jsonl": opinion("a", missed=first) + opinion("b", missed=False),
+    }
+
+
 def write(folder: Path) -> GitRepo:
     """Write the repository into a new folder."""
     repo = GitRepo(folder)
@@ -148,6 +210,20 @@ def write(folder: Path) -> GitRepo:
         },
         message="Call labels what they are",
         author="Ben",
+    )
+    repo.commit(
+        {
+            VERSIONED: NOTES,
+            "evals/manifest.yaml": MANIFEST + OTHER_KINDS,
+            "evals/notes/gold-standard.json": json.dumps(GOLD, indent=1) + "\n",
+            "evals/faq/test_cases.json": json.dumps(CASES, indent=1) + "\n",
+            **other_kinds(first=True),
+        },
+        message="Mark, answer and judge",
+    )
+    repo.commit(
+        {VERSIONED: NOTES.replace("name.", "name and every day."), **other_kinds(first=False)},
+        message="Mark days, and forget the version",
     )
     repo.commit(run(5), message="Read orders in a hurry")
     repo.commit(

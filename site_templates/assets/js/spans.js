@@ -51,7 +51,8 @@ class MarkedTexts {
       texts += !text.hidden;
       marks += hits.size;
     }
-    this.status.textContent = all ? `${texts} paragraphs` : `${marks} highlights in ${texts} of ${this.texts.length} paragraphs`;
+    const of = all ? "" : `${marks} ${marks === 1 ? "highlight" : "highlights"} in ${texts} of `, total = this.texts.length;
+    this.status.textContent = `${of}${total} ${total === 1 ? "paragraph" : "paragraphs"}`;
   }
 }
 

@@ -87,7 +87,7 @@ class FilteredTable {
     });
     const total = this.rows.length, shown = Math.min(hits, this.limit);
     if (this.status) {
-      const matching = hits < total ? `${hits} matching of ${total}` : `${total} rows`;
+      const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${total === 1 ? "row" : "rows"}`;
       this.status.textContent = shown < hits ? `${shown} shown, ${matching}` : matching;
     }
     if (this.more) {

@@ -1,0 +1,1 @@
+(self.SEARCH=self.SEARCH||[]).push(["fields","79724f4fc7a0",["names <i>"]]);
