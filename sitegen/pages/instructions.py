@@ -11,6 +11,8 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import Impact, line_counts, thinned
+from sitegen.pages.matrix import Matrix, matrix
+from sitegen.pages.overview import EditEffects
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
@@ -58,10 +60,17 @@ class InstructionsView:
     deleted: tuple[FileRow, ...]
     edits: int
     """Of all files together."""
+    matrix: Matrix | None = None
 
 
-def instructions_page(files: Iterable[FileRecord]) -> Page:
-    """The index of instruction files: grouped by folder, both in the order of their names; deleted ones apart."""
+def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] = ()) -> Page:
+    """The index of instruction files: grouped by folder, both in the order of their names; deleted ones apart.
+
+    Args:
+        files: all of them, with what is kept of their edits.
+        edits: commits that edited any of them with what became of the evals, newest first.
+
+    """
     records = sorted(files, key=lambda record: record.history.path)
     living = [_row(record) for record in records if not record.history.deleted]
     groups: dict[str, list[FileRow]] = {}
@@ -72,6 +81,7 @@ def instructions_page(files: Iterable[FileRecord]) -> Page:
         groups=tuple(Group(folder, tuple(rows)) for folder, rows in sorted(groups.items())),
         deleted=tuple(_row(record) for record in records if record.history.deleted),
         edits=sum(len(record.history.edits) for record in records),
+        matrix=matrix(edits),
     )
     return Page(links.instructions(), "pages/instructions.html", view)
 

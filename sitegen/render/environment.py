@@ -128,7 +128,18 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
 
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels, spans
-    from sitegen.render import charts, diff_rows, edit_rows, formats, move_rows, rows, span_rows, tracks, variants
+    from sitegen.render import (
+        charts,
+        diff_rows,
+        edit_rows,
+        formats,
+        matrix_rows,
+        move_rows,
+        rows,
+        span_rows,
+        tracks,
+        variants,
+    )
     from sitegen.render.escaping import output
 
     class Template(jinja2.Template):
@@ -188,6 +199,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         move_rows=move_rows,
         variants=variants,
         tracks=tracks,
+        matrix_rows=matrix_rows,
         span_rows=span_rows,
         spans=spans,
         error_types=ERROR_TYPES,

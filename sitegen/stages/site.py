@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from sitegen.analysis.memo import Memo
@@ -74,6 +76,7 @@ def _pages(
 ) -> tuple[Page, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
+    latest = tuple(islice(_edits(timeline, instructions), LATEST_EDITS))
     counts = SiteCounts(
         commits=timeline.commits,
         edits=sum(len(file.edits) for file in timeline.instructions),
@@ -82,24 +85,23 @@ def _pages(
         problems=len(problems),
     )
     return (
-        overview_page(evals.summaries, head, revision, counts, _latest(timeline, instructions), newest),
-        instructions_page(instructions.files),
+        overview_page(evals.summaries, head, revision, counts, latest, newest),
+        instructions_page(instructions.files, _edits(timeline, instructions)),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
         problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
         not_found_page(timeline.config.base_url),
     )
 
 
-def _latest(timeline: Timeline, instructions: Instructions) -> tuple[EditEffects, ...]:
-    """The newest commits with edits, newest first."""
+def _edits(timeline: Timeline, instructions: Instructions) -> Iterator[EditEffects]:
+    """The commits with edits, newest first."""
     commits: dict[int, list[FileEdit]] = {}
     for file in timeline.instructions:
-        for edit in file.edits[-LATEST_EDITS:]:
+        for edit in file.edits:
             commits.setdefault(edit.commit.position, []).append(FileEdit(edit, file.path))
-    return tuple(
-        EditEffects(edits[0].edit.commit, tuple(sorted(edits, key=_edited_path)), instructions.effects.around(position))
-        for position, edits in sorted(commits.items(), reverse=True)[:LATEST_EDITS]
-    )
+    for position in sorted(commits, reverse=True):
+        edits = tuple(sorted(commits[position], key=_edited_path))
+        yield EditEffects(edits[0].edit.commit, edits, instructions.effects.around(position))
 
 
 def _edited_path(one: FileEdit) -> str:

@@ -1,0 +1,107 @@
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Effect, Headline
+from sitegen.model.timeline import Blob, Edit
+from sitegen.pages.instructions import instructions_page
+from sitegen.pages.matrix import ROWS, MatrixColumn, Shift, matrix
+from sitegen.pages.overview import EditEffects, FileEdit
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.matrix_rows import body
+from tests import pages_sample_diffs as sample
+
+F1 = MetricSpec("f1", "F1", "")
+GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
+ERRORS = MetricSpec("errors", "Errors", "", higher_is_better=False)
+
+
+def effect(eval_id: str, before: float | None, after: float | None, spec: MetricSpec = F1) -> Effect:
+    sides = [Headline(1, "s", "0001", "one", "scored", (value,), (0, 0, 0, 0)) for value in (before, after)]
+    return Effect(eval_id, eval_id.title(), sides[0], sides[1], (spec,))
+
+
+def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) -> EditEffects:
+    commit = Commit(f"{position:040x}", position, "Ann", "2026-03-02T10:00:00Z", f"Edit {position} <b>")
+    edits = [FileEdit(Edit(commit, path, "modified", None, Blob(path, "0" * 40)), path) for path in paths]
+    return EditEffects(commit, tuple(edits), effects)
+
+
+def test_rows_are_commits_columns_the_evals_that_moved_and_cells_the_points():
+    found = matrix(
+        [
+            edited(9, effect("b", 0.5, 0.4), effect("a", 0.25, 0.75), effect("c", None, 0.9)),
+            edited(8, effect("c", None, 0.9)),
+            edited(7, effect("b", 0.5, 0.5)),
+        ]
+    )
+    assert found is not None
+    assert found.columns == (MatrixColumn("a", "A", 1, 0), MatrixColumn("b", "B", 0, 1))
+    assert [(row.commit.position, row.mixed) for row in found.rows] == [(9, True), (7, False)]
+    assert found.rows[0].shifts[0] == Shift(50.0, 50.0)
+    assert found.rows[1].shifts == (None, Shift(0.0, 0.0))
+    assert (found.mixed, found.older) == (1, False)
+
+
+def test_points_are_hundredths_of_the_range_and_know_which_way_is_better():
+    found = matrix([edited(1, effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS))])
+    assert found is not None
+    assert found.rows[0].shifts == (Shift(25.0, 25.0), Shift(25.0, -25.0))
+    assert found.rows[0].mixed
+
+
+def test_a_change_that_is_written_as_none_makes_no_edit_mixed():
+    found = matrix([edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4996))])
+    assert found is not None
+    assert not found.rows[0].mixed
+
+
+def test_a_commit_of_one_edit_leads_to_it_and_of_several_to_the_commit():
+    found = matrix([edited(2, effect("a", 0, 1)), edited(1, effect("a", 0, 1), paths=("a.md", "b.md"))])
+    assert found is not None
+    assert [row.target for row in found.rows] == [
+        "instructions/a.md/000000000000.html",
+        "commits/000000000000.html",
+    ]
+
+
+def test_older_commits_than_are_shown_are_not_asked_for():
+    asked = []
+
+    def edits():
+        for position in range(2 * ROWS, 0, -1):
+            asked.append(position)
+            yield edited(position, effect("a", 0, 1))
+
+    found = matrix(edits())
+    assert found is not None
+    assert (len(found.rows), found.older, len(asked)) == (ROWS, True, ROWS + 1)
+
+
+def test_without_output_before_and_after_any_edit_there_is_no_matrix():
+    assert matrix([]) is None
+    assert matrix([edited(1, effect("a", None, 1)), edited(2)]) is None
+
+
+def test_a_change_is_told_by_its_sign_and_not_by_colour_alone():
+    found = matrix(
+        [
+            edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.46), effect("c", 0.5, 0.5)),
+            edited(2, effect("a", 0, 0.1)),
+        ]
+    )
+    assert found is not None
+    html = body(found, "../")
+    link = 'href="../instructions/a.md/000000000000.html"'
+    assert f"<td class=g2><a {link}>+10.0</a></td><td class=b1><a {link}>−4.0</a></td><td><a {link}>0</a></td>" in html
+    assert html.count("<td></td>") == 2
+    assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span>') == 1
+    assert "Edit 1 &lt;b&gt;" in html
+
+
+def test_the_index_shows_the_matrix_below_the_files():
+    page = instructions_page([], [edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4))])
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert (
+        '<a href="#h-m">Edits by evals</a>'
+        not in Renderer([find_templates()], sample.SITE).render(instructions_page([])).decode()
+    )
+    assert '<a href="#h-m">Edits by evals</a>' in html
