@@ -109,15 +109,28 @@ _PARTS: Final[dict[str, tuple[type, int]]] = {
 
 Location: TypeAlias = tuple[str | int, ...]
 About: TypeAlias = Literal["mapping", "settings"]
+MappingRead: TypeAlias = tuple[Mapping, tuple[Finding, ...]]
+
+_REMEMBERED: Final[dict[tuple[bytes | None, str], MappingRead]] = {}
+"""What earlier builds read: the same that ``_read`` would give."""
 
 
-@lru_cache(maxsize=64)
-def read_mapping(content: bytes | None, settings: str) -> tuple[Mapping, tuple[Finding, ...]]:
+def read_mapping(content: bytes | None, settings: str) -> MappingRead:
     """The mapping file with the settings of the eval over it, key by key, and what was wrong with either.
 
     A key that nobody knows, or a value of the wrong shape, is an error that names the nearest known key and the line;
     it is left out and the rest is used. Never raises.
     """
+    return _REMEMBERED.get((content, settings)) or _read(content, settings)
+
+
+def remember(content: bytes | None, settings: str, read: MappingRead) -> None:
+    """Take what an earlier build read of these, so that it is not read again."""
+    _REMEMBERED[content, settings] = read
+
+
+@lru_cache(maxsize=64)
+def _read(content: bytes | None, settings: str) -> MappingRead:
     findings: list[Finding] = []
     written, lines = _load(content, findings)
     try:

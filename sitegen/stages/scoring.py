@@ -9,6 +9,7 @@ from sitegen.history.blobs import BlobRead
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.scoring.scorer import Embedder, File, Inputs, Scorer
+from sitegen.stages.mappings import recall
 from sitegen.stages.workshop import Workshop
 
 
@@ -21,8 +22,11 @@ def results(
     requests = _Requests()
     plans = [requests.plan(snapshot) for snapshot in snapshots]
     shelf = _Shelf(shop.open().read_blobs(requests.oids))
+    mappings = dict(shop.mappings)
     for snapshot, plan in zip(snapshots, plans, strict=True):
-        yield scorer.score(shelf.inputs(snapshot, plan)._replace(embedder=embedder))
+        inputs = shelf.inputs(snapshot, plan)
+        recall(mappings, snapshot, inputs)
+        yield scorer.score(inputs._replace(embedder=embedder))
 
 
 class _Plan(NamedTuple):

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import Engine, Manifest, SiteConfig
-from sitegen.configuring import read_manifest, read_site
-from sitegen.history.files import content_at
 from sitegen.history.globs import compiled
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, Store
@@ -25,6 +23,8 @@ from sitegen.project import Project
 from sitegen.render.environment import find_templates
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
+from sitegen.stages.configuration import read_manifest, read_site
+from sitegen.stages.mappings import known_mappings
 from sitegen.stages.workshop import Workshop
 
 
@@ -92,7 +92,8 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None) -> 
         Store(memo).clear()
     timeline = fold(project, memo)
     memo.put("build", "head", timeline.head.sha.encode())
-    return timeline
+    mappings = known_mappings(memo, timeline.shop.open(), timeline.update.evals)
+    return timeline._replace(shop=timeline.shop._replace(mappings=mappings))
 
 
 def fold(project: Project, parts: Parts) -> Timeline:
@@ -100,9 +101,9 @@ def fold(project: Project, parts: Parts) -> Timeline:
     root = project.found.root
     repository = Repository(project.found)
     head = project.head or repository.resolve(project.revision)
-    config = read_site(root, read=lambda path: content_at(repository, head, path))
+    config = read_site(repository, head, parts)
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
-    manifest = _manifest(repository, head, config, root if project.options.worktree else None)
+    manifest = read_manifest(repository, head, config, parts, worktree=project.options.worktree)
     structure = digest(repr((config, manifest)))
     allow_shallow = project.options.allow_shallow
     overlay: tuple[tuple[str, Path], ...] = ()
@@ -143,23 +144,6 @@ def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
     """Edits of the instruction files that drive an eval, by commit, then by path."""
     edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
     return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
-
-
-def _manifest(repository: Repository, head: str, config: SiteConfig, root: Path | None) -> Manifest:
-    """The manifest of the built revision, or of the work tree if that is asked for."""
-    path = f"{config.evals_dir}/manifest.yaml"
-    if root is not None:
-        content = _on_disk(root / path, repository.max_blob_bytes)
-    else:
-        content = content_at(repository, head, path)
-    return read_manifest(content, path, config.evals_dir) if content is not None else Manifest()
-
-
-def _on_disk(file: Path, limit: int) -> bytes | None:
-    """A file of the work tree; None if there is none, it is a link, or it is larger than any file that is read."""
-    if file.is_symlink() or not file.is_file() or file.stat().st_size > limit:
-        return None
-    return file.read_bytes()
 
 
 def _instructions(parts: Parts, update: Update) -> tuple[InstructionHistory, ...]:

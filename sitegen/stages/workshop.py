@@ -10,6 +10,7 @@ from sitegen.history.head import Found
 from sitegen.history.repository import Repository
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
+from sitegen.stages.mappings import KeptMappings
 
 
 class Workshop(NamedTuple):
@@ -26,6 +27,8 @@ class Workshop(NamedTuple):
     bytecode: Path
     out: Path
     discrepancies_per_type: int
+    mappings: KeptMappings = ()
+    """What the memo knows of the mappings that the evals are scored by."""
 
     def open(self) -> Repository:
         """The repository, read only."""

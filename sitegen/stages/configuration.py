@@ -1,0 +1,59 @@
+"""The configuration of the built revision, kept as it was validated: doing that imports what takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from sitegen import configuring
+from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.history.files import content_at
+from sitegen.history.repository import Repository
+from sitegen.history.state import Parts, decode, encode
+from sitegen.render.writer import digest
+
+CONFIGURATION: Final = "configuration"
+
+T = TypeVar("T")
+
+
+def read_site(repository: Repository, head: str, parts: Parts) -> SiteConfig:
+    """The site's: from the work tree, or from the commit where there is none. Raises ConfigurationError."""
+    root = repository.root
+
+    def read(path: str) -> bytes | None:
+        return content_at(repository, head, path)
+
+    key = digest(repr(SiteConfig()), configuring.site_config_bytes(root, read=read))
+    return _kept(parts, "site", key, SiteConfig, lambda: configuring.read_site(root, read=read))
+
+
+def read_manifest(repository: Repository, head: str, config: SiteConfig, parts: Parts, *, worktree: bool) -> Manifest:
+    """The manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
+    path = f"{config.evals_dir}/manifest.yaml"
+    if worktree and repository.root is not None:
+        content = _on_disk(repository.root / path, repository.max_blob_bytes)
+    else:
+        content = content_at(repository, head, path)
+    if content is None:
+        return Manifest()
+    key = digest(repr(EvalConfig(id="")), path, content)
+    return _kept(parts, "manifest", key, Manifest, lambda: configuring.read_manifest(content, path, config.evals_dir))
+
+
+def _kept(parts: Parts, name: str, key: str, kind: type[T], read: Callable[[], T]) -> T:
+    """What was kept under a key; else what is read now, in its place."""
+    kept = parts.get(CONFIGURATION, name)
+    if kept and kept.startswith(key.encode()):
+        return decode(kept[len(key) :], kind)
+    value = read()
+    parts.put(CONFIGURATION, name, key.encode() + encode(value))
+    return value
+
+
+def _on_disk(file: Path, limit: int) -> bytes | None:
+    """A file of the work tree; None if there is none, it is a link, or it is larger than any file that is read."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > limit:
+        return None
+    return file.read_bytes()

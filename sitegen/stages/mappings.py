@@ -1,0 +1,60 @@
+"""Field mappings between builds: the memo keeps each as it was read, so that a build with no new one need not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+from sitegen.analysis.memo import Memo
+from sitegen.history.repository import Repository
+from sitegen.model.timeline import EvalUpdate, Snapshot
+from sitegen.render.writer import digest
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping
+from sitegen.scoring.mapping import read_mapping, remember
+from sitegen.scoring.scorer import Inputs
+
+MAPPING: Final = "mapping"
+
+KeptMappings: TypeAlias = tuple[tuple[str, bytes], ...]
+"""(key, what was read)."""
+
+
+def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
+    """Every mapping that the touched evals are scored by; those that are new are read, and kept."""
+    wanted = {
+        _key(snapshot): snapshot
+        for update in updates
+        if update.history.kind == FieldsScorer.kind
+        for snapshot in update.history.snapshots
+    }
+    found = {key: body for key in wanted if (body := memo.get(MAPPING, key))}
+    for key, body in _read({key: snapshot for key, snapshot in wanted.items() if key not in found}, repository):
+        memo.put(MAPPING, key, body)
+        found[key] = body
+    return tuple(found.items())
+
+
+def recall(kept: dict[str, bytes], snapshot: Snapshot, inputs: Inputs) -> None:
+    """Spare the scorer the reading of a mapping that is known; takes it out of *kept*, for once is enough."""
+    content = inputs.mapping.content if inputs.mapping else None
+    if content is None and snapshot.mapping:
+        return
+    if (body := kept.pop(_key(snapshot), None)) and (read := unpack_mapping(body)):
+        remember(content, snapshot.settings, read)
+
+
+def _key(snapshot: Snapshot) -> str:
+    return digest(str(FieldsScorer.version), snapshot.mapping.oid if snapshot.mapping else "", snapshot.settings)
+
+
+def _read(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, bytes]]:
+    """What can be read of them and kept, by key."""
+    oids = [snapshot.mapping.oid for snapshot in new.values() if snapshot.mapping]
+    blobs = repository.read_blobs(oids) if oids else iter(())
+    for key, snapshot in new.items():
+        content = next(blobs).content if snapshot.mapping else None
+        if content is None and snapshot.mapping:
+            continue
+        if body := pack_mapping(read_mapping(content, snapshot.settings)):
+            yield key, body

@@ -1,0 +1,127 @@
+"""What was read of configuration and mappings is kept between builds, and is the same as if it were read again."""
+
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from sitegen.config import Manifest
+from sitegen.history.repository import Repository
+from sitegen.model.problems import Finding
+from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping
+from sitegen.scoring.mapping import Mapping, MappingRead, read_mapping, remember
+from sitegen.stages.configuration import read_manifest, read_site
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content
+
+TRUTH = "id,name,total\na,Ann,1\n"
+MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
+MANIFEST = (
+    "evals:\n  names:\n    name: Names\n    owner: Kim\n    thresholds: {f1: 0.9}\n    settings: {coerce: true}\n"
+)
+SITE = 'title = "All names"\n\n[limits]\ndiscrepancies_per_type = 7\n'
+
+
+class Kept:
+    """Parts that count how often something is put."""
+
+    def __init__(self) -> None:
+        self.parts: dict[tuple[str, str], bytes] = {}
+        self.puts = 0
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        return self.parts.get((kind, key))
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        self.parts[kind, key] = content
+        self.puts += 1
+
+    def delete(self, kind: str, key: str) -> None:
+        del self.parts[kind, key]
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        return tuple(key for one, key in self.parts if one == kind)
+
+
+def output(total: int) -> str:
+    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}]}}'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/manifest.yaml": MANIFEST, "evals/field_mapping.yaml": MAPPING, "sitegen.toml": SITE})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
+    repo.checkout()
+    return repo
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        (Mapping(), ()),
+        read_mapping(MAPPING.encode(), '{"null_values":["N/A",-99],"tolerances":{"default":{"percent":0.50}}}'),
+        read_mapping(b"tolerence: 1\nfields:\n  a: {percent: x}\n", "{}"),
+        (Mapping(ignore=("caf\N{LATIN SMALL LETTER E WITH ACUTE}",)), (Finding("error", "a", "b", 3, "mapping"),)),
+    ],
+)
+def test_a_mapping_that_was_kept_is_the_mapping_that_was_read(read: MappingRead) -> None:
+    body = pack_mapping(read)
+    assert body is not None
+    assert unpack_mapping(body) == read
+
+
+@pytest.mark.parametrize("mapping", [Mapping(null_values=(Decimal("0.5"),)), Mapping(ignore=("\ud800",))])
+def test_a_mapping_that_json_cannot_hold_is_not_kept(mapping: Mapping) -> None:
+    assert pack_mapping((mapping, ())) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'[{"coerce":7},[]]', b"\xff"])
+def test_what_is_no_kept_mapping_is_read_again(body: bytes) -> None:
+    assert unpack_mapping(body) is None
+
+
+def test_a_mapping_that_is_remembered_is_not_read() -> None:
+    said: MappingRead = (Mapping(coerce=True), ())
+    remember(b"of an earlier build", "{}", said)
+    assert read_mapping(b"of an earlier build", "{}") is said
+    assert read_mapping(b"coerce: false", "{}") == (Mapping(), ())
+
+
+def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) -> None:
+    parts = Kept()
+
+    def read() -> tuple[str | None, int, Manifest]:
+        repository = Repository.open(project.path)
+        head = project.git("rev-parse", "HEAD")
+        site = read_site(repository, head, parts)
+        return site.title, parts.puts, read_manifest(repository, head, site, parts, worktree=False)
+
+    title, puts, first = read()
+    assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [(("f1", 0.9),)])
+    assert read() == ("All names", 2, first)
+    project.commit({"evals/manifest.yaml": MANIFEST.replace("0.9", "0.8"), "sitegen.toml": "title = 'Names'"})
+    project.checkout()
+    title, puts, changed = read()
+    assert (title, puts, [entry.thresholds for entry in changed.evals]) == ("Names", 3, [(("f1", 0.8),)])
+    assert parts.puts == 4
+
+
+def test_one_more_output_needs_neither_pydantic_nor_yaml_and_gives_the_bytes_of_a_cold_build(
+    project: GitRepo, tmp_path: Path
+) -> None:
+    build_site(project.path, tmp_path / "out")
+    project.commit({"evals/names/extracted.json": output(1)})
+    project.checkout()
+    program = (
+        "import sys; from pathlib import Path; from tests.sites import build_site\n"
+        "build_site(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        "print({'pydantic', 'yaml'} & sys.modules.keys())"
+    )
+    arguments = [sys.executable, "-c", program, str(project.path), str(tmp_path / "out")]
+    done = subprocess.run(arguments, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    build_site(project.path, tmp_path / "cold")
+    assert content(tmp_path / "out") == content(tmp_path / "cold")
