@@ -1,0 +1,189 @@
+"""What holds of every interval and every verdict, and how often they are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.intervals import bootstrap_of, interval_of
+from sitegen.model.flips import Flips
+from sitegen.model.metrics import Counts, Metric
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.stats import counts as stats
+from sitegen.stats.intervals import wilson
+
+RIGHT = Counts(tp=1)
+WRONG = Counts(fp=1, fn=1, wrong_value=1)
+
+COUNTS = st.builds(
+    lambda tp, wrong, omitted, made_up: Counts(
+        tp, wrong + made_up, wrong + omitted, 0, omission=omitted, hallucination=made_up, wrong_value=wrong
+    ),
+    *[st.integers(0, 30)] * 4,
+)
+DOCUMENTS = st.lists(COUNTS, min_size=2, max_size=12)
+CELLS = st.integers(1, 6).flatmap(
+    lambda fields: st.lists(
+        st.tuples(*[st.lists(st.booleans(), min_size=fields, max_size=fields)] * 2), min_size=1, max_size=8
+    )
+)
+Cells = list[list[bool]]
+
+
+def card(documents: list[Counts], fields: tuple[FieldScore, ...] = ()) -> Scorecard:
+    scores = tuple(DocumentScore(f"d{index}", "scored", counts) for index, counts in enumerate(documents))
+    counts = stats.total(documents)
+    return Scorecard("scored", counts, (Metric("f1", stats.f1(counts)),), scores, fields)
+
+
+def card_of(cells: Cells) -> Scorecard:
+    counts = [[RIGHT if right else WRONG for right in document] for document in cells]
+    fields = (FieldScore(f"f{index}", stats.total(column)) for index, column in enumerate(zip(*counts, strict=True)))
+    return card([stats.total(document) for document in counts], tuple(fields))
+
+
+def verdict(before: Cells, after: Cells) -> ChangeVerdict:
+    pairs = [
+        (f"f{index}", was, now)
+        for first, last in zip(before, after, strict=True)
+        for index, (was, now) in enumerate(zip(first, last, strict=True))
+    ]
+    fixed = Counter(name for name, was, now in pairs if now and not was)
+    broken = Counter(name for name, was, now in pairs if was and not now)
+    flips = Flips(tuple(fixed.items()), tuple(broken.items()))
+    return change_verdict(card_of(before), card_of(after), "fields", flips)
+
+
+@settings(deadline=None)
+@given(DOCUMENTS)
+def test_the_interval_of_two_documents_or_more_holds_the_headline_and_stays_within_0_and_1(documents):
+    some = card(documents)
+    found, headline = interval_of(some, "fields"), some.metrics[0].value
+    counting = sum(bool(counts.tp + counts.fp + counts.fn) for counts in documents)
+    assert (found is None) == (counting < 2)
+    if found is not None and headline is not None:
+        assert 0 <= found.low <= headline <= found.high <= 1
+        assert found.low < found.high
+        assert (found.unit, found.n) == ("documents", counting)
+
+
+@settings(deadline=None)
+@given(DOCUMENTS, st.randoms(use_true_random=False))
+def test_the_order_of_documents_decides_nothing(documents, random):
+    shuffled = random.sample(documents, len(documents))
+    assert interval_of(card(documents), "fields") == interval_of(card(shuffled), "fields")
+
+
+@settings(deadline=None, max_examples=15)
+@given(DOCUMENTS, st.randoms(use_true_random=False))
+def test_resampling_is_the_same_every_time_and_in_any_order(documents, random):
+    shuffled = random.sample(documents, len(documents))
+    assert bootstrap_of(card(documents), "fields") == bootstrap_of(card(shuffled), "fields")
+
+
+@settings(deadline=None)
+@given(DOCUMENTS, st.integers(2, 5))
+def test_more_documents_of_the_same_kind_narrow_the_interval(documents, times):
+    few, many = interval_of(card(documents), "fields"), interval_of(card(documents * times), "fields")
+    if few is not None and many is not None:
+        assert many.high - many.low < few.high - few.low
+
+
+@given(st.integers(0, 200), st.integers(1, 200), st.integers(1, 50))
+def test_wilson_of_the_wrong_ones_mirrors_that_of_the_right_ones(right, trials, times):
+    share = min(right, trials) / trials
+    low, high = wilson(share, trials)
+    mirrored = wilson(1 - share, trials)
+    assert abs(low - (1 - mirrored[1])) < 1e-12
+    assert abs(high - (1 - mirrored[0])) < 1e-12
+    wider = wilson(share, trials * times)
+    assert wider[1] - wider[0] <= high - low + 1e-12
+
+
+@settings(deadline=None)
+@given(CELLS)
+def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
+    before, after = [first for first, _ in cells], [last for _, last in cells]
+    there, back = verdict(before, after), verdict(after, before)
+    turned = {"better": "worse", "worse": "better"}
+    assert back.decision == turned.get(there.decision, there.decision)
+    assert (back.fixed, back.broken, back.p_value) == (there.broken, there.fixed, there.p_value)
+    assert there.change is not None
+    assert back.change is not None
+    assert abs(there.change + back.change) < 1e-12
+    if there.interval is not None and back.interval is not None:
+        assert abs(there.interval.low + back.interval.high) < 1e-12
+
+
+@settings(deadline=None)
+@given(CELLS)
+def test_better_and_worse_are_said_only_if_all_agrees(cells):
+    found = verdict([first for first, _ in cells], [last for _, last in cells])
+    if found.decision in ("better", "worse"):
+        assert found.change is not None
+        assert found.interval is not None
+        assert found.p_value is not None
+        assert (found.change > 0) == (found.fixed > found.broken) == (found.decision == "better")
+        assert found.interval.low > 0 or found.interval.high < 0
+        assert found.p_value < 0.05
+    assert (found.decision == "same") == (not found.fixed and not found.broken)
+
+
+@settings(deadline=None)
+@given(CELLS)
+def test_adjusting_for_several_fields_never_lowers_a_p_value(cells):
+    moves = verdict([first for first, _ in cells], [last for _, last in cells]).fields
+    assert all(move.p_value <= move.adjusted_p <= 1 for move in moves)
+    assert [move.adjusted_p for move in moves] == sorted(move.adjusted_p for move in moves)
+
+
+def drawn(random: Random, documents: int, fields: int) -> tuple[list[float], Cells]:
+    """Documents of different difficulty, right in 4 of 5 fields on the whole."""
+    chances = [random.betavariate(8, 2) for _ in range(documents)]
+    return chances, [[random.random() < chance for _ in range(fields)] for chance in chances]
+
+
+def test_95_of_100_intervals_hold_the_true_value():
+    random = Random(20)
+    held = {"documents": 0, "bootstrap": 0}
+    for _ in range(400):
+        some = card_of(drawn(random, 12, 15)[1])
+        closed, resampled = interval_of(some, "fields"), bootstrap_of(some, "fields")
+        assert closed is not None
+        assert resampled is not None
+        held["documents"] += closed.low <= 0.8 <= closed.high
+        held["bootstrap"] += resampled.low <= 0.8 <= resampled.high
+    assert 0.94 <= held["documents"] / 400 <= 0.98
+    assert 0.92 <= held["bootstrap"] / 400 <= 0.97
+
+
+def test_noise_alone_is_called_better_or_worse_no_more_than_5_times_in_100():
+    random = Random(21)
+    for documents, fields in ((1, 120), (4, 30), (10, 20)):
+        wrong = 0
+        for _ in range(400):
+            chances, before = drawn(random, documents, fields)
+            after = [
+                [right if random.random() < 0.7 else random.random() < chance for right in document]
+                for chance, document in zip(chances, before, strict=True)
+            ]
+            wrong += verdict(before, after).decision in ("better", "worse")
+        assert wrong / 400 <= 0.05
+
+
+def test_a_change_as_large_as_the_least_detectable_one_is_found_8_times_in_10():
+    random = Random(22)
+    found = []
+    for _ in range(400):
+        before = drawn(random, 12, 20)[1]
+        after = [[random.random() < (0.9625 if right else 0.6) for right in document] for document in before]
+        found.append(verdict(before, after))
+    change = sum(each.change or 0 for each in found) / 400
+    least = sum(each.detectable or 0 for each in found) / 400
+    assert abs(change - least) < 0.01
+    assert 0.75 <= sum(each.decision == "better" for each in found) / 400 <= 0.85
