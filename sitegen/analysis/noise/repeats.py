@@ -1,0 +1,96 @@
+"""What outputs that were made again tell: how often each field flips, and how far the headline wanders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import sqrt
+from typing import Final, NamedTuple
+
+from sitegen.analysis.attribution import differing as differing_roles
+from sitegen.model.cells import Cell, CellMap, State
+from sitegen.model.noise import FlipRate, Noise
+from sitegen.model.series import Point
+from sitegen.stats.agreement import differing, repeatability
+from sitegen.stats.intervals import LEVEL
+from sitegen.stats.quantiles import normal
+
+_OUTPUTS_ONLY: Final = ("outputs",)
+
+
+class Repeats(NamedTuple):
+    """Outputs that were made under the same instructions, and compared with the same ground truth by the same rules."""
+
+    cells: CellMap
+    indices: tuple[int, ...]
+    """Which points of the map are meant: of repeated runs all, of a series those that ``repeated`` found."""
+    headlines: tuple[float | None, ...]
+    """Of these points."""
+
+
+def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
+    """The points whose outputs were made again under unchanged instructions, in groups of two or more indices.
+
+    A point repeats the one before it if its outputs are all that changed, no instruction file that drives the eval was
+    edited in between, and another commit brought it: what several outputs of one commit were made with, nobody knows
+    but where they record the same commit themselves.
+    """
+    groups: list[list[int]] = []
+    for index, (before, point) in enumerate(pairwise(points), 1):
+        if not _repeats(before, point):
+            continue
+        if groups and groups[-1][-1] == index - 1:
+            groups[-1].append(index)
+        else:
+            groups.append([index - 1, index])
+    return tuple(map(tuple, groups))
+
+
+def noise_of(groups: Iterable[Repeats]) -> Noise | None:
+    """The noise of repeated outputs; None if no group has two."""
+    several = tuple(group for group in groups if len(group.indices) > 1)
+    if not several:
+        return None
+    values = [[value for value in group.headlines if value is not None] for group in several]
+    deviation = repeatability(values)
+    fields = _rates(several)
+    return Noise(
+        groups=len(several),
+        outputs=sum(len(group.indices) for group in several),
+        deviation=deviation,
+        limit=None if deviation is None else normal(LEVEL) * sqrt(2) * deviation,
+        pooled=FlipRate("", sum(each.flips for each in fields), sum(each.pairs for each in fields)),
+        fields=fields,
+    )
+
+
+def _repeats(before: Point, point: Point) -> bool:
+    if point.snapshot.cause != _OUTPUTS_ONLY or point.edits:
+        return False
+    if differing_roles(before.snapshot, point.snapshot) not in ((), _OUTPUTS_ONLY):
+        return False
+    made_at = point.snapshot.made_at
+    if made_at is not None and before.snapshot.made_at is not None:
+        return made_at == before.snapshot.made_at
+    return point.snapshot.commit.sha != before.snapshot.commit.sha
+
+
+def _rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
+    flips: Counter[str] = Counter()
+    pairs: Counter[str] = Counter()
+    for group in groups:
+        for cell in group.cells.cells:
+            differ, of = differing(_states(cell, group.indices))
+            flips[cell.attribute] += differ
+            pairs[cell.attribute] += of
+    rates = (FlipRate(attribute, flips[attribute], number) for attribute, number in pairs.items() if number)
+    return tuple(sorted(rates, key=lambda rate: (-rate.flips / rate.pairs, rate.attribute)))
+
+
+def _states(cell: Cell, indices: Sequence[int]) -> list[State]:
+    """What became of a cell; absent is the right answer of a value that nobody expected, and else says nothing."""
+    runs = [cell.at(index) for index in indices]
+    found: list[State] = ["absent" if run is None else run.state for run in runs]
+    judged = {state for state in found if state != "absent"}
+    return found if judged == {"hallucination"} else [state for state in found if state != "absent"]

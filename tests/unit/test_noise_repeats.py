@@ -1,0 +1,130 @@
+"""Outputs that were made again: which they are, and what they tell."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+
+from sitegen.analysis.noise.repeats import Repeats, noise_of, repeated
+from sitegen.model.cells import Cell, CellMap, Run, State
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import Counts
+from sitegen.model.noise import FlipRate, Noise
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Point
+from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+from sitegen.stats.quantiles import normal
+
+CARD = Scorecard("scored", Counts(), (), (), ())
+EDIT = Edit(Commit("e" * 40, 0, "", "", "", ""), "a.md", "modified", None, None)
+
+
+def point(
+    commit: str,
+    *cause: Cause,
+    output: str = "",
+    truth: str = "t",
+    edits: tuple[Edit, ...] = (),
+    made_at: str | None = None,
+) -> Point:
+    snapshot = Snapshot(
+        iteration=1,
+        label="iteration-001",
+        slug=commit,
+        commit=Commit(commit * 40, 0, "", "", "", ""),
+        cause=cause or ("outputs",),
+        outputs=(Blob("extracted.json", output or commit),),
+        ground_truth=Blob("truth.json", truth),
+        mapping=None,
+        schema=None,
+        settings="{}",
+        made_at=made_at,
+    )
+    return Point(snapshot, CARD, edits)
+
+
+def test_outputs_made_again_under_unchanged_instructions_are_repeats():
+    assert repeated([point("a", "outputs", "ground_truth"), point("b"), point("c")]) == ((0, 1, 2),)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(point("c", edits=(EDIT,)), id="an edit in between"),
+        pytest.param(point("c", "outputs", "mapping"), id="the rules changed too"),
+        pytest.param(point("c", "ground_truth", output="b"), id="only the truth changed"),
+        pytest.param(point("c", truth="u"), id="another truth, whatever the cause says"),
+        pytest.param(point("b", output="other"), id="of the same commit"),
+    ],
+)
+def test_other_points_begin_anew(other):
+    assert repeated([point("a"), point("b"), other, point("d", truth=other.snapshot.ground_truth.oid)]) == (
+        (0, 1),
+        (2, 3),
+    )
+
+
+def test_outputs_of_one_commit_are_repeats_if_they_record_one_commit_themselves():
+    assert repeated([point("a", made_at="1"), point("a", output="x", made_at="1")]) == ((0, 1),)
+    assert repeated([point("a", made_at="1"), point("b", made_at="2")]) == ()
+
+
+def test_an_output_that_came_out_equal_is_a_repeat_too():
+    assert repeated([point("a"), point("b", output="a")]) == ((0, 1),)
+
+
+def test_a_series_without_repeats_has_no_noise():
+    assert repeated([]) == repeated([point("a")]) == ()
+    assert noise_of([]) is None
+    assert noise_of([Repeats(cells(), (0,), (0.5,))]) is None
+
+
+def cell(path: str, *states: State, attribute: str = "") -> Cell:
+    return Cell("", path, attribute or path, False, tuple(Run(at, state, "", "") for at, state in enumerate(states)))
+
+
+def cells(*every: Cell) -> CellMap:
+    return CellMap(max((len(one.runs) for one in every), default=0), every)
+
+
+def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_headline():
+    found = noise_of(
+        [
+            Repeats(
+                cells(
+                    cell("name", "correct", "correct", "correct"),
+                    cell("walls[0].area", "correct", "wrong_value", "omission", attribute="walls[].area"),
+                    cell("walls[1].area", "omission", "omission", "correct", attribute="walls[].area"),
+                ),
+                (0, 1, 2),
+                (0.5, 0.25, 0.75),
+            ),
+            Repeats(cells(cell("name", "correct", "wrong_value")), (0, 1), (0.5, None)),
+        ]
+    )
+    assert found == Noise(
+        groups=2,
+        outputs=5,
+        deviation=0.25,
+        limit=normal(0.95) * sqrt(2) * 0.25,
+        pooled=FlipRate("", 6, 10),
+        fields=(FlipRate("walls[].area", 5, 6), FlipRate("name", 1, 4)),
+    )
+    assert found is not None
+    assert [each.rate for each in found.fields] == [pytest.approx(5 / 6), 0.25]
+
+
+def test_only_the_points_of_the_group_count():
+    found = noise_of([Repeats(cells(cell("name", "correct", "omission", "correct")), (0, 2), (0.8, 0.8))])
+    assert found == Noise(1, 2, 0.0, 0.0, FlipRate("", 0, 1), (FlipRate("name", 0, 1),))
+
+
+def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
+    some = cells(cell("extra", "hallucination", "absent"), cell("gone", "correct", "absent"))
+    found = noise_of([Repeats(some, (0, 1), (None, None))])
+    assert found == Noise(1, 2, None, None, FlipRate("", 1, 1), (FlipRate("extra", 1, 1),))
+
+
+def test_a_rate_of_no_pairs_is_undefined():
+    assert FlipRate("", 0, 0).rate is None
