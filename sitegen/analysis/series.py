@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
+from sitegen.history.state import decode, encode
 from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
@@ -69,18 +70,14 @@ def unpack(body: bytes) -> Scorecard | None:
 
 def pack_cells(keys: Sequence[str], cells: CellMap) -> bytes:
     """The cells of an eval's first points as bytes for the memo, bound to the keys of those points."""
-    import msgspec
-
-    return _bound_to(keys[: cells.points]) + msgspec.json.encode(cells)
+    return _bound_to(keys[: cells.points]) + encode(cells)
 
 
 def unpack_cells(keys: Sequence[str], body: bytes) -> CellMap | None:
     """The cells from the memo; None if they are of other points, or in an older form."""
-    import msgspec
-
     try:
-        cells = msgspec.json.decode(body[_DIGEST:], type=CellMap)
-    except (msgspec.DecodeError, msgspec.ValidationError):
+        cells = decode(body[_DIGEST:], CellMap)
+    except ValueError:
         return None
     return cells if cells.points <= len(keys) and body[:_DIGEST] == _bound_to(keys[: cells.points]) else None
 
