@@ -68,6 +68,21 @@ def variants(eval_id: str) -> str:
     return f"evals/{slug(eval_id)}/variants.html"
 
 
+def field(eval_id: str, attribute: str) -> str:
+    """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
+    return f"evals/{slug(eval_id)}/fields/{slug(attribute)}.html"
+
+
+def compare(eval_id: str) -> str:
+    """Any two points of an eval, side by side."""
+    return f"evals/{slug(eval_id)}/compare.html"
+
+
+def compare_data(eval_id: str) -> str:
+    """What the page of comparisons computes from."""
+    return f"evals/{slug(eval_id)}/compare-data.js"
+
+
 def report_data(eval_id: str, snapshot_slug: str) -> str:
     """The whole result beside a report (contract 3.1)."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}.json"
