@@ -62,4 +62,4 @@ class Nouns(NamedTuple):
     document: str = "document"
     documents: str = "documents"
     errors: tuple[str, str, str, str] = ("omission", "hallucination", "wrong value", "format error")
-    """One word for each of ``ERROR_TYPES``, in that order."""
+    """One word for each of ``ERROR_TYPES``, in that order; empty where a kind has no such errors."""

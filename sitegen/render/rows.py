@@ -32,10 +32,14 @@ _NIL = str(number(None))
 _NONE = '<span class="nil">—</span>'
 _MARKS = {kind: f'<span class="t {kind}" aria-hidden="true">{letter}</span>' for kind, letter in ERROR_LETTERS.items()}
 
-ERROR_HEADS = Markup(
-    "".join(f'<th scope="col">{_MARKS[kind]}<span class="vh">{ERROR_LABELS[kind]}</span></th>' for kind in ERROR_TYPES)
-)
-"""A column for each type of errors."""
+
+def error_heads(nouns: Nouns = _FIELDS) -> Markup:
+    """A column for each type of errors."""
+    return Markup("".join([_head(kind, _type_label(kind, nouns) or ERROR_LABELS[kind]) for kind in ERROR_TYPES]))
+
+
+def _head(kind: ErrorType, label: str) -> str:
+    return f'<th scope="col" title="{label}">{_MARKS[kind]}<span class="vh">{label}</span></th>'
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
@@ -46,7 +50,8 @@ def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
 def by_type(changes: tuple[ErrorChange, ...], nouns: Nouns) -> Markup:
     """The errors of each type: one bar of all, then name, count, change."""
     bar = mix([count for _, count, _ in changes], "Errors by type")
-    return Markup(f"{bar}{''.join([_by_type(change, nouns) for change in changes])}")
+    known = [change for word, change in zip(nouns.errors, changes, strict=True) if word]
+    return Markup(f"{bar}{''.join([_by_type(change, nouns) for change in known])}")
 
 
 def _by_type(one: ErrorChange, nouns: Nouns) -> str:

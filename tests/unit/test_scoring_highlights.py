@@ -214,7 +214,7 @@ def test_an_outcome_has_a_class_a_letter_and_a_word():
     shown = shown_text(MarkedText("p", "<b>", (Mark(0, 3, "missed", "a&b"),)))
     assert span_rows.texts([shown]) == (
         '<li><div class="by"><b class="mono wrap">p</b> <span>1 missed</span></div><p class="marked" dir="auto">'
-        '<mark class="hl missed">&lt;b&gt;<small>'
+        '<mark class="hl missed" data-c="a&amp;b">&lt;b&gt;<small>'
         '<b aria-hidden="true">M</b><span class="vh"> missed</span> a&amp;b</small>'
         "</mark></p></li>\n"
     )

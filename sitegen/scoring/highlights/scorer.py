@@ -49,7 +49,7 @@ class HighlightsScorer:
     version = 1
     metrics = METRICS
     nouns = Nouns(
-        "category", "categories", "paragraph", "paragraphs", ("missed", "wrong", "wrong value", "format error")
+        "category", "categories", "paragraph", "paragraphs", ("missed", "wrong", "", "")
     )
 
     def score(self, inputs: Inputs) -> Result:
@@ -104,7 +104,7 @@ class _Scoring:
         self._remark()
         fields = self._fields(judgements)
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
-        panels.append(SpansPanel("Paragraphs", "", tuple(each.attribute for each in fields), tuple(texts)))
+        panels.append(SpansPanel("Highlights in the text", "", tuple(each.attribute for each in fields), tuple(texts)))
         scorecard = Scorecard(
             status="unreadable" if self._output.unreadable else "scored",
             counts=counts,

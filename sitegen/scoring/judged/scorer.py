@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -42,14 +42,14 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 1
+    version = 2
     metrics = METRICS
     nouns = Nouns(
         "attribute",
         "attributes",
         "case",
         "cases",
-        ("false negative", "false positive", "wrong value", "format error"),
+        ("false negative", "false positive", "wrong value", ""),
     )
 
     def score(self, inputs: Inputs) -> Result:
@@ -85,7 +85,7 @@ def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
                 counts.append(cells)
                 if attribute:
                     fields.setdefault(attribute, []).append(cells)
-                    judgements.append(_judgement(case.id, attribute, cells, opinion.misses))
+                    judgements += _judgements(case.id, attribute, cells, opinion.misses)
         summed = stats.total(counts)
         documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.score, summed)))
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
@@ -124,24 +124,28 @@ def _named(opinion: Opinion, shared: frozenset[str]) -> list[tuple[str, Counts]]
     ]
 
 
-def _judgement(case: str, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Judgement:
+def _judgements(case: str, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Iterator[Judgement]:
     """One attribute of one case. The values only the judge knows: how many there are stands for them."""
-    outcome: Outcome = "true_negative"
-    if counts.wrong_value:
-        outcome = "wrong_value"
-    elif counts.omission:
-        outcome = "omission"
-    elif counts.hallucination:
-        outcome = "hallucination"
-    elif counts.tp:
-        outcome = "correct"
-    given = "another value" if counts.wrong_value else _values(counts.tp + counts.fp)
-    name = attribute.rpartition(": ")[2]
+    found, name = counts.tp, attribute.rpartition(": ")[2]
     said = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
-    return Judgement(case, attribute, attribute, outcome, _values(counts.tp + counts.fn), given, cut(said, _NOTE))
+
+    def one(outcome: Outcome, expected: str | None, actual: str | None) -> Judgement:
+        return Judgement(case, attribute, attribute, outcome, expected, actual, cut(said, _NOTE))
+
+    if counts.wrong_value:
+        yield one("wrong_value", _values(1), "something else")
+    if counts.omission:
+        yield one("omission", _values(counts.omission, found), None)
+    if counts.hallucination:
+        yield one("hallucination", None, _values(counts.hallucination, found))
+    if not counts.fp + counts.fn:
+        yield one("correct" if found else "true_negative", _values(found), _values(found))
 
 
-def _values(number: int) -> str | None:
+def _values(number: int, others: int = 0) -> str | None:
+    """So many values, of more where others were right."""
+    if others:
+        return f"{number} of {number + others} values"
     return None if not number else "a value" if number == 1 else f"{number} values"
 
 
