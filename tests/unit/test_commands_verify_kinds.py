@@ -145,7 +145,15 @@ def test_both_variants_are_kept_as_the_next_iteration(repo):
     assert aggregate["iterations"][0]["accuracy"] == 0.75
 
 
+def test_a_finding_and_its_remedy_are_two_sentences(repo):
+    (repo.path / "evals/cases/results.jsonl").write_text('{"test_id": "a", "score": 7}\n')
+    lines = run("verify-one", "cases", cwd=repo.path).stdout.splitlines()
+    assert [line for line in lines if "error: " in line] == [
+        "  error: The score of the case 'a' is no number from 0 to 1, and is left out. Correct the judge's results."
+    ]
+
+
 def test_every_kind_has_a_row_of_its_own_in_verify_all(repo):
     rows = run("verify-all", cwd=repo.path).stdout.splitlines()
     assert [row.split()[0] for row in rows] == ["eval", "cases", "highlights", "sums", "macro", "pooled"]
-    assert rows[3].endswith("evals/sums/responses-long.jsonl  accuracy 0.750")
+    assert rows[3].endswith("evals/sums/responses-long.jsonl, responses-short.jsonl  accuracy 0.750")

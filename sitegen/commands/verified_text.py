@@ -1,0 +1,166 @@
+"""What ``verify-one`` and ``verify-all`` print of what was verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from sitegen.analysis.series import HEADLINES
+from sitegen.analysis.verdict import verdict
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Scorecard
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.responses.document import metrics_of
+from sitegen.stats.counts import f1, precision, recall
+from sitegen.text.plain import line
+from sitegen.verifying import Bench, Verified
+
+SHOWN: Final = 12
+"""Discrepancies that the terminal lists."""
+
+LONGEST_NAME: Final = 40
+"""Characters of an eval's id in a table."""
+
+
+def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list[str]:
+    """The numbers of one eval, what is wrong with its files, and the first discrepancies."""
+    place, card = verified.place, verified.result.scorecard
+    nouns = scorer(place.kind).nouns
+    wrong = [one for one in verified.result.judgements if one.outcome in ERROR_TYPES]
+    files = ", ".join(shown(bench, output) for output in verified.outputs)
+    lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
+    lines += _numbers_of_fields(card) if place.kind == "fields" else _numbers_of_kind(verified, methods)
+    errors = zip(nouns.errors, _errors(card), strict=True)
+    lines.append("  " + "  ".join(f"{name} {count}" for name, count in errors if count or place.kind == "fields"))
+    if len(card.documents) > 1 and place.kind == "fields":
+        lines.append(f"  {len(card.documents)} documents, macro F1 {_number(card.metric('macro_f1'))}")
+    lines += [f"  {_finding(finding)}" for finding in card.findings]
+    lines += [f"  {_discrepancy(one, nouns)}" for one in wrong[:SHOWN]]
+    if len(wrong) > SHOWN:
+        lines.append(f"  ... and {len(wrong) - SHOWN} more: --json has all, --open shows them")
+    return lines
+
+
+def every_eval(
+    bench: Bench, verified: Sequence[Verified], macro: float | None, left_out: int, pooled: float | None
+) -> list[str]:
+    """A row an eval, then the mean over them and the F1 of all their answers together.
+
+    ``left_out`` evals have no F1, and are not in the mean.
+    """
+    names = [line(one.place.entry.id, LONGEST_NAME) for one in verified]
+    width = max(len(name) for name in ("pooled", *names))
+    lines = [f"{'eval':{width}}  {'F1':>6} {'P':>6} {'R':>6} {'errors':>7}  newest output"]
+    for name, one in zip(names, verified, strict=True):
+        card = one.result.scorecard
+        lines.append(f"{name:{width}}  {_three(card)} {sum(_errors(card)):7,}  {_outputs(bench, one)}{_said(one)}")
+    lines.append(f"{'macro':{width}}  {_number(macro)}{f'   ({left_out} undefined left out)' if left_out else ''}")
+    lines.append(f"{'pooled':{width}}  {_number(pooled)}")
+    return lines
+
+
+def debug(bench: Bench, verified: Verified) -> list[str]:
+    """What was read, for ``--debug``."""
+    place = verified.place
+    files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
+    read = [f"debug: {what} {shown(bench, path)}, {path.stat().st_size:,} bytes" for what, path in files if path]
+    return [
+        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {shown(bench, place.folder)}",
+        *read,
+        f"debug: settings {line(place.entry.settings, 500)}, thresholds {dict(place.entry.thresholds)}",
+        f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
+    ]
+
+
+def shown(bench: Bench, path: Path) -> str:
+    """A path, from the root of the repository if it is below it."""
+    return line(str(path.relative_to(bench.root) if path.is_relative_to(bench.root) else path))
+
+
+def _numbers_of_fields(card: Scorecard) -> list[str]:
+    counts = card.counts
+    return [
+        f"  F1 {_number(card.metric('f1'))}   precision {_number(card.metric('precision'))}"
+        f"   recall {_number(card.metric('recall'))}",
+        f"  TP {counts.tp}  FP {counts.fp}  FN {counts.fn}  TN {counts.tn}",
+    ]
+
+
+def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
+    """A line a metric with the verdict on it, those of each variant, and what to do."""
+    place, card = verified.place, verified.result.scorecard
+    names = metrics_of(methods) if methods else None
+    specs = [spec for spec in scorer(place.kind).metrics if names is None or spec.name in names]
+    wanted = [each for each in place.entry.thresholds if names is None or each[0] in names]
+    judged = verdict(specs, wanted, card.metrics)
+    width = max(len(spec.label) for spec in specs)
+    lines = []
+    for spec in specs:
+        row = judged.row(spec.name)
+        said = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
+        lines.append(f"  {spec.label:{width}} {_number(card.metric(spec.name))}{said}")
+    return [*lines, *_documents(card, specs[:HEADLINES]), *(f"  {sentence}" for sentence in judged.recommendations)]
+
+
+def _documents(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
+    lines = []
+    for each in card.documents if len(card.documents) > 1 else ():
+        if own := dict(each.metrics):
+            numbers = "  ".join(f"{spec.label} {_number(own.get(spec.name)).strip()}" for spec in specs)
+            lines.append(f"  {line(each.id, LONGEST_NAME)}: {numbers}")
+    return lines
+
+
+def _finding(finding: Finding) -> str:
+    """What is wrong and what to do, as two sentences."""
+    what = finding.what.rstrip()
+    return line(f"{finding.severity}: {what if what.endswith(('.', '?', '!')) else f'{what}.'} {finding.fix}")
+
+
+def _discrepancy(one: Judgement, nouns: Nouns) -> str:
+    from sitegen.text.values import as_text
+
+    where = f"{one.document}: {one.path}" if one.document else one.path
+    expected = "nothing" if one.expected is None else line(as_text(one.expected), 60)
+    actual = "nothing" if one.actual is None else line(as_text(one.actual), 60)
+    outcome = nouns.errors[ERROR_TYPES.index(one.outcome)]
+    return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
+
+
+def _outputs(bench: Bench, verified: Verified) -> str:
+    """The first output, and the names of those beside it: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
+    first, *others = verified.outputs
+    named = [shown(bench, first), *(line(other.name, LONGEST_NAME) for other in others[:2])]
+    more = len(others) - 2
+    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def _errors(card: Scorecard) -> tuple[int, ...]:
+    counts = card.counts
+    return (counts.omission, counts.hallucination, counts.wrong_value, counts.format_error)
+
+
+def _three(card: Scorecard) -> str:
+    """F1, precision and recall; of a kind that does not count answers so, nothing."""
+    if not any(metric.name == "f1" for metric in card.metrics):
+        return " ".join([_number(None)] * 3)
+    return " ".join(_number(ratio(card.counts)) for ratio in (f1, precision, recall))
+
+
+def _number(value: float | None) -> str:
+    return "     —" if value is None else f"{value:6.3f}"
+
+
+def _said(verified: Verified) -> str:
+    """What is unusual about an output; and the headline, of a kind whose headline is not F1."""
+    card = verified.result.scorecard
+    spec = scorer(verified.place.kind).metrics[0]
+    own = "" if spec.name == "f1" else f"  {spec.label.lower()} {_number(card.metric(spec.name)).strip()}"
+    return f"{_remark(card)}{own}"
+
+
+def _remark(card: Scorecard) -> str:
+    return "" if card.status == "scored" else f"  ({card.status.replace('_', ' ')})"
