@@ -62,10 +62,8 @@ def f1(counts: Counts) -> float | None:
 
 
 def field_accuracy(counts: Counts) -> float | None:
-    """(TP + TN) / attributes judged; a wrong value is one attribute, whatever the convention counts it as."""
-    right = counts.tp + counts.tn
-    wrong = counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
-    return _ratio(right, right + wrong)
+    """(TP + TN) / attributes judged."""
+    return _ratio(counts.tp + counts.tn, _judged(counts))
 
 
 def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
@@ -78,7 +76,15 @@ def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
         return 2 * tp, 2 * tp + counts.fp + counts.fn
     if metric in ("recall", "accuracy"):
         return tp, tp + counts.fn
+    if metric == "field_accuracy":
+        return tp + counts.tn, _judged(counts)
     return (tp, tp + counts.fp) if metric == "precision" else None
+
+
+def _judged(counts: Counts) -> int:
+    """Attributes that were judged: a wrong value is one, whatever the convention counts it as."""
+    wrong = counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
+    return counts.tp + counts.tn + wrong
 
 
 def mean(values: Iterable[float | None]) -> tuple[float | None, int]:

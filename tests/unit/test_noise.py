@@ -8,10 +8,17 @@ from collections.abc import Sequence
 import pytest
 
 from sitegen.analysis.noise.changes import change_verdict, moved_fields
-from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of, interval_of_runs
+from sitegen.analysis.noise.intervals import (
+    bootstrap_of,
+    bootstrap_of_change,
+    interval_of,
+    interval_of_quality,
+    interval_of_runs,
+)
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, Noise
+from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
@@ -127,6 +134,33 @@ def test_the_scores_of_a_judge_are_a_mean_over_cases():
     found = interval_of(judged(0.5, 0.75, 1.0, 0.75, None, 0.5, 0.7), "judged")
     assert found is not None
     assert (found.unit, found.n, ends(found)) == ("documents", 6, (0.486, 0.852))
+
+
+def test_grades_are_a_mean_over_cases_on_their_own_scale():
+    def graded(*grades: int | None) -> list[Answer]:
+        return [Answer("", str(index // 2), "", None, grade) for index, grade in enumerate(grades)]
+
+    found = interval_of_quality(graded(5, 4, 3, 4, 5, 5, None, 2, None, None))
+    assert found is not None
+    assert (found.unit, found.n, ends(found)) == ("cases", 4, (2.231, 4.812))
+    assert ends(interval_of_quality(graded(5, 5, 5, 5))) == (1.049, 5.0)
+    assert interval_of_quality(graded(5, 5)) is None
+
+
+def test_other_metrics_have_intervals_over_the_fields_that_they_count():
+    truth = {**{name: name for name in "abcdefgh"}, "i": None, "j": None}
+    output = {**{name: name for name in "abcde"}, "f": "wrong", "i": "made up"}
+    some = scored("fields", truth, output)
+    found = {metric: interval_of(some, "fields", metric) for metric, _ in some.metrics}
+    assert {metric: interval and interval.n for metric, interval in found.items()} == {
+        "f1": 9,
+        "precision": 7,
+        "recall": 8,
+        "field_accuracy": 10,
+        "macro_f1": None,
+        "macro_f1_attributes": None,
+    }
+    assert ends(found["precision"]) == (0.271, 0.944)
 
 
 def test_paragraphs_of_highlights_are_documents():

@@ -83,7 +83,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
     fixed, broken = _number(flips.fixed), _number(flips.broken)
     unit, spread = _spread(before, after, kind, fixed, broken)
     change = spread.value if spread else _difference(before, after)
-    tested = is_counted(after) and change is not None
+    tested = is_counted(after.metrics[0].name) and change is not None
     return _Movement(unit, spread, change, fixed, broken, mcnemar(broken, fixed, 1).p_value if tested else None)
 
 

@@ -1,47 +1,74 @@
-"""The interval beside a headline."""
+"""The interval beside a number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from sitegen.analysis.noise.samples import RESPONSES, cases_of, paired_sample_of, sample_of
+from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of, sample_of
 from sitegen.model.noise import Interval
+from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.intervals import around, effective_wilson, mean_of, ratio, wilson
 
+GRADES: Final = (1, 5)
+"""The scale of the quality."""
 
-def interval_of(card: Scorecard, kind: str) -> Interval | None:
-    """The interval of the headline; None where it is undefined, or there is but one unit to make it from.
+_EFFECTIVE: Final = "Wilson, effective sample size"
 
-    Closed, and cheap enough for every point: one pass over the documents or the fields.
+
+def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interval | None:
+    """The interval of a metric, by default the headline.
+
+    None where it is undefined, where there is but one unit to make it from, and for metrics that the scores of
+    documents do not add up to. Closed, and cheap enough for every point: one pass over the documents or the fields.
     """
-    if not card.metrics or card.metrics[0].value is None:
+    metric = metric or card.metrics[0].name
+    value = card.metric(metric)
+    if value is None:
         return None
     if kind == RESPONSES:
+        if not is_counted(metric):
+            return None
         cases = cases_of(card)
-        low, high = wilson(card.metrics[0].value, cases)
-        return Interval(low, high, "cases", cases, "Wilson")
-    sample = sample_of(card)
+        return Interval(*wilson(value, cases), "cases", cases, "Wilson")
+    sample = sample_of(card, metric)
     spread = ratio(sample.shares)
     if spread is None:
         return None
-    low, high = effective_wilson(spread, sample.trials)
-    return Interval(low, high, sample.unit, sample.shares.total(), "Wilson, effective sample size")
+    return Interval(*effective_wilson(spread, sample.trials), sample.unit, sample.shares.total(), _EFFECTIVE)
+
+
+def interval_of_quality(answers: Iterable[Answer]) -> Interval | None:
+    """The interval of the average quality, over cases: the grades of one case belong together."""
+    lowest, highest = GRADES
+    by_case: dict[str, list[int]] = {}
+    for answer in answers:
+        if answer.quality is not None:
+            by_case.setdefault(answer.case_id, []).append(answer.quality - lowest)
+    scale = highest - lowest
+    spread = ratio(Counter((sum(grades) / scale, float(len(grades))) for grades in by_case.values()))
+    if spread is None:
+        return None
+    low, high = effective_wilson(spread)
+    return Interval(lowest + scale * low, lowest + scale * high, "cases", len(by_case), _EFFECTIVE)
 
 
 def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
-    """The same by resampling, seeded by the data: takes milliseconds. None for ``responses``, which has cases only."""
+    """That of the headline by resampling, seeded by the data: takes milliseconds. None for kind ``responses``."""
     from sitegen.stats.bootstrap import bootstrap_ratio
 
-    if kind == RESPONSES or not card.metrics or card.metrics[0].value is None:
+    metric, value = card.metrics[0]
+    if kind == RESPONSES or value is None:
         return None
-    sample = sample_of(card)
+    sample = sample_of(card, metric)
     found = bootstrap_ratio(tuple(sample.shares.elements()))
     return Interval(*found, sample.unit, sample.shares.total(), "bootstrap") if found else None
 
 
 def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:
-    """The interval of the headline's change by resampling what both have, both sides of a unit drawn together."""
+    """That of the headline's change by resampling what both have, both sides of a unit drawn together."""
     from sitegen.stats.bootstrap import bootstrap_ratio_change
 
     if kind == RESPONSES:
