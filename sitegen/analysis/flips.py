@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.flips import CellFlip, Fate, Flips, Tally
 
-_Held: TypeAlias = dict[str, bytearray]
+Held: TypeAlias = dict[str, bytearray]
 """Of each document, for each point: whether the point judged anything of it."""
 
 
@@ -25,16 +25,16 @@ def flips(cells: CellMap, before: int, after: int) -> Flips:
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
     """The cells that are wrong at one of two points at least, in the order of the map."""
-    held = _held(cells)
+    held = held_documents(cells)
     for cell in cells.cells:
         first, last = cell.at(before), cell.at(after)
-        if fate := _fate(first, last, _both_hold(held[cell.document], before, after)):
+        if fate := fate_of(first, last, _both_hold(held[cell.document], before, after)):
             yield CellFlip(fate, cell, first, last)
 
 
 def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
     """``flips`` of many pairs of points, each cell walked through once."""
-    held = _held(cells)
+    held = held_documents(cells)
     tallies: list[Counter[tuple[Fate, str]]] = [Counter() for _ in pairs]
     by_truth = [0] * len(pairs)
     for cell in cells.cells:
@@ -43,13 +43,13 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
         line, points = _line(cell, cells.points), held[cell.document]
         for index, (before, after) in enumerate(pairs):
             first, last = line[before], line[after]
-            if fate := _fate(first, last, _both_hold(points, before, after)):
+            if fate := fate_of(first, last, _both_hold(points, before, after)):
                 tallies[index][fate, cell.attribute] += 1
                 by_truth[index] += first is not last and CellFlip(fate, cell, first, last).by_truth
     return tuple(map(_flips, tallies, by_truth))
 
 
-def _fate(before: Run | None, after: Run | None, held: bool) -> Fate | None:
+def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
     """What became of a cell; None if it is wrong at neither point. ``held``: both points hold its document."""
     was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
     if not was_wrong and not is_wrong:
@@ -66,11 +66,12 @@ def _both_hold(points: bytearray, before: int, after: int) -> bool:
     return bool(points[before] and points[after])
 
 
-def _held(cells: CellMap) -> _Held:
-    held: _Held = {}
+def held_documents(cells: CellMap) -> Held:
+    """Which points hold which documents."""
+    held: Held = {}
     for cell in cells.cells:
         points = held.setdefault(cell.document, bytearray(cells.points))
-        for run, end in _spans(cell, cells.points):
+        for run, end in spans(cell, cells.points):
             if run.state != "absent":
                 points[run.start : end] = b"\1" * (end - run.start)
     return held
@@ -79,12 +80,12 @@ def _held(cells: CellMap) -> _Held:
 def _line(cell: Cell, points: int) -> list[Run | None]:
     """What a cell is at each point."""
     line: list[Run | None] = [None] * cell.runs[0].start
-    for run, end in _spans(cell, points):
+    for run, end in spans(cell, points):
         line += [run] * (end - run.start)
     return line
 
 
-def _spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
+def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
     """Each run with the point after its last."""
     return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
 
