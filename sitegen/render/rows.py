@@ -19,9 +19,9 @@ from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
 from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
-from sitegen.pages.values import Shown
-from sitegen.render.escaping import escape
-from sitegen.render.formats import bounded, day, number, printable, signed
+from sitegen.render.cells import text as _text
+from sitegen.render.cells import value as _value
+from sitegen.render.formats import bounded, day, number, signed
 from sitegen.stats import counts as sums
 
 SHOWN_FIRST = 25
@@ -156,14 +156,6 @@ def _discrepancy(row: Discrepancy, several_documents: bool, nouns: Nouns) -> str
     )
 
 
-def _value(shown: Shown) -> str:
-    spans, absent, cut = shown
-    if not spans:
-        return f"<i>{_text(absent)}</i>"
-    inside = "".join([f"<mark>{_text(text)}</mark>" if changed else _text(text) for text, changed in spans])
-    return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
-
-
 def paired(rows: Iterable[AlignmentRow]) -> str:
     """How many items found a partner, how many did not: ``11 paired, 1 missing``."""
     pairs = missing = extra = 0
@@ -258,9 +250,3 @@ def _field_history(row: FieldRow) -> str:
 
 def _ratio(value: float | None) -> str:
     return _NIL if value is None else f"{value:.3f}"
-
-
-@lru_cache(maxsize=8192)
-def _text(text: str) -> str:
-    """Most texts of a report stand in the one before it too, so that looking them up is faster than escaping them."""
-    return escape(printable(text))
