@@ -76,7 +76,8 @@ def _pages(
 ) -> tuple[Page, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
-    latest = tuple(islice(_edits(timeline, instructions), LATEST_EDITS))
+    edited = _edited(timeline)
+    latest = tuple(islice(_edits(edited, instructions), LATEST_EDITS))
     counts = SiteCounts(
         commits=timeline.commits,
         edits=sum(len(file.edits) for file in timeline.instructions),
@@ -86,21 +87,26 @@ def _pages(
     )
     return (
         overview_page(evals.summaries, head, revision, counts, latest, newest),
-        instructions_page(instructions.files, _edits(timeline, instructions)),
+        instructions_page(instructions.files, _edits(edited, instructions)),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
         problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
         not_found_page(timeline.config.base_url),
     )
 
 
-def _edits(timeline: Timeline, instructions: Instructions) -> Iterator[EditEffects]:
-    """The commits with edits, newest first."""
+def _edited(timeline: Timeline) -> dict[int, list[FileEdit]]:
+    """Position of each commit with edits -> what it edited."""
     commits: dict[int, list[FileEdit]] = {}
     for file in timeline.instructions:
         for edit in file.edits:
             commits.setdefault(edit.commit.position, []).append(FileEdit(edit, file.path))
-    for position in sorted(commits, reverse=True):
-        edits = tuple(sorted(commits[position], key=_edited_path))
+    return commits
+
+
+def _edits(edited: dict[int, list[FileEdit]], instructions: Instructions) -> Iterator[EditEffects]:
+    """The commits with edits, newest first."""
+    for position in sorted(edited, reverse=True):
+        edits = tuple(sorted(edited[position], key=_edited_path))
         yield EditEffects(edits[0].edit.commit, edits, instructions.effects.around(position))
 
 
