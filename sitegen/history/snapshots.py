@@ -15,7 +15,7 @@ from sitegen.model.recorded import read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 
 _SHORT: Final = 12
-_METRICS: Final = 40
+_METRICS: Final = 50
 """Recorded metrics that are kept of a snapshot."""
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 

@@ -18,7 +18,8 @@ class Recorded(NamedTuple):
     """The recorded metrics and origin of one iteration; whatever the file does not say is None or empty."""
 
     metrics: tuple[tuple[str, float], ...]
-    """(name, value) of every finite number below ``metrics``, in the order of the file."""
+    """(name, value) of every finite number below ``metrics``, in the order of the file; then those of
+    ``errors_by_type``, there or beside ``metrics``, as ``errors_by_type.omission``."""
     iteration: int | None
     timestamp: str | None
     """As written, ISO 8601 by convention; not checked."""
@@ -46,7 +47,7 @@ def read_recorded(content: bytes) -> Recorded | None:
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
     commit = _text(both.get("git_commit"))
     return Recorded(
-        metrics=_metrics(root.get("metrics")),
+        metrics=_metrics(root.get("metrics")) + _errors(root),
         iteration=_iteration(both.get("iteration")),
         timestamp=_text(both.get("timestamp")),
         git_commit=commit.lower() if commit else None,
@@ -68,6 +69,12 @@ def _metrics(value: Any) -> tuple[tuple[str, float], ...]:
         if math.isfinite(as_float):
             numbers.append((name, as_float))
     return tuple(numbers)
+
+
+def _errors(root: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    metrics = root.get("metrics")
+    inside = metrics.get("errors_by_type") if isinstance(metrics, dict) else None
+    return tuple((f"errors_by_type.{name}", count) for name, count in _metrics(inside or root.get("errors_by_type")))
 
 
 def _iteration(value: Any) -> int | None:

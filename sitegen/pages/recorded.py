@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Convention, Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Snapshot
+from sitegen.pages.labels import CAUSES
 from sitegen.stats import counts as stats
 
 CLOSE: Final = 0.0006
 """Records are usually rounded to three digits."""
+
+_FURTHER: Final = (
+    "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
+)
 
 _COUNTS: Final = (
     ("true_positives", "True positives", "tp"),
     ("false_positives", "False positives", "fp"),
     ("false_negatives", "False negatives", "fn"),
     ("true_negatives", "True negatives", "tn"),
+    ("errors_by_type.omission", "Omissions", "omission"),
+    ("errors_by_type.hallucination", "Hallucinations", "hallucination"),
+    ("errors_by_type.wrong_value", "Wrong values", "wrong_value"),
+    ("errors_by_type.format_error", "Format errors", "format_error"),
 )
 
 
@@ -40,51 +50,91 @@ class RecordedView(NamedTuple):
     why: str
 
 
-def recorded_view(at: Snapshot, card: Scorecard, labels: tuple[tuple[str, str], ...]) -> RecordedView | None:
+def recorded_view(
+    at: Snapshot, card: Scorecard, labels: tuple[tuple[str, str], ...], before: Scorecard | None = None
+) -> RecordedView | None:
     """Compare the record with the scorecard; None if it records nothing that is computed.
 
-    ``labels`` are (name, label) of the kind's metrics.
+    ``labels`` are (name, label) of the kind's metrics; ``before`` is the scorecard of the same output until something
+    else that decides its score changed.
     """
     if not at.recorded_metrics or card.status == "no_ground_truth":
         return None
     recorded = dict(at.recorded_metrics)
-    pairs = [(label, recorded[name], card.metric(name), False) for name, label in labels if name in recorded]
-    pairs += [
-        (label, recorded[name], float(getattr(card.counts, field)), True)
+    rows = _compared(recorded, card, labels)
+    if not rows:
+        return None
+    different = tuple(row for row in rows if not _agrees(row))
+    if not different:
+        return RecordedView(len(rows), (), "")
+    until = before is not None and all(map(_agrees, _compared(recorded, before, labels)))
+    why = _until(at) if until else _why(at, card, recorded)
+    return RecordedView(len(rows) - len(different), different, why)
+
+
+def _compared(
+    recorded: Mapping[str, float], card: Scorecard, labels: tuple[tuple[str, str], ...]
+) -> tuple[RecordedRow, ...]:
+    """Everything that is both recorded and computed."""
+    metrics = [
+        RecordedRow(label, recorded[name], card.metric(name), False) for name, label in labels if name in recorded
+    ]
+    counts = [
+        RecordedRow(label, recorded[name], float(getattr(card.counts, field)), True)
         for name, label, field in _COUNTS
         if name in recorded
     ]
-    if not pairs:
-        return None
-    rows = tuple(RecordedRow(*pair) for pair in pairs if not _close(pair[1], pair[2]))
-    return RecordedView(len(pairs) - len(rows), rows, _why(at, card, recorded) if rows else "")
+    return (*metrics, *counts)
 
 
-def _why(at: Snapshot, card: Scorecard, recorded: dict[str, float]) -> str:
-    """The likeliest reason, most certain first."""
-    other = _other_convention(card)
-    ratios = [(recorded[name], value) for name, value in other if name in recorded]
+def _until(at: Snapshot) -> str:
+    changed = ", ".join(CAUSES[cause] for cause in at.cause)
+    return f"The same output gave the recorded values until this commit: {changed}."
+
+
+def _why(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
+    """What the numbers themselves show; only where they show nothing, what may be."""
+    other: Convention = "omissions_only" if card.convention == "standard" else "standard"
+    ratios = [(recorded[name], value) for name, value in _ratios_by(other, card) if name in recorded]
     if ratios and all(_close(*pair) for pair in ratios):
-        name = "omissions_only" if card.convention == "standard" else "standard"
-        return f"The record counts by the convention {name}: with it the same files give the recorded values."
-    later = [cause for cause in at.cause if cause != "outputs"]
-    if "ground_truth" in later:
-        return "The ground truth was changed after the record was written."
+        return f"The record counts by the convention {other}: with it the same files give the recorded values."
+    shown = []
+    if _convention(recorded) == other:
+        shown.append(f"The record counts by the convention {other}, as its numbers of errors show.")
+    expected = recorded.get("total_fields_gt")
+    if expected is not None and expected != card.expected_values:
+        shown.append(
+            f"It counts {expected:,.0f} expected values, the files have {card.expected_values:,}: "
+            "of other fields or list items, or of another ground truth."
+        )
+    later = [CAUSES[cause] for cause in at.cause if cause != "outputs"]
     if later:
-        return "The rules of scoring were changed after the record was written."
-    return (
-        "The record was made by other rules: another ground truth or mapping than the commit has, other tolerances, "
-        "another pairing of list items, or ignored and unmapped fields counted as right."
-    )
+        shown.append(f"Since it was written: {', '.join(later)}.")
+    if not shown:
+        shown.append("Its numbers do not show why.")
+    return " ".join([*shown, _FURTHER])
 
 
-def _other_convention(card: Scorecard) -> tuple[tuple[str, float | None], ...]:
-    """(name, value) of the three ratios under the convention that the scorecard does not follow."""
+def _convention(recorded: Mapping[str, float]) -> Convention | None:
+    """By which convention a record counts false negatives (rule 1), if it tells enough."""
+    omission, fn = recorded.get("errors_by_type.omission"), recorded.get("false_negatives")
+    wrong = sum(recorded.get(f"errors_by_type.{name}", 0.0) for name in ("wrong_value", "format_error"))
+    if omission is None or not wrong:
+        return None
+    return "omissions_only" if fn == omission else "standard" if fn == omission + wrong else None
+
+
+def _ratios_by(convention: Convention, card: Scorecard) -> tuple[tuple[str, float | None], ...]:
+    """(name, value) of the three ratios under a convention."""
     counts = card.counts
     wrong = counts.wrong_value + counts.format_error
-    fn = counts.omission if card.convention == "standard" else counts.omission + wrong
+    fn = counts.omission if convention == "omissions_only" else counts.omission + wrong
     other = Counts(counts.tp, counts.fp, fn, counts.tn)
     return (("precision", stats.precision(other)), ("recall", stats.recall(other)), ("f1", stats.f1(other)))
+
+
+def _agrees(row: RecordedRow) -> bool:
+    return _close(row.recorded, row.computed)
 
 
 def _close(recorded: float, computed: float | None) -> bool:

@@ -124,6 +124,10 @@ def test_what_is_written_is_read_back_as_recorded() -> None:
             ("field_accuracy", 2 / 7),
             ("total_fields_gt", 4.0),
             ("total_fields_extracted", 5.0),
+            ("errors_by_type.omission", 1.0),
+            ("errors_by_type.hallucination", 2.0),
+            ("errors_by_type.wrong_value", 1.0),
+            ("errors_by_type.format_error", 1.0),
         ),
         iteration=3,
         timestamp="2026-02-05T23:59:08-08:00",
@@ -143,6 +147,10 @@ def test_what_is_written_is_read_back_as_recorded() -> None:
         (
             b'{"timestamp": "t", "iteration": 7, "metrics": {"f1": 0.5, "x": true, "y": "1", "z": NaN, "e": {}}}',
             Recorded((("f1", 0.5),), 7, "t", None, ()),
+        ),
+        (
+            b'{"metrics": {"f1": 0.5, "errors_by_type": {"omission": 2}}, "errors_by_type": {"omission": 3}}',
+            Recorded((("f1", 0.5), ("errors_by_type.omission", 2.0)), None, None, None, ()),
         ),
         (b'{"iteration": 7, "metadata": {"iteration": 8}}', Recorded((), 8, None, None, ())),
         (b'{"iteration": true, "timestamp": 5, "git_commit": [], "metrics": 1}', Recorded((), None, None, None, ())),
