@@ -1,0 +1,95 @@
+"""Changes of a metric as pages show them: in points, split by where they came from, and what they were measured over.
+
+A *point* is a hundredth of the metric's range, so that changes of all metrics compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.series import Point
+
+NAMED: Final = 3
+"""Documents of one side alone that are named; of the others, how many."""
+
+_NOTHING: Final = 1e-9
+"""Points that are none: the last digits of a sum."""
+
+
+class Part(NamedTuple):
+    """What one role did to a metric."""
+
+    name: str
+    """"outputs", "ground truth" or "rules"."""
+    points: float
+
+
+class Change(NamedTuple):
+    """What became of one metric between two points of an eval."""
+
+    points: float | None
+    """None: refused, or undefined on either side; the note says why."""
+    parts: tuple[Part, ...] = ()
+    """Those that did anything. They sum to the whole; none if nothing moved, or if it cannot be split."""
+    note: str = ""
+    """What a reader has to know before taking the number for what it is; empty if there is nothing."""
+
+
+def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[Change, ...]:
+    """Of each metric of *specs*, which are the first of its kind; none if nobody compared the two."""
+    if after.delta is None:
+        return ()
+    shared = _overlap(after.delta.overlap, nouns, before, after)
+    return tuple(
+        _change(spec, found, shared, before, after)
+        for spec, found in zip(specs, after.delta.metrics, strict=False)
+    )  # fmt: skip
+
+
+def in_points(change: float, spec: MetricSpec) -> float:
+    """A change of a metric in hundredths of its range."""
+    return 100 * change / (spec.high - spec.low)
+
+
+def refused(delta: Delta) -> bool:
+    """Whether the two have nothing in common to be compared by."""
+    return delta.overlap.verdict == "refused"
+
+
+def _change(spec: MetricSpec, found: MetricDelta, shared: str, before: Point, after: Point) -> Change:
+    if after.delta and refused(after.delta):
+        return Change(None, (), shared)
+    if found.change is None:
+        return Change(None, (), _undefined(spec, before))
+    if found.parts is None:
+        unsplit = "a mixture of both sides is undefined, so that it cannot be split"
+        return Change(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
+    named = zip(("outputs", "ground truth", "rules"), found.parts, strict=True)
+    parts = (Part(name, in_points(value, spec)) for name, value in named)
+    return Change(in_points(found.change, spec), tuple(part for part in parts if abs(part.points) > _NOTHING), shared)
+
+
+def _undefined(spec: MetricSpec, before: Point) -> str:
+    where = f"at {before.snapshot.label}" if before.scorecard.metric(spec.name) is None else "here"
+    return f"{spec.label} is undefined {where}"
+
+
+def _overlap(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
+    if overlap.verdict == "comparable":
+        return ""
+    if overlap.verdict == "refused":
+        for point, where in ((before, f"{before.snapshot.label} has"), (after, "this point has")):
+            if not point.scorecard.documents:
+                return f"not comparable: {where} no {nouns.documents} that count"
+        return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"
+    common = nouns.document if overlap.common == 1 else nouns.documents
+    sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
+    return "; ".join([f"over {overlap.common:,} common {common}", *(_side(*side) for side in sides if side[1])])
+
+
+def _side(name: str, documents: Sequence[str]) -> str:
+    more = len(documents) - NAMED
+    return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"

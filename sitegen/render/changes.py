@@ -1,0 +1,65 @@
+"""Changes and verdicts in words: plain text, for pages and for the terminal alike."""
+
+from __future__ import annotations
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.pages.changes import Change, in_points
+
+MINUS = "\u2212"
+
+
+def points(value: float) -> str:
+    """A change in points, with its sign: ``+4.2``. One too small for the digit is not called none: ``+<0.1``."""
+    size = f"{abs(value):.1f}"
+    if value == 0:
+        return size
+    return f"{'+' if value > 0 else MINUS}{'<0.1' if size == '0.0' else size}"
+
+
+def parts(change: Change) -> str:
+    """Where a change came from: ``outputs +5.0, ground truth −1.1``; empty if nothing moved."""
+    if len(change.parts) == 1 and change.points == change.parts[0].points:
+        return f"all from {change.parts[0].name}"
+    return ", ".join(f"{part.name} {points(part.points)}" for part in change.parts)
+
+
+def sentence(change: Change) -> str:
+    """A change with its parts: ``+4.2 = outputs +5.0, ground truth −1.1, rules +0.3``, and what has to be known."""
+    if change.points is None:
+        return change.note
+    split = parts(change)
+    joint = ", " if len(change.parts) == 1 else " = "
+    whole = points(change.points) + (joint + split if split else "")
+    return f"{whole} ({change.note})" if change.note else whole
+
+
+def span(interval: Interval | None) -> str:
+    """The ends of an interval around a value: ``0.614 to 0.889``; empty without one."""
+    return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
+
+
+def why(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+    """The reason of a verdict, as a sentence."""
+    interval = verdict.interval
+    ends = f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}" if interval else ""
+    chance = "p < 0.001" if (verdict.p_value or 1) < 0.001 else f"p {verdict.p_value or 1:.3f}"
+    flips = f"{verdict.fixed:,} fixed against {verdict.broken:,} broken"
+    match verdict.why:
+        case "beyond chance":
+            tested = f", and {flips} are no chance ({chance})" if verdict.p_value is not None else ""
+            return f"Its 95 % interval, {ends} points, leaves out zero{tested}."
+        case "nothing moved":
+            return "Not one cell flipped, and the number did not move."
+        case "nothing to compare":
+            return "There is nothing to compare."
+        case "too few units":
+            return f"Too few {interval.unit if interval else 'units'} to tell."
+        case "within the noise of repeats":
+            return "Outputs that were made again under the same instructions differ by as much."
+        case "interval holds zero":
+            return f"Its 95 % interval, {ends} points, holds zero."
+        case "flips may be chance":
+            return f"{flips[:1].upper()}{flips[1:]} may be chance ({chance})."
+        case "flips go the other way":
+            return f"The number went one way and the cells the other: {flips}."
