@@ -58,7 +58,7 @@ class Noise(NamedTuple):
     deviation: float | None
     """Standard deviation of the headline among repeats, pooled over groups; None if no group has two values."""
     limit: float | None
-    """Two repeats lie within this of each other 95 times in 100."""
+    """Two repeats lie within this of each other 95 times in 100; None without three repeats, or two pairs of them."""
     pooled: FlipRate
     fields: tuple[FlipRate, ...]
     """The field that flips most often first."""
@@ -92,7 +92,8 @@ class ChangeVerdict(NamedTuple):
     fixed: int
     broken: int
     p_value: float | None
-    """McNemar over the cells that flipped; None if nothing could be compared."""
+    """McNemar over the cells that flipped, None if nothing could be compared. Where fields are the units, of the fields
+    of one list only the one that flipped most is counted: a list item takes all its cells with it."""
     detectable: float | None
     """The least change of the headline that this set shows 8 times in 10; None if nothing says so."""
     fields: tuple[FieldMove, ...]

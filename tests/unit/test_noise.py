@@ -214,6 +214,24 @@ def test_five_fixed_fields_of_one_document_may_be_chance_and_six_are_not():
     assert (six.decision, six.p_value) == ("better", 0.03125)
 
 
+def test_a_list_item_that_was_found_is_one_event_however_many_cells_it_has():
+    def held(prefix: str) -> ChangeVerdict:
+        names = [f"{prefix}{letter}" for letter in "abcdefgh"]
+        counts = (WRONG, RIGHT)
+        first, last = (
+            card("+" * 12)._replace(
+                fields=(*card("+" * 12).fields, *(FieldScore(name, side) for name in names)),
+            )
+            for side in counts
+        )
+        return change_verdict(first, last, "fields", Flips(fixed=tuple((name, 1) for name in names)))
+
+    apart, together = held("item."), held("items[].")
+    assert (apart.decision, apart.fixed, apart.p_value) == ("better", 8, 2 / 2**8)
+    assert (together.decision, together.why) == ("inconclusive", "flips may be chance")
+    assert (together.fixed, together.p_value) == (8, 1.0)
+
+
 def test_all_flips_in_one_document_of_many_may_be_chance():
     """The cells alone would be sure (p < 0.01); that it was one document is what the interval knows."""
     before = ["+" * 8 + "-" * 2] * 5 + ["-" * 10]

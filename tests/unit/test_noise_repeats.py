@@ -11,7 +11,7 @@ from sitegen.model.cells import Cell, CellMap, Run, State
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import FlipRate, Noise
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.stats.quantiles import normal
@@ -27,6 +27,7 @@ def point(
     truth: str = "t",
     edits: tuple[Edit, ...] = (),
     made_at: str | None = None,
+    status: Status = "scored",
 ) -> Point:
     snapshot = Snapshot(
         iteration=1,
@@ -41,7 +42,7 @@ def point(
         settings="{}",
         made_at=made_at,
     )
-    return Point(snapshot, CARD, edits)
+    return Point(snapshot, CARD._replace(status=status), edits)
 
 
 def test_outputs_made_again_under_unchanged_instructions_are_repeats():
@@ -72,6 +73,10 @@ def test_outputs_of_one_commit_are_repeats_if_they_record_one_commit_themselves(
 
 def test_an_output_that_came_out_equal_is_a_repeat_too():
     assert repeated([point("a"), point("b", output="a")]) == ((0, 1),)
+
+
+def test_an_output_that_cannot_be_read_repeats_nothing_and_is_repeated_by_nothing():
+    assert repeated([point("a"), point("b", status="unreadable"), point("c"), point("d")]) == ((2, 3),)
 
 
 def test_a_series_without_repeats_has_no_noise():
@@ -117,7 +122,16 @@ def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_head
 
 def test_only_the_points_of_the_group_count():
     found = noise_of([Repeats(cells(cell("name", "correct", "omission", "correct")), (0, 2), (0.8, 0.8))])
-    assert found == Noise(1, 2, 0.0, 0.0, FlipRate("", 0, 1), (FlipRate("name", 0, 1),))
+    assert found == Noise(1, 2, 0.0, None, FlipRate("", 0, 1), (FlipRate("name", 0, 1),))
+
+
+def test_one_pair_of_repeats_sets_no_limit_and_two_pairs_do():
+    pair = Repeats(cells(cell("name", "correct", "correct")), (0, 1), (0.5, 1.0))
+    one, two = noise_of([pair]), noise_of([pair, pair])
+    assert one is not None
+    assert two is not None
+    assert (one.deviation, one.limit) == (sqrt(0.125), None)
+    assert (two.deviation, two.limit) == (sqrt(0.125), normal(0.95) * sqrt(2) * sqrt(0.125))
 
 
 def test_a_value_that_nobody_expected_is_right_where_it_is_absent():

@@ -47,8 +47,8 @@ def change_verdict(
         why=why,
         change=movement.change,
         interval=Interval(*around(spread), movement.unit, spread.freedom + 1, "paired, linearised") if spread else None,
-        fixed=movement.fixed,
-        broken=movement.broken,
+        fixed=_cells(flips.fixed),
+        broken=_cells(flips.broken),
         p_value=movement.p_value,
         detectable=_detectable(after, movement, noise),
         fields=moved_fields(flips),
@@ -76,24 +76,25 @@ class _Movement(NamedTuple):
     change: float | None
     fixed: int
     broken: int
+    """Cells; of few documents, ``_events``."""
     p_value: float | None
 
 
 def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
-    fixed, broken = _number(flips.fixed), _number(flips.broken)
-    unit, spread = _spread(before, after, kind, fixed, broken)
+    fixed, broken = _cells(flips.fixed), _cells(flips.broken)
+    if kind == RESPONSES:
+        unit: Unit = "cases"
+        # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
+        variants = max(1, len(after.documents))
+        spread = share_change(fixed / variants, broken / variants, cases_of(after))
+    else:
+        unit, pairs = paired_sample_of(before, after)
+        spread = ratio_change(pairs)
+    if unit == "fields":
+        fixed, broken = _events(flips.fixed), _events(flips.broken)
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
     return _Movement(unit, spread, change, fixed, broken, mcnemar(broken, fixed, 1).p_value if tested else None)
-
-
-def _spread(before: Scorecard, after: Scorecard, kind: str, fixed: int, broken: int) -> tuple[Unit, Spread | None]:
-    if kind == RESPONSES:
-        # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
-        variants = max(1, len(after.documents))
-        return "cases", share_change(fixed / variants, broken / variants, cases_of(after))
-    unit, pairs = paired_sample_of(before, after)
-    return unit, ratio_change(pairs)
 
 
 def _difference(before: Scorecard, after: Scorecard) -> float | None:
@@ -140,5 +141,19 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
     return max(limits, default=None)
 
 
-def _number(tally: Tally) -> int:
+def _cells(tally: Tally) -> int:
     return sum(number for _, number in tally)
+
+
+def _events(tally: Tally) -> int:
+    """Flips of fields that may be independent.
+
+    A list item that is found or lost takes all its cells with it, so of the fields of one list only the one that
+    flipped most is counted. Where documents are the units, their interval knows that cells of one hang together.
+    """
+    most: dict[str, int] = {}
+    for attribute, number in tally:
+        start, brackets, _ = attribute.rpartition("[]")
+        name = start + brackets if brackets else attribute
+        most[name] = max(number, most.get(name, 0))
+    return sum(most.values())

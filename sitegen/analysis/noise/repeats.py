@@ -16,6 +16,9 @@ from sitegen.stats.agreement import differing, repeatability
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.quantiles import normal
 
+FEWEST: Final = 2
+"""Degrees of freedom that a noise limit takes: three repeats, or two pairs of them."""
+
 _OUTPUTS_ONLY: Final = ("outputs",)
 
 
@@ -34,7 +37,8 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
 
     A point repeats the one before it if its outputs are all that changed, no instruction file that drives the eval was
     edited in between, and another commit brought it: what several outputs of one commit were made with, nobody knows
-    but where they record the same commit themselves.
+    but where they record the same commit themselves. An output that cannot be read repeats nothing: that it broke off
+    is no measure of how answers differ.
     """
     groups: list[list[int]] = []
     for index, (before, point) in enumerate(pairwise(points), 1):
@@ -59,14 +63,22 @@ def noise_of(groups: Iterable[Repeats]) -> Noise | None:
         groups=len(several),
         outputs=sum(len(group.indices) for group in several),
         deviation=deviation,
-        limit=None if deviation is None else normal(LEVEL) * sqrt(2) * deviation,
+        limit=_limit(values, deviation),
         pooled=FlipRate("", sum(each.flips for each in fields), sum(each.pairs for each in fields)),
         fields=fields,
     )
 
 
+def _limit(values: Sequence[Sequence[float]], deviation: float | None) -> float | None:
+    """The repeatability limit of ISO 5725-6. One lone pair may have been apart, or close, by luck: it sets none."""
+    freedom = sum(len(group) - 1 for group in values if group)
+    return None if deviation is None or freedom < FEWEST else normal(LEVEL) * sqrt(2) * deviation
+
+
 def _repeats(before: Point, point: Point) -> bool:
     if point.snapshot.cause != _OUTPUTS_ONLY or point.edits:
+        return False
+    if before.scorecard.status != "scored" or point.scorecard.status != "scored":
         return False
     if differing_roles(before.snapshot, point.snapshot) not in ((), _OUTPUTS_ONLY):
         return False
