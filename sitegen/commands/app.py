@@ -207,7 +207,7 @@ def judge(
 ) -> None:
     """Grade responses from 1 to 5, by a model.
 
-    The grades are recorded with the responses.
+    The grades are recorded with the responses: those in the eval's folder, else those of its newest iteration.
     """
     from sitegen.commands.respond import Wanted
     from sitegen.commands.respond import judge as command

@@ -22,7 +22,7 @@ from sitegen.llm.prompts import JUDGE, parse, read_prompt
 from sitegen.llm.responding import Asked
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.text.plain import line
-from sitegen.verifying import Bench, Place, first_file
+from sitegen.verifying import Bench, Place, first_file, newest_outputs
 
 FAILED: Final = 1
 """Exit code if any call gave no answer."""
@@ -136,19 +136,24 @@ def _target(place: Place, variant: str | None) -> Path:
 
 
 def _responses(bench: Bench, place: Place, variant: str | None) -> list[Path]:
-    """The files to grade: the variant's, or all that lie in the eval's folder."""
+    """The files to grade: the variant's, or all that lie in the eval's folder; without any, its newest iteration's."""
     found = [_target(place, variant)]
     if variant is None:
         pattern = files_of("responses").variants
         found += sorted(each for each in place.folder.iterdir() if re.fullmatch(pattern, each.name))
-    there = [_inside(bench, path) for path in dict.fromkeys(found) if path.is_file() or partial_of(path).is_file()]
+    there = [path for path in dict.fromkeys(found) if path.is_file() or partial_of(path).is_file()]
+    there = there or [path for path in newest_outputs(place) if variant in (None, _variant_of(path))]
     if not there:
         raise NothingToReportError(
             f"The eval {place.entry.id!r} has no responses to grade.",
             where=str(found[0]),
             fix=f"sitegen respond {place.entry.id}",
         )
-    return there
+    return [_inside(bench, path) for path in there]
+
+
+def _variant_of(path: Path) -> str:
+    return path.stem.partition("-")[2]
 
 
 def _existing(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -410,6 +410,22 @@ def test_every_variant_is_graded_or_the_one_that_is_named(commands: Commands) ->
         )
 
 
+def test_without_responses_in_the_folder_those_of_the_newest_iteration_are_graded(commands: Commands) -> None:
+    for name in ("iteration-001/responses-kind", "iteration-002/responses-kind", "iteration-002/responses-terse"):
+        (commands.project / "evals" / "sums" / "results" / name).parent.mkdir(parents=True, exist_ok=True)
+        commands.write([row(1)], f"results/{name}.json")
+    newest = "evals/sums/results/iteration-002"
+    with serving(lambda message, before: Reply(text="2")) as api:
+        commands.configure(api)
+        assert commands.run("judge", "sums", "--variant", "terse").out == f"{newest}/responses-terse.json: 1 grades\n"
+        assert commands.run("judge", "sums").out == (
+            f"{newest}/responses-kind.json: 1 grades\n"
+            f"{newest}/responses-terse.json: nothing to do; --again makes all grades anew\n"
+        )
+        commands.write([row(1)])
+        assert commands.run("judge", "sums").out == "evals/sums/responses.json: 1 grades\n"
+
+
 def test_a_project_may_have_prompts_of_its_own(commands: Commands) -> None:
     settings = "{prompt: ask/me.md, judge_prompt: ask/judge.md}"
     (commands.project / "evals" / "manifest.yaml").write_text(f"evals: {{sums: {{settings: {settings}}}}}\n")
