@@ -118,6 +118,7 @@ def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
     assert abs(there.change + back.change) < 1e-12
     if there.interval is not None and back.interval is not None:
         assert abs(there.interval.low + back.interval.high) < 1e-12
+        assert -1 <= there.interval.low <= there.change <= there.interval.high <= 1
 
 
 @settings(deadline=None)

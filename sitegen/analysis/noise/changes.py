@@ -41,12 +41,11 @@ def change_verdict(
         decision = "better" if ((movement.change or 0) > 0) is higher_is_better else "worse"
     elif why == "nothing moved":
         decision = "same"
-    spread = movement.spread
     return ChangeVerdict(
         decision=decision,
         why=why,
         change=movement.change,
-        interval=Interval(*around(spread), movement.unit, spread.freedom + 1, "paired, linearised") if spread else None,
+        interval=_interval(movement.unit, movement.spread) if movement.spread else None,
         fixed=_cells(flips.fixed),
         broken=_cells(flips.broken),
         p_value=movement.p_value,
@@ -59,10 +58,11 @@ def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
     """The fields of which a cell flipped, each with McNemar's test, adjusted over these fields; the least p first."""
     fixed, broken = dict(flips.fixed), dict(flips.broken)
     names = tuple(fixed | broken)
-    found = [mcnemar(broken.get(name, 0), fixed.get(name, 0), 1).p_value or 0.0 for name in names]
+    found = [_by_chance(fixed.get(name, 0), broken.get(name, 0)) for name in names]
     moves = (
-        FieldMove(name, fixed.get(name, 0), broken.get(name, 0), p_value, adjusted or 0.0)
+        FieldMove(name, fixed.get(name, 0), broken.get(name, 0), p_value, adjusted)
         for name, p_value, adjusted in zip(names, found, holm(found), strict=True)
+        if adjusted is not None
     )
     return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
 
@@ -94,7 +94,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
         fixed, broken = _events(flips.fixed), _events(flips.broken)
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
-    return _Movement(unit, spread, change, fixed, broken, mcnemar(broken, fixed, 1).p_value if tested else None)
+    return _Movement(unit, spread, change, fixed, broken, _by_chance(fixed, broken) if tested else None)
 
 
 def _difference(before: Scorecard, after: Scorecard) -> float | None:
@@ -139,6 +139,17 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
     if noise and noise.limit is not None:
         limits.append(noise.limit)
     return max(limits, default=None)
+
+
+def _interval(unit: Unit, spread: Spread) -> Interval:
+    low, high = around(spread)
+    # No headline can change by more than its scale, which is 0 to 1 for every kind.
+    return Interval(max(-1.0, low), min(1.0, high), unit, spread.freedom + 1, "paired, linearised")
+
+
+def _by_chance(fixed: int, broken: int) -> float:
+    found = mcnemar(broken, fixed, pairs=fixed + broken).p_value
+    return 1.0 if found is None else found
 
 
 def _cells(tally: Tally) -> int:
