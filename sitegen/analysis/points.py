@@ -105,6 +105,12 @@ def instructions_of(at: Snapshot, edits: Sequence[Edit]) -> Commit | None:
     return None
 
 
+def recorded_after(at: Snapshot, commit: Commit) -> bool:
+    """Whether the time that an output records is not before a commit's; False if either is no time."""
+    recorded, committed = _time(at.recorded_at or ""), _time(commit.committed_at)
+    return recorded is not None and committed is not None and recorded >= committed
+
+
 def _position(edit: Edit) -> int:
     return edit.commit.position
 

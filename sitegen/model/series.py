@@ -10,6 +10,7 @@ from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 
 
@@ -71,6 +72,22 @@ class Headline(NamedTuple):
     """In the order of ``ERROR_TYPES``."""
 
 
+class Window(NamedTuple):
+    """The points of an eval that speak for one edit of its instructions."""
+
+    edit: int
+    """Position of the edit's commit."""
+    before: int | None
+    """Index, in the series, of the newest point that speaks for an earlier edit; None if there is none."""
+    after: int
+    """Index of the last output that speaks for this one."""
+    by_rules: float | None = 0.0
+    """How much of the headline's change from one to the other ground truth and rules made, summed over the points
+    between them; None if that is undefined at any."""
+    comparable: bool = True
+    """All points from one to the other hold the same documents."""
+
+
 class EvalSummary(NamedTuple):
     """All points of an eval in a few numbers each: what the overview, commits and edits need of every eval."""
 
@@ -80,15 +97,19 @@ class EvalSummary(NamedTuple):
     deleted: bool = False
     stale: bool = False
     """The newest point is."""
+    suspects: tuple[SuspectTruth, ...] = ()
+    """Labels that may be wrong, at the newest point."""
     steps: tuple[Step, ...] = ()
     """Where its level changed, oldest first."""
+    windows: tuple[Window, ...] = ()
+    """By edit."""
 
 
 class Effect(NamedTuple):
     """An eval before and after an edit of instructions: an association in time, not a cause.
 
-    *before* is the last point earlier than the edit's commit; *after* the last one from that commit on, but earlier
-    than the next edit of instructions that drive the eval.
+    *before* is the newest point whose output was made with earlier instructions; *after* the last output that was made
+    with these, before the next edit of any instructions that drive the eval.
     """
 
     eval_id: str
@@ -98,6 +119,12 @@ class Effect(NamedTuple):
     """None: no output was made between this edit and the next."""
     specs: tuple[MetricSpec, ...] = ()
     """How the values of both are called; empty: only the headline is shown, as F1."""
+    by_rules: float | None = 0.0
+    """How much of the change ground truth and rules made, and not the output; None if that is undefined."""
+    comparable: bool = True
+    """No document came or went in between."""
+    flips: Flips | None = None
+    """What became of the cells in between; None if nobody asked."""
 
     @property
     def change(self) -> float | None:

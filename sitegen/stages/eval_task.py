@@ -8,26 +8,31 @@ from typing import NamedTuple
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.deltas import Side, delta
-from sitegen.analysis.flips import flips
+from sitegen.analysis.flips import flips, flips_between
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import HEADLINES, headline, pack_cells, problems, standing, unpack_cells
+from sitegen.analysis.windows import windows
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
+from sitegen.model.flips import Flips
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series, Window
 from sitegen.model.site import Page
+from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
 from sitegen.pages.report import Past, is_bounded, report_page
+from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.cards import Cards, presents
 from sitegen.stages.scoring import results
+from sitegen.stages.suspect_truth import suspects_of
 from sitegen.stages.vectors import Rows, vectors_of
 from sitegen.stages.workshop import Workshop
 
@@ -48,6 +53,10 @@ class EvalTask(NamedTuple):
     """What the memo knows of the texts of its outputs."""
     cells: bytes | None = None
     """What the memo knows of its cells, as ``pack_cells`` made it."""
+    suspects: tuple[SuspectTruth, ...] = ()
+    """Suspect labels of the last build."""
+    first_new: int = 0
+    """Index of the first snapshot that the memo knows nothing of."""
 
 
 class EvalDone(NamedTuple):
@@ -67,6 +76,8 @@ class EvalDone(NamedTuple):
     """Those that the memo did not know."""
     cells: bytes | None = None
     """Its cells, if they were followed further."""
+    flips: tuple[tuple[int, Flips], ...] = ()
+    """(position of an edit, what flipped around it), where new points decide it."""
 
 
 def owner(eval_id: str) -> str:
@@ -208,11 +219,13 @@ class _EvalWork:
         series = Series(
             self._info, self._task.history, specs, points(self._told, self._cards.__getitem__, cells), cells
         )
-        for page in eval_pages(series):
+        suspects = suspects_of(self._shop, series, self._task.suspects)
+        for page in eval_pages(series, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)
         deleted = self._task.history.deleted
+        found = windows(series.points, self._task.edits, self._told.made_with)
         return EvalDone(
             summary=EvalSummary(
                 info=self._info,
@@ -220,7 +233,9 @@ class _EvalWork:
                 headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in series.points),
                 deleted=deleted,
                 stale=bool(series.points) and series.points[-1].stale,
+                suspects=suspects,
                 steps=steps_of(series),
+                windows=found,
             ),
             scorecards=self._cards.new,
             rows=tuple(self._writer.rows),
@@ -232,9 +247,21 @@ class _EvalWork:
             kept=self._writer.kept,
             vectors=self._vectors.new if self._vectors else (),
             cells=kept,
+            flips=self._flips(found, cells),
         )
 
+    def _flips(self, found: Sequence[Window], cells: CellMap) -> tuple[tuple[int, Flips], ...]:
+        """What flipped around the edits that new points speak for."""
+        pairs = {
+            window.edit: (window.before, window.after)
+            for window in found
+            if window.before is not None and window.after >= self._task.first_new
+        }
+        return tuple(zip(pairs, flips_between(cells, list(pairs.values())), strict=True))
 
-def eval_pages(series: Series) -> Iterator[Page]:
+
+def eval_pages(series: Series, suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
     """The pages of an eval that show all of its points, in the order in which they are read."""
     yield trend_page(series)
+    if suspects:
+        yield suspect_truth_page(series, suspects)

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
-from sitegen.analysis.effects import Drivers, EffectIndex, mean_change
+from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
 from sitegen.history.state import decode, encode
+from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord
 from sitegen.stages.evals import Evals
+from sitegen.stages.flips import known_flips
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
@@ -41,7 +43,7 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
         for entry in timeline.manifest.evals
         if entry.instructions
     }
-    return EffectIndex(evals.summaries, Drivers(timeline.instructions, driven_by))
+    return EffectIndex(evals.summaries, driven_by)
 
 
 def write_instructions(
@@ -77,11 +79,11 @@ def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[in
     """Positions of the edits whose effects the new points changed; all of them after a walk from the root."""
     if timeline.update.complete:
         return frozenset(effects.positions())
-    found = set()
-    for update in timeline.update.evals:
-        for snapshot in update.history.snapshots[update.first_new :]:
-            found.add(effects.edit_of(update.history.id, snapshot.commit.position))
-    return frozenset(position for position in found if position is not None)
+    return frozenset(
+        position
+        for update in timeline.update.evals
+        for position in effects.spoken_for(update.history.id, update.first_new)
+    )
 
 
 def _is_touched(timeline: Timeline, file: InstructionHistory, positions: frozenset[int]) -> bool:
@@ -98,10 +100,17 @@ def _task(
     return InstructionTask(
         workshop=timeline.shop,
         history=file,
-        effects=tuple(effects.around(edit.commit.position, file.path) for edit in file.edits),
+        effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counts=_counts(memo, file),
         newest=None if timeline.update.complete else _newest(memo, file),
         pages=ledger.known(owner(file.path)),
+    )
+
+
+def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[Effect, ...]:
+    """Of an edit of a file, with the fields that flipped around it."""
+    return tuple(
+        effect._replace(flips=known_flips(memo, position, effect.eval_id)) for effect in index.around(position, path)
     )
 
 

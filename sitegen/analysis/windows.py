@@ -1,0 +1,108 @@
+"""Windows: which points of an eval speak for which edit of its instructions.
+
+A point speaks for the newest edit that its output can have been made with: by the commit or the time that the output
+records, else by the commit that brought it. An output that came in one commit with an edit, and was recorded after the
+commit before that, was made while the edit was at work: it speaks for it. One that is scored again speaks for the edit
+of its output, whenever the rules changed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sitegen.analysis.points import instructions_of, recorded_after
+from sitegen.model.commits import Commit
+from sitegen.model.deltas import Delta
+from sitegen.model.series import Point, Window
+from sitegen.model.timeline import Edit, Snapshot
+
+SHORTEST_ID: Final = 7
+"""Digits of a recorded commit id, below which it names none."""
+BEFORE_ANY: Final = -1
+"""Stands for the position of an edit, where an output was made before all of them."""
+
+
+def windows(points: Sequence[Point], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> tuple[Window, ...]:
+    """The windows of an eval, by edit: each with its last output, and the last point before that of an earlier edit.
+
+    Args:
+        points: of the eval, with what changed since the one before.
+        edits: of the instructions that drive the eval, by commit.
+        made_with: of each point what ``instructions_of`` says.
+
+    """
+    speaks = _spoken_for([point.snapshot for point in points], edits, made_with)
+    last = {
+        position: index
+        for index, (point, position) in enumerate(zip(points, speaks, strict=True))
+        if position != BEFORE_ANY and "outputs" in point.snapshot.cause
+    }
+    newest: dict[int, int] = {}
+    positions: list[int] = []
+    found = []
+    for index, position in enumerate(speaks):
+        if position not in newest:
+            insort(positions, position)
+        newest[position] = index
+        if last.get(position) == index:
+            earlier = bisect_left(positions, position)
+            before = newest[positions[earlier - 1]] if earlier else None
+            deltas = [] if before is None else [point.delta for point in points[before + 1 : index + 1]]
+            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas)))
+    return tuple(sorted(found))
+
+
+def _spoken_for(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> list[int]:
+    """Of each point the position of the edit that it speaks for, or ``BEFORE_ANY``, also if that is unknown."""
+    commits = sorted({*(one.commit for one in snapshots), *(one.commit for one in edits)}, key=_position)
+    edited = sorted({edit.commit.position for edit in edits})
+    of_iteration: dict[int, int] = {}
+    found = []
+    for snapshot, commit in zip(snapshots, made_with, strict=True):
+        if "outputs" in snapshot.cause or snapshot.iteration not in of_iteration:
+            made = _made_at(snapshot, edits, commits, commit)
+            of_iteration[snapshot.iteration] = _last(edited, made.position) if made else BEFORE_ANY
+        found.append(of_iteration[snapshot.iteration])
+    return found
+
+
+def _made_at(
+    snapshot: Snapshot, edits: Sequence[Edit], commits: Sequence[Commit], made_with: Commit | None
+) -> Commit | None:
+    """A commit with the instructions that the output was made with. ``commits``: all that are known, in their order."""
+    if snapshot.made_at is None:
+        here = bisect_left(commits, snapshot.commit.position, key=_position)
+        at_work = here > 0 and recorded_after(snapshot, commits[here - 1])
+        return snapshot.commit if at_work else made_with
+    if len(snapshot.made_at) >= SHORTEST_ID:
+        for commit in commits:
+            if commit.sha.startswith(snapshot.made_at):
+                return commit
+    # A commit that neither edited these instructions nor brought a point: its place is not known here, its time may be.
+    return instructions_of(snapshot._replace(made_at=None), edits)
+
+
+def _last(positions: Sequence[int], until: int) -> int:
+    """The last of the positions that is not after another one."""
+    end = bisect_right(positions, until)
+    return positions[end - 1] if end else BEFORE_ANY
+
+
+def _by_rules(deltas: Iterable[Delta | None]) -> float | None:
+    total = 0.0
+    for delta in deltas:
+        parts = delta.metrics[0].parts if delta and delta.metrics else None
+        if parts is None:
+            return None
+        total += parts.ground_truth + parts.rules
+    return total
+
+
+def _comparable(deltas: Iterable[Delta | None]) -> bool:
+    return all(delta is not None and delta.overlap.verdict == "comparable" for delta in deltas)
+
+
+def _position(commit: Commit) -> int:
+    return commit.position

@@ -1,0 +1,126 @@
+from sitegen.analysis.effects import EffectIndex, mean_change
+from sitegen.analysis.points import instructions_of
+from sitegen.analysis.windows import windows
+from sitegen.model.commits import Commit
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Window
+from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+
+F1 = MetricSpec("f1", "F1", "")
+
+
+def commit(position: int) -> Commit:
+    """One commit an hour."""
+    return Commit(f"{position:02x}" * 20, position, "Ann", f"2026-03-02T{position:02}:00:00Z", "")
+
+
+def edit(position: int) -> Edit:
+    return Edit(commit(position), "a.md", "modified", None, Blob("a.md", f"{position:040x}"))
+
+
+def snapshot(
+    iteration: int, position: int, cause: Cause = "outputs", recorded: str | None = None, made_at: str | None = None
+) -> Snapshot:
+    at = commit(position)
+    return Snapshot(iteration, "", "", at, (cause,), (), None, None, None, "{}", recorded_at=recorded, made_at=made_at)
+
+
+def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
+    every = [edit(position) for position in edits]
+    card = Scorecard("scored", Counts(), (), (), ())
+    points = [Point(one, card, (), delta=delta(0, 0, 0)) for one in snapshots]
+    made_with = [instructions_of(one, every) for one in snapshots]
+    return [window[:3] for window in windows(points, every, made_with)]
+
+
+def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Delta:
+    parts = Parts(outputs, truth, rules)
+    return Delta(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", sum(parts), parts),))
+
+
+def test_outputs_speak_for_the_last_edit_up_to_the_commit_that_brought_them():
+    assert found([snapshot(1, 2), snapshot(2, 5), snapshot(3, 5), snapshot(4, 8)], 1, 5, 7) == [
+        (1, None, 0),
+        (5, 0, 2),
+        (7, 2, 3),
+    ]
+
+
+def test_an_output_made_before_any_edit_is_only_what_the_first_one_is_compared_with():
+    assert found([snapshot(1, 2), snapshot(2, 5)], 3) == [(3, 0, 1)]
+
+
+def test_an_edit_without_output_before_the_next_has_no_window():
+    assert found([snapshot(1, 2), snapshot(2, 9)], 1, 5, 6) == [(1, None, 0), (6, 0, 1)]
+
+
+def test_many_outputs_of_one_commit_speak_for_the_edits_at_the_times_they_record():
+    late = [snapshot(number, 9, recorded=f"2026-03-02T0{number}:30:00Z") for number in (2, 4, 6)]
+    assert found(late, 1, 3, 5) == [(1, None, 0), (3, 0, 1), (5, 1, 2)]
+
+
+def test_an_output_recorded_while_an_edit_was_at_work_speaks_for_it_if_both_came_in_one_commit():
+    outputs = [
+        snapshot(1, 2, recorded="2026-03-02T01:30:00Z"),
+        snapshot(2, 5, recorded="2026-03-02T01:40:00Z"),
+        snapshot(3, 5, recorded="2026-03-02T04:30:00Z"),
+    ]
+    assert found(outputs, 1, 5) == [(1, None, 1), (5, 1, 2)]
+
+
+def test_the_commit_that_an_output_records_wins_over_time_and_place():
+    recorded = "2026-03-02T08:30:00Z"
+    assert found([snapshot(1, 9, recorded=recorded, made_at=commit(1).sha)], 1, 5) == [(1, None, 0)]
+    assert found([snapshot(1, 6), snapshot(2, 9, recorded=recorded, made_at=commit(6).sha[:7])], 1, 5) == [(5, None, 1)]
+    assert found([snapshot(1, 9, recorded=recorded, made_at="f" * 40)], 1, 5) == [(5, None, 0)]
+
+
+def test_an_output_that_is_scored_again_speaks_for_the_edit_it_was_made_with():
+    again = [snapshot(1, 2), snapshot(1, 6, "mapping"), snapshot(2, 8)]
+    assert found(again, 1, 5, 7) == [(1, None, 0), (7, 1, 2)]
+
+
+def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
+    card = Scorecard("scored", Counts(), (), (), ())
+    deltas = [None, delta(0, 0.25, 0.5), delta(0.125, 0, 0), delta(0, 0.25, 0, bridged=True), None]
+    places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
+    points = [Point(at, card, (), delta=one) for at, one in zip(places, deltas, strict=True)]
+    every = [edit(position) for position in (1, 4, 6, 8)]
+    assert windows(points, every, [instructions_of(at, every) for at in places]) == (
+        Window(1, None, 0),
+        Window(4, 1, 2, 0.0),
+        Window(6, 2, 3, 0.25, False),
+        Window(8, 3, 4, None, False),
+    )
+
+
+def headline(value: float | None) -> Headline:
+    return Headline(0, "", "", "", "scored", (value,), (0, 0, 0, 0))
+
+
+def summary(eval_id: str, *windows: Window) -> EvalSummary:
+    return EvalSummary(EvalInfo(eval_id, eval_id), (F1,), (headline(0.25), headline(0.75)), windows=windows)
+
+
+def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
+    index = EffectIndex(
+        [summary("a", Window(3, None, 0), Window(5, 0, 1, 0.125)), summary("b", Window(5, 0, 1))],
+        {"b": frozenset({"b.md"})},
+    )
+    both = (
+        Effect("a", "a", headline(0.25), headline(0.75), (F1,), 0.125),
+        Effect("b", "b", headline(0.25), headline(0.75), (F1,)),
+    )
+    assert index.around(5) == index.around(5, "b.md") == both
+    assert index.around(5, "a.md") == both[:1]
+    assert index.around(3) == (Effect("a", "a", None, headline(0.25), (F1,)),)
+    assert index.around(4) == ()
+    assert index.positions() == (3, 5)
+    assert list(index.spoken_for("a", 1)) == [5]
+
+
+def test_the_mean_is_over_evals_with_a_change():
+    assert mean_change(()) is None
+    assert mean_change((Effect("a", "a", None, headline(0.5)), Effect("b", "b", headline(0.5), headline(0.75)))) == 0.25
