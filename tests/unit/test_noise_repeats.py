@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from math import sqrt
 
 import pytest
 
-from sitegen.analysis.noise.repeats import Repeats, noise_of, repeated
+from sitegen.analysis.noise.repeats import Repeats, noise_of, repeated, repeats_among, repeats_of_runs
 from sitegen.model.cells import Cell, CellMap, Run, State
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import FlipRate, Noise
-from sitegen.model.scorecards import Scorecard, Status
+from sitegen.model.scorecards import Result, Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
 from sitegen.stats.quantiles import normal
 
 CARD = Scorecard("scored", Counts(), (), (), ())
@@ -138,6 +141,29 @@ def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
     some = cells(cell("extra", "hallucination", "absent"), cell("gone", "correct", "absent"))
     found = noise_of([Repeats(some, (0, 1), (None, None))])
     assert found == Noise(1, 2, None, None, FlipRate("", 1, 1), (FlipRate("extra", 1, 1),))
+
+
+def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
+    def run(right: int) -> Result:
+        output = {name: name if index < right else "wrong" for index, name in enumerate("abcd")}
+        truth = File("truth.json", json.dumps({name: name for name in "abcd"}).encode())
+        return scorer("fields").score(Inputs((File("o.json", json.dumps(output).encode()),), truth, None, None, "{}"))
+
+    found = noise_of([repeats_of_runs([run(4), run(3), run(3)])])
+    assert found is not None
+    assert (found.groups, found.outputs) == (1, 3)
+    assert found.deviation == pytest.approx(0.25 / sqrt(3))
+    assert found.fields[0] == FlipRate("d", 2, 3)
+    assert found.pooled == FlipRate("", 2, 12)
+
+
+def test_points_that_repeat_each_other_are_taken_with_their_headlines():
+    points = [
+        one._replace(scorecard=CARD._replace(metrics=(Metric("f1", value),)))
+        for one, value in ((point("a"), 0.5), (point("b"), 0.75), (point("c", "ground_truth"), 0.25))
+    ]
+    some = cells(cell("name", "correct", "omission", "correct"))
+    assert repeats_among(points, some) == (Repeats(some, (0, 1), (0.5, 0.75)),)
 
 
 def test_a_rate_of_no_pairs_is_undefined():

@@ -9,8 +9,10 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import differing as differing_roles
+from sitegen.analysis.cells import Follower
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.stats.agreement import differing, repeatability
 from sitegen.stats.intervals import LEVEL
@@ -51,6 +53,24 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, groups))
 
 
+def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
+    """The points of a series that repeat each other, with what became of every cell."""
+    return tuple(
+        Repeats(cells, group, tuple(_headline(points[index].scorecard) for index in group))
+        for group in repeated(points)
+    )
+
+
+def repeats_of_runs(results: Sequence[Result]) -> Repeats:
+    """The repeated runs of one iteration, all scored alike."""
+    follower = Follower()
+    for result in results:
+        follower.follow(result.judgements)
+    return Repeats(
+        follower.cells(), tuple(range(len(results))), tuple(_headline(result.scorecard) for result in results)
+    )
+
+
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """The noise of repeated outputs; None if no group has two."""
     several = tuple(group for group in groups if len(group.indices) > 1)
@@ -67,6 +87,10 @@ def noise_of(groups: Iterable[Repeats]) -> Noise | None:
         pooled=FlipRate("", sum(each.flips for each in fields), sum(each.pairs for each in fields)),
         fields=fields,
     )
+
+
+def _headline(card: Scorecard) -> float | None:
+    return card.metrics[0].value
 
 
 def _limit(values: Sequence[Sequence[float]], deviation: float | None) -> float | None:
