@@ -144,12 +144,13 @@ def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
 
 
 def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
-    def run(right: int) -> Result:
-        output = {name: name if index < right else "wrong" for index, name in enumerate("abcd")}
-        truth = File("truth.json", json.dumps({name: name for name in "abcd"}).encode())
-        return scorer("fields").score(Inputs((File("o.json", json.dumps(output).encode()),), truth, None, None, "{}"))
+    truth = File("truth.json", json.dumps({name: name for name in "abcd"}).encode())
 
-    found = noise_of([repeats_of_runs([run(4), run(3), run(3)])])
+    def run(output: bytes) -> Result:
+        return scorer("fields").score(Inputs((File("o.json", output),), truth, None, None, "{}"))
+
+    all_right, last_wrong = (json.dumps(dict(zip("abcd", values, strict=True))).encode() for values in ("abcd", "abcx"))
+    found = noise_of([repeats_of_runs([run(all_right), run(b"{"), run(last_wrong), run(last_wrong)])])
     assert found is not None
     assert (found.groups, found.outputs) == (1, 3)
     assert found.deviation == pytest.approx(0.25 / sqrt(3))

@@ -62,13 +62,13 @@ def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...
 
 
 def repeats_of_runs(results: Sequence[Result]) -> Repeats:
-    """The repeated runs of one iteration, all scored alike."""
+    """The repeated runs of one iteration, all scored alike; those that cannot be read are left out."""
     follower = Follower()
-    for result in results:
+    readable = [result for result in results if result.scorecard.status == "scored"]
+    for result in readable:
         follower.follow(result.judgements)
-    return Repeats(
-        follower.cells(), tuple(range(len(results))), tuple(_headline(result.scorecard) for result in results)
-    )
+    headlines = tuple(_headline(result.scorecard) for result in readable)
+    return Repeats(follower.cells(), tuple(range(len(readable))), headlines)
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
