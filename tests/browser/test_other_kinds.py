@@ -1,0 +1,151 @@
+"""Reports of highlights, responses and judged results, and the page of variants, in the hands of a reader."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+HIGHLIGHTS = "evals/handbook-terms/0002.html"
+JUDGED = "evals/letters/0003.html"
+VARIANTS = "evals/help-desk/variants.html"
+TREND = "evals/help-desk/index.html"
+
+
+@pytest.fixture
+def open_page(demo_site: Path, open_context: Callable[..., BrowserContext]) -> Callable[..., Page]:
+    def open_(address: str, **options: object) -> Page:
+        page = open_context(**options).new_page()
+        path, _, fragment = address.partition("#")
+        page.goto((demo_site / path).as_uri() + (f"#{fragment}" if fragment else ""))
+        return page
+
+    return open_
+
+
+def _lit(page: Page) -> list[tuple[str, str]]:
+    """(outcome, category) of the marks that stand out in texts that are shown."""
+    marks = page.locator(".spans > li:visible .hl:not(.dim):has(> small)")
+    return marks.evaluate_all("marks => marks.map(mark => [mark.classList[1], mark.dataset.c])")
+
+
+def _texts(page: Page) -> list[str]:
+    return page.locator(".spans > li:visible .by > b").all_inner_texts()
+
+
+def test_highlights_are_filtered_by_category_and_outcome(open_page):
+    page = open_page(HIGHLIGHTS)
+    every = _lit(page)
+    assert {tuple(each) for each in every} == {
+        ("correct", "terms"),
+        ("correct", "concepts"),
+        ("missed", "terms"),
+        ("missed", "concepts"),
+    }
+    page.get_by_label("Category of highlights").select_option("concepts")
+    assert {category for _, category in _lit(page)} == {"concepts"}
+    page.get_by_role("button", name=re.compile(r"^Missed \d")).and_(page.locator("[data-outcome]")).click()
+    assert [tuple(each) for each in _lit(page)] == [("missed", "concepts")]
+    assert _texts(page) == ["p-1"]
+    expect(page.locator("[data-spans] [data-count]")).to_have_text("1 highlight in 1 of 3 paragraphs")
+    page.reload()
+    assert [tuple(each) for each in _lit(page)] == [("missed", "concepts")]
+    page.goto(page.url.partition("#")[0])
+    assert _lit(page) == every
+
+
+def test_a_link_may_choose_the_missed_highlights(open_page):
+    page = open_page(f"{HIGHLIGHTS}#mark=missed,wrong")
+    assert {outcome for outcome, _ in _lit(page)} == {"missed"}
+    assert _texts(page) == ["p-1", "p-3"]
+
+
+def test_outcomes_are_chosen_by_keys_and_their_state_is_told(open_page):
+    page = open_page(HIGHLIGHTS)
+    button = page.locator("[data-outcome=correct]")
+    button.focus()
+    page.keyboard.press("Space")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert {outcome for outcome, _ in _lit(page)} == {"correct"}
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-pressed") == "false"
+
+
+def test_discrepancies_of_highlights_are_filtered_by_their_category(open_page):
+    page = open_page(HIGHLIGHTS)
+    page.get_by_label("Category", exact=True).select_option("terms")
+    rows = page.locator(".disc tbody tr:visible")
+    assert rows.count() == 3
+    assert rows.evaluate_all("rows => rows.every(row => row.dataset.g === 'terms')")
+
+
+def _share(bar: Locator) -> tuple[float, str]:
+    """How long a bar is drawn, and the number beside it."""
+    width = bar.locator("rect").get_attribute("width")
+    return float(width or 0) / 1000, bar.locator("xpath=following-sibling::span[@class='num']").inner_text()
+
+
+def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_threshold(open_page):
+    page = open_page(VARIANTS)
+    accuracy = page.locator(".vbars > div").filter(has_text="Accuracy")
+    drawn = [_share(bar) for bar in accuracy.locator(".vbar").all()]
+    assert [number for _, number in drawn] == ["0.375", "0.875"]
+    assert [f"{length:.3f}" for length, _ in drawn] == ["0.375", "0.875"]
+    assert {line.get_attribute("x1") for line in accuracy.locator("line").all()} == {"850.0"}
+    expect(accuracy).to_contain_text("threshold 0.85")
+
+
+def test_the_radar_has_a_shape_for_each_variant_and_says_which_is_which(open_page):
+    page = open_page(VARIANTS)
+    assert page.locator(".radar .shape").count() == 2
+    assert page.locator(".radar + .leg .vname").all_inner_texts() == ["A\npolite", "B\nshort"]
+
+
+def test_wins_ties_and_losses_are_as_many_as_the_cases(open_page):
+    page = open_page(VARIANTS)
+    for bar in page.locator(".wtl").all():
+        parts = [float(part.get_attribute("width") or 0) for part in bar.locator("rect").all()]
+        assert bar.get_attribute("viewBox") == f"0 0 {sum(parts):g} 1"
+    expect(page.locator(".wtls > div").first).to_contain_text("4 equal")
+
+
+def test_flips_are_filtered_by_what_became_of_a_case(open_page):
+    page = open_page(VARIANTS)
+    rows = page.locator(".vflips tbody tr:visible")
+    assert rows.count() == 5
+    page.get_by_role("button", name="Still wrong 1").click()
+    assert rows.locator("td:first-child").all_inner_texts() == ["price-2"]
+    page.reload()
+    assert rows.count() == 1
+    page.get_by_role("button", name="Still wrong 1").click()
+    page.get_by_label("Search cases").fill("hours")
+    assert rows.locator("td:first-child").all_inner_texts() == ["open-1", "open-2"]
+
+
+def test_the_trend_tells_the_headline_of_every_variant(open_page):
+    page = open_page(TREND)
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("End")
+    expect(page.locator("[data-chart] .tip")).to_contain_text("Accuracy, polite")
+    expect(page.locator("[data-chart] [aria-live]")).to_contain_text("Accuracy, short 0.875")
+    assert page.locator(".ln.v0, .ln.v1").count() == 2
+
+
+def test_what_a_judge_counted_stands_by_attribute(open_page):
+    page = open_page(JUDGED)
+    rows = page.locator("section:has(> .card-h #h-f) tbody tr").all_inner_texts()
+    assert rows[0].split("\t")[:9] == ["sender", "0.750", "0.750", "0.750", "3", "1", "1", "0", "1"]
+    assert len(rows) == 5
+
+
+def test_the_details_of_a_judge_are_folded_opened_by_keys_and_printed(open_page):
+    page = open_page(JUDGED)
+    first = page.locator("details.cell").first
+    whole = first.locator("> code")
+    expect(whole).to_be_hidden()
+    first.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(whole).to_be_visible()
+    page.emulate_media(media="print")
+    assert page.locator("details.cell > code").evaluate_all("all => all.every(one => one.checkVisibility())")
