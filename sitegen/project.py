@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sitegen import __version__
 from sitegen.config import SITE_FILES
+from sitegen.errors import ConfigurationError
 from sitegen.history.head import Found, digest_files, look
 from sitegen.text.embedding import installed
 
@@ -23,6 +24,7 @@ class Options(NamedTuple):
     force: bool = False
     allow_shallow: bool = False
     worktree: bool = False
+    pin: str | None = None
 
 
 class Project(NamedTuple):
@@ -40,6 +42,8 @@ class Project(NamedTuple):
     """Digest of the templates."""
     fingerprint: str
     """Changes when anything but history does that decides the bytes of the site."""
+    pin: str | None = None
+    """Id of the commit whose ground truth and rules all history is scored by; None: each by its own."""
 
     @property
     def site(self) -> str:
@@ -50,13 +54,15 @@ class Project(NamedTuple):
 def open_project(options: Options, templates: str) -> Project:
     """Find the project. One short git process, no heavy import: this is all that an unchanged project costs.
 
-    ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository.
+    ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository, ConfigurationError
+    if there is no revision as the one to pin to.
     """
     found, head = look(options.repo, options.rev or "HEAD")
     revision = options.rev or _configured_revision(found.top)
     if options.rev is None and revision != "HEAD":
         found, head = look(options.repo, revision)
-    asked = (revision, options.worktree, options.allow_shallow)
+    pin = _pinned(options)
+    asked = (revision, options.worktree, options.allow_shallow, pin)
     said = repr((__version__, installed(), templates, found.refs(), asked))
     files = () if found.root is None else tuple(found.root / name for name in SITE_FILES)
     return Project(
@@ -68,7 +74,19 @@ def open_project(options: Options, templates: str) -> Project:
         cache=(options.cache or found.top / ".sitegen").resolve(),
         templates=templates,
         fingerprint=hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest(),
+        pin=pin,
     )
+
+
+def _pinned(options: Options) -> str | None:
+    if options.pin is None:
+        return None
+    _, pin = look(options.repo, options.pin)
+    if pin is None:
+        raise ConfigurationError(
+            f"There is no revision {options.pin!r} to pin to.", fix="Name a commit, tag or branch."
+        )
+    return pin
 
 
 def _configured_revision(root: Path) -> str:

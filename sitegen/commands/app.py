@@ -49,6 +49,9 @@ def build(
         Path | None, typer.Option("--out", "-o", help="Output folder. Default: public in the project.")
     ] = None,
     rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
+    pin: Annotated[
+        str | None, typer.Option(metavar="REV", help="Score all history by the ground truth and rules of REV.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes. Default: as many as there are cores.")] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
@@ -64,7 +67,7 @@ def build(
     from sitegen.commands.build import command
     from sitegen.project import Options
 
-    command(Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree), strict=strict)
+    command(Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin), strict=strict)
 
 
 @app.command()

@@ -100,6 +100,14 @@ def current(
     return tuple(histories), tuple(store.instructions())
 
 
+def history_in(parts: Parts, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
+    """One eval as *parts* holds it; None if it never had ground truth."""
+    state = Store(parts).eval(eval_id)
+    if state is None or not state.was_scorable:
+        return None
+    return history_of(state, Layout(site, manifest, Watched()).entry(eval_id))
+
+
 def _can_go_on(
     repository: Repository, site: SiteConfig, state: State, head: str, structure: str, boundary: tuple[str, ...]
 ) -> bool:

@@ -16,6 +16,8 @@ class SiteInfo(NamedTuple):
     base_url: str | None = None
     shallow: bool = False
     """The history is cut off: every page carries a banner."""
+    pinned: str = ""
+    """Id of the commit by whose ground truth and rules everything is scored: every page carries a banner."""
 
 
 class Page(NamedTuple):

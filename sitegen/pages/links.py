@@ -68,6 +68,11 @@ def variants(eval_id: str) -> str:
     return f"evals/{slug(eval_id)}/variants.html"
 
 
+def suspect_truth(eval_id: str) -> str:
+    """The labels of an eval that may be wrong."""
+    return f"evals/{slug(eval_id)}/suspect-truth.html"
+
+
 def field(eval_id: str, attribute: str) -> str:
     """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
     return f"evals/{slug(eval_id)}/fields/{slug(attribute)}.html"

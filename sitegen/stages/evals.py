@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, stored
 from sitegen.history.state import decode, encode
+from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
-from sitegen.model.timeline import EvalHistory
+from sitegen.model.timeline import EvalUpdate
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.eval_task import EvalTask, owner, write_eval
+from sitegen.stages.flips import forget_flips, keep_flips
 from sitegen.stages.ledger import Ledger
+from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 
@@ -42,32 +45,57 @@ class _Kept(NamedTuple):
 
 def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, step: Callable[[int], None]) -> Evals:
     """Score and write the touched evals; what the others are, the memo knows."""
-    updates = sorted(timeline.update.evals, key=lambda update: -len(update.history.snapshots))
-    tasks = [_task(timeline, memo, ledger, update.history) for update in updates]
+    if timeline.update.complete:
+        forget_flips(memo)
+    kept = {} if timeline.update.complete else {key: decode(body, _Kept) for key, body in memo.all(SUMMARY)}
+    pins = pins_of(timeline, memo)
+    touched = [*timeline.update.evals, *_outdated(timeline, memo, kept)]
+    updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
+    updates.sort(key=_most_points_first)
+    tasks = [_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates]
     for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
         step(len(task.history.snapshots))
+        eval_id = task.info.id
         memo.keep_scorecards(done.scorecards)
-        keep_vectors(memo, done.summary.info.id, done.vectors)
+        keep_vectors(memo, eval_id, done.vectors)
+        keep_flips(memo, eval_id, done.flips)
         if done.cells is not None:
-            memo.put(CELLS, done.summary.info.id, done.cells)
-        memo.put(SUMMARY, done.summary.info.id, encode(_Kept(done.summary, done.attributes, done.problems)))
-        ledger.record(owner(done.summary.info.id), done.rows, done.written, done.kept)
-    if timeline.update.complete:
-        alive = {stored(update.history.id) for update in updates}
-        for eval_id in memo.keys(SUMMARY):
-            if eval_id not in alive:
-                memo.delete(SUMMARY, eval_id)
-                memo.delete(CELLS, eval_id)
-                forget_vectors(memo, eval_id)
-    kept = [decode(body, _Kept) for _, body in memo.all(SUMMARY)]
+            memo.put(CELLS, eval_id, done.cells)
+        kept[stored(eval_id)] = _Kept(done.summary, done.attributes, done.problems)
+        memo.put(SUMMARY, eval_id, encode(kept[stored(eval_id)]))
+        ledger.record(owner(eval_id), done.rows, done.written, done.kept)
+    for eval_id in set(memo.keys(SUMMARY)) - kept.keys():
+        memo.delete(SUMMARY, eval_id)
+        memo.delete(CELLS, eval_id)
+        forget_vectors(memo, eval_id)
+    every = [kept[key] for key in sorted(kept)]
     return Evals(
-        summaries=tuple(one.summary for one in kept),
-        attributes=tuple((one.summary.info.id, one.attributes) for one in kept),
-        problems=tuple(problem for one in kept for problem in one.problems),
+        summaries=tuple(one.summary for one in every),
+        attributes=tuple((one.summary.info.id, one.attributes) for one in every),
+        problems=tuple(problem for one in every for problem in one.problems),
     )
 
 
-def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
+def _outdated(timeline: Timeline, memo: Memo, kept: dict[str, _Kept]) -> Iterator[EvalUpdate]:
+    """The evals, not touched otherwise, whose newest output is older than their instructions, but was not so far."""
+    edited = {file.path for file in timeline.update.instructions}
+    touched = {update.history.id for update in timeline.update.evals}
+    for one in kept.values():
+        eval_id = one.summary.info.id
+        if eval_id in touched or one.summary.stale or not one.summary.headlines:
+            continue
+        if edited and any(file.path in edited for file in timeline.drivers(eval_id)):
+            history = history_in(memo, timeline.config, timeline.manifest, eval_id)
+            if history is not None:
+                yield EvalUpdate(history, len(history.snapshots))
+
+
+def _most_points_first(update: EvalUpdate) -> int:
+    return -len(update.history.snapshots)
+
+
+def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, kept: _Kept | None) -> EvalTask:
+    history = update.history
     return EvalTask(
         workshop=timeline.shop,
         info=timeline.info(history),
@@ -77,4 +105,6 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) 
         pages=ledger.known(owner(history.id)),
         vectors=known_vectors(memo, history.id, history.kind),
         cells=memo.get(CELLS, history.id),
+        first_new=update.first_new,
+        suspects=kept.summary.suspects if kept else (),
     )

@@ -17,6 +17,12 @@ def results(
     shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
 ) -> Iterator[Result]:
     """The result of each snapshot, in order."""
+    for inputs in all_inputs(shop, snapshots):
+        yield scorer.score(inputs._replace(embedder=embedder))
+
+
+def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[Inputs]:
+    """What each snapshot is scored from, in order, but for the embedder."""
     if not snapshots:
         return
     requests = _Requests()
@@ -26,7 +32,7 @@ def results(
     for snapshot, plan in zip(snapshots, plans, strict=True):
         inputs = shelf.inputs(snapshot, plan)
         recall(mappings, snapshot, inputs)
-        yield scorer.score(inputs._replace(embedder=embedder))
+        yield inputs
 
 
 class _Plan(NamedTuple):

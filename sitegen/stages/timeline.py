@@ -166,6 +166,7 @@ def _workshop(
         repository_url=url,
         base_url=config.base_url,
         shallow=bool(repository.shallow_boundary),
+        pinned=project.pin or "",
     )
     return Workshop(
         found=project.found,

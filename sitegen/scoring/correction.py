@@ -1,0 +1,113 @@
+"""Finds the line of a ground truth file that states a label, by trying: the reader itself says which line it was.
+
+Every layout, mapping and spelling is read by the scorer, so nothing here has to know them. A candidate is a line with
+one value exchanged; it is the right one if scoring by the changed file turns the one judgement in question to correct,
+and no other.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from sitegen.model.outcomes import Judgement
+from sitegen.model.scorecards import Result
+from sitegen.model.suspect_truth import SuspectTruth
+from sitegen.scoring.reading import text_of
+from sitegen.scoring.scorer import File, Inputs
+
+TRIED: Final = 20
+"""Candidates of one label."""
+LONGEST: Final = 2_000
+"""Characters of a line that is worth copying."""
+
+
+class Line(NamedTuple):
+    """A line of a file, and what it would be."""
+
+    number: int
+    """From 1."""
+    before: str
+    after: str
+
+
+def corrected(score: Callable[[Inputs], Result], inputs: Inputs, suspect: SuspectTruth) -> Line | None:
+    """The line that states a label, and what it would be if the outputs were right; None if none is sure.
+
+    ``inputs`` hold an output that gives the value that the outputs agree on.
+    """
+    truth = inputs.ground_truth
+    expected, actual = suspect.expected, suspect.actual
+    if truth is None or truth.content is None or _value(actual) is None:
+        return None
+    lines = text_of(truth.content).split("\n")
+    before = score(inputs).judgements
+    exchange = _csv_lines if truth.path.lower().endswith(".csv") else _tree_lines
+    candidates = ((number, line) for number, text in enumerate(lines, 1) for line in exchange(text, expected, actual))
+    for number, line in islice(candidates, TRIED):
+        changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
+        after = score(inputs._replace(ground_truth=File(truth.path, changed.encode()))).judgements
+        if _only_corrects(before, after, suspect) and len(line) <= LONGEST:
+            return Line(number, lines[number - 1].rstrip("\r"), line.rstrip("\r"))
+    return None
+
+
+def _only_corrects(before: tuple[Judgement, ...], after: tuple[Judgement, ...], suspect: SuspectTruth) -> bool:
+    if len(before) != len(after):
+        return False
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old.outcome != new.outcome]
+    places = [(new.document, new.path, new.outcome) for _, new in changed]
+    return places == [(suspect.document, suspect.path, "correct")]
+
+
+def _csv_lines(line: str, expected: str, actual: str) -> Iterator[str]:
+    """The line with one cell exchanged; cells that say the label come from any spelling of it."""
+    text = line.rstrip("\r")
+    try:
+        row = next(csv.reader([text]), [])
+    except csv.Error:
+        return
+    label, new = _value(expected), _value(actual)
+    for index, cell in enumerate(row):
+        if _says(cell, label):
+            out = io.StringIO()
+            csv.writer(out, lineterminator="").writerow([*row[:index], new, *row[index + 1 :]])
+            yield out.getvalue() + line[len(text) :]
+
+
+def _tree_lines(line: str, expected: str, actual: str) -> Iterator[str]:
+    """The line with one occurrence of the label exchanged: as JSON, or without quotation marks as YAML may write it."""
+    for old, new in ((expected, actual), (_value(expected), _value(actual))):
+        start = line.find(old) if old else -1
+        while old and new and start >= 0:
+            yield f"{line[:start]}{new}{line[start + len(old) :]}"
+            start = line.find(old, start + 1)
+
+
+def _says(cell: str, label: str | None) -> bool:
+    """Whether a cell may be the label: the same text, or the same number however it is written."""
+    if not label:
+        return not cell.strip()
+    if cell.strip().casefold() == label.strip().casefold():
+        return True
+    try:
+        return float(cell.replace(",", "").strip("$% ")) == float(label)
+    except ValueError:
+        return False
+
+
+def _value(text: str) -> str | None:
+    """A scalar from its JSON text, as a table spells it; empty for none, None if it is no whole scalar."""
+    if not text:
+        return ""
+    try:
+        value = json.loads(text, parse_int=str, parse_float=str)
+    except ValueError:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else None

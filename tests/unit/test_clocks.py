@@ -1,0 +1,113 @@
+"""Both clocks, pinning, and points that are out of date, from history to the data files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.errors import ConfigurationError
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differences
+
+MAPPING = "csv_to_json: {name: name, total: total}\n"
+
+
+def output(name: str, total: int) -> str:
+    return json.dumps({"name": name, "total": total})
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    """Two values; the second output is right by the truth of its time, the third commit corrects the truth."""
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,5\n", "evals/bill/extracted.json": output("Bob", 5)})
+    repo.commit({"evals/bill/extracted.json": output("Ann", 5)})
+    repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,7\n"})
+    return repo
+
+
+def points(out: Path) -> list[dict[str, Any]]:
+    body = json.loads((out / "data" / "evals" / "bill.json").read_text())
+    return list(body["points"])
+
+
+def test_old_outputs_are_scored_by_the_truth_of_their_time_and_by_that_of_today(repo, tmp_path):
+    build_site(repo.path, tmp_path / "out")
+    assert [(one["then"]["f1"], one["now"]["f1"]) for one in points(tmp_path / "out")] == [
+        (0.5, 0.0),
+        (1.0, 0.5),
+        (0.5, 0.5),
+    ]
+
+
+def test_a_change_says_which_part_came_from_where(repo, tmp_path):
+    repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,8\n", "evals/bill/extracted.json": output("Bob", 8)})
+    build_site(repo.path, tmp_path / "out")
+    parts = [one["delta"] and one["delta"]["parts"] for one in points(tmp_path / "out")]
+    assert parts == [
+        None,
+        {"outputs": 0.5, "ground_truth": 0.0, "rules": 0.0},
+        {"outputs": 0.0, "ground_truth": -0.5, "rules": 0.0},
+        # before 0.5; new outputs alone 0.0, new truth alone 0.5, both 0.5
+        {"outputs": -0.25, "ground_truth": 0.25, "rules": 0.0},
+    ]
+
+
+def test_pinned_to_a_revision_all_history_is_scored_by_its_truth(repo, tmp_path):
+    build_site(repo.path, tmp_path / "out", pin="HEAD~1")
+    found = points(tmp_path / "out")
+    assert [(one["then"]["f1"], one["now"]["f1"]) for one in found] == [(0.5, 0.5), (1.0, 1.0), (1.0, 1.0)]
+    assert "Pinned" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_a_pin_goes_on_from_commit_to_commit_and_ends_when_it_is_left_out(repo, tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    build_site(repo.path, one, pin="HEAD~1")
+    pinned = repo.git("rev-parse", "main")
+    repo.commit({"CLAUDE.md": "Read twice.\n"})
+    repo.commit({"evals/bill/extracted.json": output("Ann", 7)})
+    build_site(repo.path, one, pin=f"{pinned}~1")
+    build_site(repo.path, other, pin=f"{pinned}~1")
+    assert differences(one, other) == []
+    build_site(repo.path, one)
+    build_site(repo.path, tmp_path / "plain")
+    assert differences(one, tmp_path / "plain") == []
+
+
+def test_a_pin_to_nothing_is_refused(repo, tmp_path):
+    with pytest.raises(ConfigurationError, match="no revision 'nothing'"):
+        build_site(repo.path, tmp_path / "out", pin="nothing")
+
+
+def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(repo, tmp_path):
+    out = tmp_path / "out"
+    stale = []
+    for files in (
+        {"README.md": "nothing to do with it\n"},
+        {"CLAUDE.md": "Read twice.\n"},
+        {"CLAUDE.md": "Read thrice.\n"},
+        {"evals/bill/extracted.json": output("Ann", 7)},
+    ):
+        repo.commit(files)
+        build_site(repo.path, out)
+        stale.append([one["stale"] for one in points(out)])
+    assert stale == [
+        [False, False, False],
+        [False, False, True],
+        [False, False, True],
+        [False, False, False, False],
+    ]
+    build_site(repo.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+
+
+def test_a_point_that_is_scored_again_after_an_edit_of_instructions_is_stale(repo, tmp_path):
+    repo.commit({"CLAUDE.md": "Read twice.\n"})
+    repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,5\n"})
+    repo.commit({"evals/bill/extracted.json": output("Ann", 6)})
+    build_site(repo.path, tmp_path / "out")
+    assert [one["stale"] for one in points(tmp_path / "out")] == [False, False, False, True, False]

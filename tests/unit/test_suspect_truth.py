@@ -1,0 +1,155 @@
+"""Suspect labels: which are named, and the line of the ground truth that would have to change."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.suspect_truth import SuspectTruth
+from sitegen.pages.suspect_truth import SuspectTruthView
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.scoring.correction import Line, corrected
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.scorer import File, Inputs
+from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differences
+
+
+def _named(label: int | None, values: list[int | None], rescored: int | None = None) -> list[tuple[str, int, int]]:
+    """(value, agreeing, outputs) of the suspects of one cell through the outputs that gave the values."""
+    points = list(sample.series(len(values)).points)
+    points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in points]
+    if rescored is not None:
+        points[rescored] = points[rescored]._replace(
+            snapshot=points[rescored].snapshot._replace(cause=("ground_truth",))
+        )
+    follower = Follower()
+    for value in values:
+        outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
+        follower.follow([Judgement("d", "area", "area", outcome, label, value)])
+    return [(one.actual, one.agreeing, one.outputs) for one in suspect_truth(follower.cells(), points)]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([640, 640, 640], [("640", 3, 3)]),
+        ([640, 640], []),
+        ([640, 640, 640, 600], []),
+        ([600, 640, 640, 640], [("640", 3, 4)]),
+        ([640, 640, 640, 640, 640, 640, 60, 600, 60], [("640", 6, 9)]),
+        ([640] * 5 + [60, 61, 62, 63, 64], []),
+        ([None, None, None, None], []),
+        ([640, 640, 640, None], [("640", 3, 4)]),
+    ],
+)
+def test_a_label_is_suspect_if_most_outputs_agree_on_another_value(values, found):
+    assert _named(600, values) == found
+
+
+def test_a_point_that_was_only_scored_again_brings_no_output():
+    assert _named(600, [640, 640, 640], rescored=1) == []
+
+
+def test_outputs_count_since_the_label_is_what_it_is():
+    follower = Follower()
+    for label in (600, 600, 620, 620):
+        follower.follow([Judgement("", "area", "area", "wrong_value", label, 640)])
+    points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in sample.series(4).points]
+    assert suspect_truth(follower.cells(), points) == ()
+
+
+MAPPING = b"csv_to_json: {Name: name, Total: total, Sum: sum}\n"
+
+
+def _corrected(path: str, truth: str, output: object, field: str, expected: str, actual: str) -> Line | None:
+    inputs = Inputs(
+        outputs=(File("extracted.json", json.dumps(output).encode()),),
+        ground_truth=File(path, truth.encode()),
+        mapping=File("field_mapping.yaml", MAPPING),
+        schema=None,
+        settings="{}",
+    )
+    document, _, where = field.rpartition(":")
+    suspect = SuspectTruth(document, where, where, expected, actual, 3, 3, 0, 0)
+    return corrected(FieldsScorer().score, inputs, suspect)
+
+
+ROW = {"name": "Ann", "total": 7, "sum": 5}
+
+
+@pytest.mark.parametrize(
+    ("path", "truth", "line"),
+    [
+        # two cells say 5, and only one of them is the total
+        ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", Line(2, "Ann,5,5", "Ann,5,7")),
+        ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", Line(2, "Ann,5,5", "Ann,5,7")),
+        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', Line(2, 'Ann,"5","5.0"', "Ann,5,7")),
+        ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", Line(4, "Total,5", "Total,7")),
+        ("truth.json", '{\n  "name": "Ann",\n  "sum": 5,\n  "total": 5\n}\n', Line(4, '  "total": 5', '  "total": 7')),
+        ("truth.json", '{"sum": 5, "total": 5}', Line(1, '{"sum": 5, "total": 5}', '{"sum": 5, "total": 7}')),
+        ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", Line(3, "total: 5", "total: 7")),
+    ],
+)  # fmt: skip
+def test_the_corrected_line_is_found_in_every_layout(path, truth, line):
+    assert _corrected(path, truth, ROW, "total", "5", "7") == line
+
+
+def test_a_blank_cell_may_be_the_one_to_fill():
+    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,\n", ROW, "total", "", "7") == Line(2, "Ann,5,", "Ann,5,7")
+
+
+def test_a_text_is_written_as_the_format_wants_it():
+    output = {"name": 'Ann "A", B', "total": 7, "sum": 5}
+    found = _corrected("truth.csv", "Name,Sum,Total\nBob,5,7\n", output, "name", '"Bob"', json.dumps('Ann "A", B'))
+    assert found == Line(2, "Bob,5,7", '"Ann ""A"", B",5,7')
+
+
+def test_no_line_is_named_if_the_outputs_value_is_not_a_whole_scalar():
+    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,5\n", ROW, "total", "5", '"xxxx…#12345678') is None
+    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,5\n", ROW, "total", "5", "[1, 2]") is None
+
+
+def test_no_line_is_named_if_it_would_change_other_fields_too():
+    truth = '{"name": "Ann", "sum": 5, "total": 5}'
+    assert _corrected("truth.json", truth, {**ROW, "name": "Bob"}, "name", '"Eve"', '"Bob"') is None
+
+
+def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    out = tmp_path / "out"
+    repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<b>\n"})
+    for name in ("Ann", "Bob", "Eve"):
+        repo.commit({"evals/bill/extracted.json": json.dumps({"name": name, "sum": 5, "total": "<i>"})})
+        build_site(repo.path, out)
+    page = out / "evals" / "bill" / "suspect-truth.html"
+    text = page.read_text()
+    assert "1 suspect label" in text
+    assert "3 of 3" in text
+    assert "Ann,5,&lt;i&gt;" in text
+    assert "<i>" not in text
+    build_site(repo.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+    repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<i>\n"})
+    build_site(repo.path, out)
+    assert not page.exists()
+
+
+def test_the_page_says_so_where_nothing_was_expected():
+    row = SuspectTruth("", "area", "area", "", "7", 3, 3, 0, 0)
+    from sitegen.pages.suspect_truth import suspect_truth_page
+
+    series = sample.series(3)
+    page = suspect_truth_page(series, (row,))
+    view = page.view
+    assert isinstance(view, SuspectTruthView)
+    assert (page.path, view.corrections) == ("evals/waybills/suspect-truth.html", 0)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert "nothing expected" in html
+    assert "Lines to copy" not in html
