@@ -38,7 +38,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
             return ledger.unchanged()
         memo.mark_dirty(project.site)
         # Next to nothing of a build is cyclic: looking for it as often as Python does costs a tenth of the time.
-        gc.set_threshold(50_000, 20, 100)
+        gc.set_threshold(200_000, 20, 100)
         with memo.transaction():
             return publish(project, memo, ledger, progress or Progress())
 

@@ -10,7 +10,6 @@ import io
 from typing import Any, Final
 
 from sitegen import __version__
-from sitegen.analysis.documents import document
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
@@ -20,7 +19,6 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
-from sitegen.scoring.results_file import Metadata, to_json_bytes
 from sitegen.stats import counts as sums
 
 _RATIOS: Final = ("precision", "recall", "f1")
@@ -63,6 +61,10 @@ def series_files(series: Series) -> tuple[RawFile, RawFile]:
 def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail."""
     dirty = snapshot.commit.sha == WORKTREE
+    # Few reports are so long that they need it, and it brings the documents of every kind.
+    from sitegen.analysis.documents import document
+    from sitegen.scoring.results_file import Metadata, to_json_bytes
+
     metadata = Metadata(
         iteration=snapshot.iteration,
         timestamp=snapshot.recorded_at,

@@ -24,6 +24,7 @@ STYLES: Final = (
     "charts",
     "lists",
     "report",
+    "fields",
     "variants",
     "spans",
     "diff",
@@ -39,9 +40,7 @@ SCRIPTS: Final = ("dom", "toggle", "trend", "tables", "spans", "sort", "search")
 
 def find_templates() -> Path:
     """The folder of templates that ships with sitegen: inside an installed package, beside it in a checkout."""
-    from importlib.resources import files
-
-    package = Path(str(files("sitegen")))
+    package = Path(__file__).parents[1]
     installed = package / "site_templates"
     return installed if installed.is_dir() else package.parent / "site_templates"
 
@@ -132,6 +131,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         charts,
         diff_rows,
         edit_rows,
+        field_rows,
         formats,
         matrix_rows,
         move_rows,
@@ -196,6 +196,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         rows=rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
+        field_rows=field_rows,
         move_rows=move_rows,
         variants=variants,
         tracks=tracks,

@@ -10,7 +10,6 @@ from typing import Final
 from sitegen.model.panels import Column, Panel, TablePanel
 from sitegen.model.values import Value
 from sitegen.scoring.judged.reading import Case, Opinion
-from sitegen.scoring.results_file import plain
 
 ROWS: Final = 200
 """Rows of a table; of more cases, those with the lowest scores."""
@@ -82,6 +81,8 @@ def _merged(whole: Opinion, judge: Opinion) -> Opinion | None:
 
 def _row(case: Case, said: Opinion) -> tuple[str, ...]:
     details = said.details
+    from sitegen.scoring.results_file import plain  # its many classes cost every build that has no such eval
+
     written = "" if details is None else json.dumps(plain(details), default=float, ensure_ascii=False)
     return (
         case.id,
