@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from sitegen.analysis.attribution import Role
+from sitegen.model.flips import Fate
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause, EditStatus
@@ -39,4 +41,18 @@ EDITS: Final[dict[EditStatus, str]] = {
     "modified": "modified",
     "deleted": "deleted",
     "renamed": "renamed",
+}
+ROLES: Final[dict[Role, str]] = {
+    "outputs": "new output",
+    "ground_truth": "ground truth",
+    "rules": "rules",
+}
+"""What a change came from; the rules are mapping, schema and settings."""
+
+FATES: Final[dict[Fate, str]] = {
+    "fixed": "fixed",
+    "broken": "broken",
+    "still_wrong": "still wrong",
+    "appeared": "appeared",
+    "vanished": "vanished",
 }

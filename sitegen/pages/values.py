@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sitegen.model.cells import Run
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
 from sitegen.text.values import as_text
@@ -36,6 +38,32 @@ def shown_pair(judgement: Judgement) -> tuple[Shown, Shown]:
     if judgement.outcome == "hallucination":
         return Shown((), judgement.note or "expected blank"), _shown(actual)
     return _shown(expected), _shown(actual)
+
+
+def shown_run(run: Run) -> tuple[Shown, Shown]:
+    """Expected and actual of a cell, which keeps them as bounded JSON; marked as ``shown_pair`` marks them."""
+    expected, actual = _written(run.expected), _written(run.actual)
+    if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
+        old, new = _marked(expected, actual)
+        return Shown(old), Shown(new)
+    if run.state == "hallucination":
+        return Shown((), "expected blank"), _shown(actual)
+    return _shown(expected), _shown(actual)
+
+
+def shown_value(text: str) -> Shown:
+    """One side of a cell that is not an error."""
+    return _shown(_written(text))
+
+
+def _written(text: str) -> str | None:
+    """A bounded JSON text as a reader writes it: a text without its quotation marks, None for none."""
+    if not text.startswith('"'):
+        return text or None
+    try:
+        return str(json.loads(text))
+    except ValueError:  # cut: no quotation mark at its end
+        return text[1:]
 
 
 _marked = lru_cache(maxsize=1024)(mark)

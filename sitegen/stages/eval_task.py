@@ -31,6 +31,7 @@ from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.cards import Cards, presents
+from sitegen.stages.field_pages import write_fields
 from sitegen.stages.scoring import results
 from sitegen.stages.suspect_truth import suspects_of
 from sitegen.stages.vectors import Rows, vectors_of
@@ -136,7 +137,7 @@ class _EvalWork:
                 self._write_report(index, result, follower, page_keys[index])
             if index in compared:
                 self._write_variants(index, result, page_keys[index])
-        return self._finish(follower.cells(), pack_cells(self._keys, kept) if kept else None)
+        return self._finish(page_keys, follower.cells(), pack_cells(self._keys, kept) if kept else None)
 
     def _known_cells(self) -> CellMap | None:
         """What the memo knows, if it is of the same points."""
@@ -212,7 +213,7 @@ class _EvalWork:
             page = variants_page(self._info, self._scorer.metrics, self._snapshots[index], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), key)
 
-    def _finish(self, cells: CellMap, kept: bytes | None) -> EvalDone:
+    def _finish(self, page_keys: Sequence[str], cells: CellMap, kept: bytes | None) -> EvalDone:
         self._cards.fill(presents(self._task.history))
         self._cards.fill(mixture for index in range(len(self._snapshots)) for mixture in self._mixtures(index))
         specs = self._scorer.metrics
@@ -222,6 +223,7 @@ class _EvalWork:
         suspects = suspects_of(self._shop, series, self._task.suspects)
         for page in eval_pages(series, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
+        write_fields(self._writer, self._renderer, self._owner, series, page_keys)
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)
         deleted = self._task.history.deleted
