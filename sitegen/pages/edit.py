@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.site import Page
@@ -44,6 +45,10 @@ class EffectRow(NamedTuple):
     after: Headline | None
     moves: tuple[Move, ...]
     """Of each metric, the headline first."""
+    flips: Flips | None = None
+    """Fields that were fixed and broken in between."""
+    by_rules: float | None = 0.0
+    comparable: bool = True
 
 
 class Drawn(NamedTuple):
@@ -178,7 +183,15 @@ def effects_view(effects: tuple[Effect, ...]) -> EffectsView:
 def _effect_row(effect: Effect) -> EffectRow:
     moves = moved(effect.before, effect.after, effect.specs)
     return EffectRow(
-        effect.eval_id, line(effect.name, 80), verdict(moves[0], effect.after), effect.before, effect.after, moves
+        effect.eval_id,
+        line(effect.name, 80),
+        verdict(moves[0], effect.after),
+        effect.before,
+        effect.after,
+        moves,
+        effect.flips,
+        effect.by_rules,
+        effect.comparable,
     )
 
 

@@ -11,8 +11,11 @@ from sitegen.model.series import Headline
 from sitegen.pages import links
 from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
+from sitegen.render.flip_rows import flipped
 from sitegen.render.formats import signed
 
+NOTICED = 0.0005
+"""A part of a change that is written as none below this."""
 SHOWN = 3
 """Metrics of each eval: the headline and two more."""
 
@@ -31,8 +34,20 @@ def _effect(row: EffectRow, root: str) -> str:
         f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
         f'<span class="ef-h"><span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
         f" {_change(headline)}</span>"
-        f'<span class="ef-o">{rest}</span></li>\n'
+        f'<span class="ef-o">{rest}</span>{_remarks(row)}{flipped(row.flips)}</li>\n'
     )
+
+
+def _remarks(row: EffectRow) -> str:
+    """What else than the output may have moved the numbers."""
+    headline = row.moves[0]
+    remarks = ""
+    if headline.change is not None and row.by_rules is not None and abs(row.by_rules) >= NOTICED:
+        part = signed(row.by_rules, lower_is_better=not headline.higher_is_better)
+        remarks = f'<p class="ef-f">{part} of the change is by ground truth and rules, not by the output</p>'
+    if headline.change is not None and not row.comparable:
+        remarks += '<p class="ef-f">not over the same documents</p>'
+    return remarks
 
 
 _TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '

@@ -1,0 +1,117 @@
+"""Sections of an instruction file against the fields that flipped with them: counts over history, an association."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from sitegen.model.series import Effect
+
+FIELDS: Final = 6
+"""Fields that are kept of a section: those that flipped more often with it than without it come first."""
+SECTIONS: Final = 40
+"""Sections that are kept: those with the most edits come first."""
+
+
+class FieldFlips(NamedTuple):
+    """A field beside the edits of one section."""
+
+    attribute: str
+    edits: int
+    """Edits of the section around which any cell of the field flipped."""
+    elsewhere: int
+    """Edits of the file that left the section alone, around which it flipped as well."""
+    fixed: int
+    broken: int
+    """Cells, over the edits of the section and all evals."""
+
+
+class SectionFlips(NamedTuple):
+    """A section, by its headings."""
+
+    path: str
+    """Empty: before the first heading."""
+    edits: int
+    """Edits that touched it, with output before and after."""
+    elsewhere: int
+    """Edits of the file, measured as well, that left it alone."""
+    fixed: int
+    broken: int
+    fields: tuple[FieldFlips, ...]
+    more: int
+    """Fields that flipped with it and are not listed."""
+
+
+class _Edit(NamedTuple):
+    """The cells that flipped around one edit, over all evals, by attribute."""
+
+    sections: frozenset[str]
+    fixed: Counter[str]
+    broken: Counter[str]
+
+    @property
+    def attributes(self) -> set[str]:
+        return {*self.fixed, *self.broken}
+
+
+def section_flips(
+    sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]
+) -> tuple[tuple[SectionFlips, ...], int]:
+    """The sections with the fields that flipped with them, and how many sections are left out.
+
+    Args:
+        sections: those that each edit touched; of the edit that wrote the file there is nothing to say.
+        effects: of each edit, with flips where the eval had output before and after.
+
+    """
+    edits = [
+        _edit(touched, around)
+        for touched, around in zip(sections, effects, strict=True)
+        if touched and any(effect.flips is not None for effect in around)
+    ]
+    paths = dict.fromkeys(path for edit in edits for path in sorted(edit.sections))
+    found = sorted((_section(path, edits) for path in paths), key=lambda one: (-one.edits, -len(one.fields), one.path))
+    return tuple(found[:SECTIONS]), max(0, len(found) - SECTIONS)
+
+
+def _edit(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
+    fixed: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+    for effect in around:
+        if effect.flips is not None:
+            fixed.update(dict(effect.flips.fixed))
+            broken.update(dict(effect.flips.broken))
+    return _Edit(frozenset(touched), fixed, broken)
+
+
+def _section(path: str, edits: Sequence[_Edit]) -> SectionFlips:
+    inside = [edit for edit in edits if path in edit.sections]
+    outside = [edit for edit in edits if path not in edit.sections]
+    fixed = sum((edit.fixed for edit in inside), Counter())
+    broken = sum((edit.broken for edit in inside), Counter())
+    fields = [
+        FieldFlips(
+            attribute,
+            sum(attribute in edit.attributes for edit in inside),
+            sum(attribute in edit.attributes for edit in outside),
+            fixed[attribute],
+            broken[attribute],
+        )
+        for attribute in {*fixed, *broken}
+    ]
+
+    def order(field: FieldFlips) -> tuple[float, int, str]:
+        usual = field.elsewhere / len(outside) if outside else 0.0
+        return usual - field.edits / len(inside), -field.fixed - field.broken, field.attribute
+
+    fields.sort(key=order)
+    return SectionFlips(
+        path,
+        len(inside),
+        len(outside),
+        fixed.total(),
+        broken.total(),
+        tuple(fields[:FIELDS]),
+        max(0, len(fields) - FIELDS),
+    )

@@ -1,0 +1,55 @@
+import pytest
+
+from sitegen.text.outline import Outline, outline, touched
+from sitegen.text.patch import read_patch
+from tests.pages_sample_diffs import V1, V2, patch_of
+
+TEXT = b"""before
+
+# Reader
+## Rules ##
+### Walls
+```md
+# not a heading
+~~~
+```
+  ## Fields
+# Next
+#no heading
+#
+"""
+
+
+def test_headings_are_found_with_those_above_them():
+    assert outline(TEXT) == Outline(
+        (3, 4, 5, 10, 11, 13),
+        ("Reader", "Reader › Rules", "Reader › Rules › Walls", "Reader › Fields", "Next", "(untitled)"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "path"), [(1, ""), (3, "Reader"), (9, "Reader › Rules › Walls"), (99, "(untitled)")]
+)
+def test_a_line_belongs_to_the_heading_above_it(number: int, path: str):
+    assert outline(TEXT).at(number) == path
+
+
+def test_line_ends_and_long_titles_do_not_matter():
+    assert outline(b"# One\r\n\r\n## Two\r\n") == Outline((1, 3), ("One", "One › Two"))
+    assert len(outline(b"# " + b"long " * 900).paths[0]) < 100
+    assert outline(b"") == Outline((), ())
+
+
+def test_an_edit_touches_the_sections_of_what_it_added_and_removed():
+    hunks = read_patch(patch_of(V1, V2)).hunks
+    assert touched(hunks, outline(V1.encode()), outline(V2.encode())) == (
+        "Packet reader › Rules",
+        "Packet reader › Fields",
+        "Packet reader › Example",
+        "Packet reader › Never",
+    )
+
+
+def test_blank_lines_and_the_stated_version_touch_nothing():
+    old, new = "# A\n\nVersion: 1.0\n## B\nx\n", "# A\n\nVersion: 1.1\n\n## B\nx\n"
+    assert touched(read_patch(patch_of(old, new)).hunks, outline(old.encode()), outline(new.encode())) == ()
