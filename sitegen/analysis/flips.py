@@ -20,15 +20,26 @@ Held: TypeAlias = dict[str, bytearray]
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
     """What became of the cells from one point to another; ``before`` and ``after`` are indices in the series."""
-    return flips_between(cells, [(before, after)])[0]
+    return tallied(flipped_cells(cells, before, after))
+
+
+def tallied(flipped: Iterable[CellFlip]) -> Flips:
+    """The cells counted, where they are at hand."""
+    counts: Counter[tuple[Fate, str]] = Counter()
+    by_truth = 0
+    for flip in flipped:
+        counts[flip.fate, flip.cell.attribute] += 1
+        by_truth += flip.by_truth
+    return _flips(counts, by_truth)
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
     """The cells that are wrong at one of two points at least, in the order of the map."""
-    held = held_documents(cells)
-    for cell in cells.cells:
-        first, last = cell.at(before), cell.at(after)
-        if fate := fate_of(first, last, _both_hold(held[cell.document], before, after)):
+    sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
+    earlier = {cell.document for cell, run, _ in sides if run is not None and run.state != "absent"}
+    later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
+    for cell, first, last in sides:
+        if fate := fate_of(first, last, cell.document in earlier and cell.document in later):
             yield CellFlip(fate, cell, first, last)
 
 
@@ -40,8 +51,10 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     for cell in cells.cells:
         if not any(run.is_wrong for run in cell.runs):
             continue
-        line, points = _line(cell, cells.points), held[cell.document]
+        line, points, wrong = _line(cell, cells.points), held[cell.document], _wrong(cell, cells.points)
         for index, (before, after) in enumerate(pairs):
+            if not (wrong[before] or wrong[after]):
+                continue
             first, last = line[before], line[after]
             if fate := fate_of(first, last, _both_hold(points, before, after)):
                 tallies[index][fate, cell.attribute] += 1
@@ -83,6 +96,15 @@ def _line(cell: Cell, points: int) -> list[Run | None]:
     for run, end in spans(cell, points):
         line += [run] * (end - run.start)
     return line
+
+
+def _wrong(cell: Cell, points: int) -> bytearray:
+    """Whether a cell is wrong at each point."""
+    wrong = bytearray(points)
+    for run, end in spans(cell, points):
+        if run.is_wrong:
+            wrong[run.start : end] = b"\1" * (end - run.start)
+    return wrong
 
 
 def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
