@@ -130,6 +130,23 @@ def history(
 
 
 @app.command()
+def blame(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
+    document: Annotated[str | None, typer.Option(metavar="ID", help="This document alone.")] = None,
+    json_: Json = False,
+    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """When a field was right and wrong, and which commit flipped it."""
+    from sitegen.commands.blame import blame as command
+    from sitegen.project import Options
+
+    command(Options(repo=repo, rev=rev, cache=cache), eval_id, field, document=document, as_json=json_)
+
+
+@app.command()
 def compare(
     sides: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads the annotation at run time

@@ -10,7 +10,7 @@ import pytest
 import sitegen
 from tests.sites import run
 
-COMMANDS = ["build", "verify-one", "verify-all", "history", "compare", "respond", "judge", "code-judge"]
+COMMANDS = ["build", "verify-one", "verify-all", "history", "blame", "compare", "respond", "judge", "code-judge"]
 COMMANDS += ["init", "extract", "demo"]
 
 

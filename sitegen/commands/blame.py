@@ -1,0 +1,139 @@
+"""``sitegen blame``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from sitegen.analysis.blame import Blame, CellBlame, Stretch
+from sitegen.errors import ConfigurationError
+from sitegen.model.cells import Cell
+from sitegen.model.series import Point, Series
+from sitegen.pages.labels import FATES, ROLES
+from sitegen.project import Options
+from sitegen.stages.series import read_series
+from sitegen.text.plain import line
+
+SHOWN: Final = 40
+"""Characters of a value on the terminal; ``--json`` has 200."""
+
+
+def blame(options: Options, eval_id: str, field: str, *, document: str | None, as_json: bool) -> None:
+    """Print the runs of every cell of a field, newest first."""
+    series = read_series(options, eval_id)
+    whose = Blame(series.cells, [point.snapshot for point in series.points])
+    found = [whose.of(cell) for cell in chosen(series.cells.cells, field, document)]
+    if as_json:
+        print(json.dumps(document_of(series, field, found), ensure_ascii=False, indent=1))
+    else:
+        for row in rows(series, found):
+            print(row)
+
+
+def chosen(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
+    """The cells of an attribute, at a path, or of all that match where ``*`` and ``?`` stand for any characters.
+
+    Raises ConfigurationError if there are none, with the names that come near.
+    """
+    known = list(dict.fromkeys(cell.document for cell in cells))
+    if document is not None and document not in known:
+        raise ConfigurationError(
+            f"No point has judged a document {line(document, 80)!r}.", fix=_nearest(document, known)
+        )
+    there = [cell for cell in cells if document is None or cell.document == document]
+    pattern = re.compile("".join({"*": ".*", "?": "."}.get(one, re.escape(one)) for one in field), re.DOTALL)
+    for matches in (field.__eq__, pattern.fullmatch):
+        found = [cell for cell in there if matches(cell.attribute) or matches(cell.path)]
+        if found:
+            return found
+    names = dict.fromkeys(name for cell in there for name in (cell.attribute, cell.path))
+    raise ConfigurationError(f"No point has judged a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    names = [one for one in known if one]
+    near = get_close_matches(name, names, 5, 0.5) or names[:5]
+    return f"Did you mean {', '.join(line(one, 80) for one in near)}?" if near else "There is none with a name."
+
+
+def rows(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
+    """A line that names the cell, then one a run."""
+    for number, one in enumerate(cells):
+        if number:
+            yield ""
+        yield _head(series, one)
+        for stretch in reversed(one.stretches):
+            yield _row(series.points[stretch.run.start], stretch)
+
+
+def _head(series: Series, one: CellBlame) -> str:
+    cell = one.cell
+    name = line(cell.path, 120) + (" (extra item)" if cell.extra else "")
+    document = f", {line(cell.document, 80)}" if cell.document else ""
+    right = (
+        f"right at {one.judged - one.wrong} of {one.judged} points, {one.flips} {'flip' if one.flips == 1 else 'flips'}"
+    )
+    if one.wrong_since is None:
+        return f"{name}{document}: {right}"
+    streak = len(series.points) - one.wrong_since
+    since = series.points[one.wrong_since].snapshot.label
+    return f"{name}{document}: wrong since {line(since, 40)} ({streak} points), {right}"
+
+
+def _row(point: Point, stretch: Stretch) -> str:
+    at, run = point.snapshot, stretch.run
+    values = "" if run.state == "absent" else f"expected {_value(run.expected)}, got {_value(run.actual)}"
+    because = " and ".join(ROLES[role] for role in stretch.causes)
+    why = ": ".join(part for part in (FATES[stretch.fate] if stretch.fate else "", because) if part)
+    told = [f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {run.state:13}", values, why]
+    return "  ".join(part for part in told if part).rstrip()
+
+
+def _value(text: str) -> str:
+    return line(text, SHOWN) if text else "nothing"
+
+
+def document_of(series: Series, field: str, cells: Sequence[CellBlame]) -> dict[str, Any]:
+    """The same as JSON, form ``sitegen/blame/1``."""
+    return {
+        "schema": "sitegen/blame/1",
+        "eval_id": series.info.id,
+        "field": field,
+        "cells": [_cell(series, one) for one in cells],
+    }
+
+
+def _cell(series: Series, one: CellBlame) -> dict[str, Any]:
+    since = one.wrong_since
+    return {
+        "document": one.cell.document,
+        "path": one.cell.path,
+        "attribute": one.cell.attribute,
+        "extra_item": one.cell.extra,
+        "wrong_since": None if since is None else series.points[since].snapshot.label,
+        "wrong_for_points": 0 if since is None else len(series.points) - since,
+        "flips": one.flips,
+        "points_judged": one.judged,
+        "points_wrong": one.wrong,
+        "runs": [_run(series.points[stretch.run.start], stretch) for stretch in one.stretches],
+    }
+
+
+def _run(point: Point, stretch: Stretch) -> dict[str, Any]:
+    at, run = point.snapshot, stretch.run
+    return {
+        "from": at.label,
+        "report": at.slug,
+        "commit": at.commit.sha,
+        "committed_at": at.commit.committed_at,
+        "points": stretch.points,
+        "state": run.state,
+        "expected": run.expected or None,
+        "actual": run.actual or None,
+        "became": stretch.fate,
+        "causes": list(stretch.causes),
+    }
