@@ -128,6 +128,31 @@ class Llm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mute:
+    """A step that the team knows of: still listed, but last, and with the reason."""
+
+    __pydantic_config__ = STRICT
+    eval: str
+    commit: str
+    """Of the first point at the new level: the beginning of its id, ``MUTE_DIGITS`` digits or more."""
+    why: str
+    metric: str | None = None
+    """Only if the step goes by this metric; None: whichever."""
+
+
+MUTE_DIGITS: Final = 7
+"""Digits of a commit id that a mute needs: as many as pages show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regressions:
+    """What the page of steps and regressions leaves for last."""
+
+    __pydantic_config__ = STRICT
+    mute: tuple[Mute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SiteConfig:
     """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
 
@@ -146,6 +171,7 @@ class SiteConfig:
     limits: Limits = field(default_factory=Limits)
     engine: Engine = field(default_factory=Engine)
     llm: Llm = field(default_factory=Llm)
+    regressions: Regressions = field(default_factory=Regressions)
 
 
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]

@@ -22,6 +22,8 @@ _LARGEST: Final = 1_000_000
 _MOST_ALIASES: Final = 100
 _MOST_NODES: Final = 200_000
 _DEEPEST: Final = 60
+_UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
+"""What pydantic calls a key that nobody knows."""
 _ENTRY_KEYS: Final = frozenset(each.name for each in fields(EvalConfig)) - {"id", "metadata"}
 
 Read = Callable[[str], bytes | None]
@@ -151,15 +153,25 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
     try:
         return TypeAdapter(SiteConfig).validate_python(table)
     except ValidationError as error:
-        finding = _finding(error.errors()[0], lambda location: _toml_line(text, location, prefix), _site_keys)
+        first = min(error.errors(), key=lambda each: each["type"] not in _UNKNOWN)  # before the key that it leaves out
+        finding = _finding(first, lambda location: _toml_line(text, location, prefix), _site_keys)
         where = name if finding.line is None else f"{name}:{finding.line}"
         raise ConfigurationError(finding.what, where=where, fix=finding.fix) from None
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:
-    from sitegen.config import Engine, Limits, Llm
+    """The keys of the table that a key stands in."""
+    from sitegen.config import Engine, Limits, Llm, Mute, Regressions
 
-    owner = {"limits": Limits, "engine": Engine, "llm": Llm}.get(str(location[0])) if len(location) > 1 else SiteConfig
+    tables = {
+        (): SiteConfig,
+        ("limits",): Limits,
+        ("engine",): Engine,
+        ("llm",): Llm,
+        ("regressions",): Regressions,
+        ("regressions", "mute"): Mute,
+    }
+    owner = tables.get(tuple(part for part in location[:-1] if isinstance(part, str)))
     return tuple(each.name for each in fields(owner)) if owner else ()
 
 
@@ -264,8 +276,10 @@ def _finding(
     """The first complaint of pydantic in our words."""
     location: Location = tuple(error["loc"])
     name = prefix + ".".join(str(part) for part in location)
-    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+    if error["type"] in _UNKNOWN:
         return _unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
+    if error["type"] == "missing":
+        return Finding("error", f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
     wanted = error["msg"].removeprefix("Input should be ")
     what = f"{name} is {_found(error['input'])}, {wanted} is wanted."
     return Finding("error", what, "Correct the value.", line(location))

@@ -79,24 +79,22 @@ def _together(found: Iterable[_Found]) -> list[list[_Found]]:
 
 
 def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) -> Step:
-    metrics = {step.measured(): step for step in group}
-    ranked = sorted(metrics, key=lambda one: (one.name != headline.name, one.points >= 0, -abs(one.points)))
-    first = metrics[ranked[0]]
-    worse = ranked[0].points < 0
+    first = min(group, key=lambda step: (step.spec != headline, step.measured().points))
+    worse = first.measured().points < 0
     until, regained = _regained(first) if worse else (None, None)
     status: StepStatus = "better" if not worse else "open" if until is None else "fixed"
     before, after = first.before, first.after
     return Step(
         at=after.start,
         before=before.end - 1,
-        metrics=tuple(ranked),
+        metrics=(first.measured(), *(step.measured() for step in group if step is not first)),
         status=status,
         commit=points[after.start].snapshot.commit._replace(body=""),
         suspects=suspects(points, range(before.start, before.end), range(after.start, after.end), worse=worse),
         iterations=_iterations(points[after.start : until]),
         until=until,
         regained=regained,
-        alone=after.count == 1 and after is first.series.levels[-1],
+        alone=after.size == 1 and after is first.series.levels[-1],
         noise=first.series.noise,
     )
 

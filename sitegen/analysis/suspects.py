@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.regressions import EditedFile, Moved, Suspects
 from sitegen.model.series import Point
+from sitegen.model.timeline import Edit
 
 EDITS: Final = 8
 """Instruction edits that are named."""
@@ -21,17 +22,14 @@ FIELDS: Final = 3
 def suspects(points: Sequence[Point], before: range, after: range, *, worse: bool) -> Suspects:
     """What changed from the last point of one stretch to the first of the next.
 
-    Edits of instructions are suspects of new outputs alone, and from the output before them on: a re-scored point
-    holds the old output, whatever was edited since.
+    Edits of instructions are suspects of new outputs alone: a re-scored point holds the old output, whatever was edited
+    since. They count from the last output of an earlier commit on, because of several outputs of one commit history
+    does not say which its edits came before.
     """
     last, first = before[-1], after[0]
     between = points[last + 1 : first + 1]
     causes = tuple(dict.fromkeys(cause for point in between for cause in point.snapshot.cause))
-    edits = []
-    if "outputs" in causes:
-        while last and "outputs" not in points[last].snapshot.cause:
-            last -= 1
-        edits = [edit for point in points[last + 1 : first + 1] for edit in point.edits][::-1]
+    edits = _edits(points, first) if "outputs" in causes else []
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     return Suspects(
         causes=causes,
@@ -42,6 +40,15 @@ def suspects(points: Sequence[Point], before: range, after: range, *, worse: boo
         errors=_errors(old, new),
         fields=_fields(old, new, worse=worse),
     )
+
+
+def _edits(points: Sequence[Point], first: int) -> list[Edit]:
+    """Those after the last output of an earlier commit, the newest first."""
+    commit = points[first].snapshot.commit.sha
+    last = first - 1
+    while last > 0 and ("outputs" not in points[last].snapshot.cause or points[last].snapshot.commit.sha == commit):
+        last -= 1
+    return [edit for point in points[last + 1 : first + 1] for edit in point.edits][::-1]
 
 
 def _documents(before: Point, after: Point) -> tuple[int, int] | None:
@@ -55,8 +62,9 @@ def _errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...
     return tuple(one for one in moved if one.before != one.after)
 
 
-def _mean(points: Sequence[Point], error_type: str) -> float:
-    return sum(getattr(point.scorecard.counts, error_type) for point in points) / len(points)
+def _mean(points: Sequence[Point], error_type: ErrorType) -> float:
+    numbers: list[int] = [getattr(point.scorecard.counts, error_type) for point in points]
+    return sum(numbers) / len(numbers)
 
 
 def _fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:

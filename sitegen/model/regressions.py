@@ -58,7 +58,7 @@ class Suspects(NamedTuple):
     output: Status
     """Of the first point at the new level: an output that cannot be read is its own explanation."""
     edits: tuple[EditedFile, ...]
-    """Edits of instructions since the output before, the newest first; none if the output is the same."""
+    """Edits of instructions since the last output of an earlier commit, the newest first; none if no output is new."""
     more_edits: int
     """Further ones."""
     documents: tuple[int, int] | None

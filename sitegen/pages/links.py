@@ -43,6 +43,11 @@ def overview() -> str:
     return "index.html"
 
 
+def regressions() -> str:
+    """Steps: where a level changed beyond noise."""
+    return "regressions.html"
+
+
 def methods() -> str:
     """How every number is computed."""
     return "methods.html"

@@ -26,6 +26,7 @@ STYLES: Final = (
     "report",
     "fields",
     "variants",
+    "steps",
     "spans",
     "diff",
     "effects",
@@ -137,6 +138,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         move_rows,
         rows,
         span_rows,
+        step_lines,
         tracks,
         variants,
     )
@@ -202,6 +204,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         tracks=tracks,
         matrix_rows=matrix_rows,
         span_rows=span_rows,
+        step_lines=step_lines,
         spans=spans,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,

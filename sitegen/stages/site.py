@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from sitegen.analysis.memo import Memo
+from sitegen.analysis.muting import unmatched
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links, search
@@ -16,6 +17,7 @@ from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import problems_page
+from sitegen.pages.regressions import regressions_page
 from sitegen.scoring.kinds import SCORERS
 from sitegen.stages.evals import Evals
 from sitegen.stages.instructions import Instructions
@@ -35,7 +37,8 @@ def write_site(
 
     ``newest`` is the id of the newest commit that has a page.
     """
-    problems = (*_of_history(timeline), *evals.problems)
+    mutes = timeline.config.regressions.mute
+    problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
     entries = write_search_log(timeline, memo, ledger)
     writer = ledger.writer(OWNER)
     renderer = timeline.shop.renderer()
@@ -78,6 +81,7 @@ def _pages(
     head, revision = timeline.head, timeline.project.revision
     edited = _edited(timeline)
     latest = tuple(islice(_edits(edited, instructions), LATEST_EDITS))
+    names = {(one.edit.path, one.edit.commit.sha): one.file for edits in edited.values() for one in edits}
     counts = SiteCounts(
         commits=timeline.commits,
         edits=sum(len(file.edits) for file in timeline.instructions),
@@ -88,6 +92,7 @@ def _pages(
     return (
         overview_page(evals.summaries, head, revision, counts, latest, newest),
         instructions_page(instructions.files, _edits(edited, instructions)),
+        regressions_page(evals.summaries, timeline.config.regressions.mute, names),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
         problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
         not_found_page(timeline.config.base_url),

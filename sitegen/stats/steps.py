@@ -11,9 +11,10 @@ same levels, but prunes only where steps are many.
 
 The noise is the median absolute difference of neighbours, which a few steps do not change: 1.4826 times it, over the
 square root of 2, is the standard deviation of normal noise. A step costs what the Schwarz criterion asks, 3 log n
-variances, and more in a short series, whose noise is known less well: 3 (1 + 40 / n) log n. In normal noise of 5 to
-300 values this finds a step in one series of a hundred, by simulation; with tails as heavy as those of Student's t
-with 3 degrees of freedom, in one of twenty.
+variances, and more in a short series, whose noise is known less well: 3 (1 + 40 / n) log n. By simulation this finds a
+step in one of a hundred series of 5 to 300 values of normal noise; in one of twenty if the tails are as heavy as those
+of Student's t with 3 degrees of freedom, and in one of ten, of five to ten values in one of four, where the score is of
+so few cases that most values are equal (``noise``).
 
 A value that is off by three standard deviations and whose two neighbours agree against it is a *blip*, not a step (the
 Hampel filter over three points; Pearson 2002): it is set aside before the levels are sought.
@@ -21,7 +22,7 @@ Hampel filter over three points; Pearson 2002): it is set aside before the level
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import log, sqrt
 from statistics import median
@@ -33,6 +34,8 @@ OUTLYING: Final = 3.0
 """Standard deviations that make a blip."""
 EQUAL: Final = 1e-9
 """Values no further apart are the same: the last digits of a sum depend on its order."""
+FINEST: Final = 1e-6
+"""The least change that is a step in an exact series."""
 
 
 class Level(NamedTuple):
@@ -42,7 +45,7 @@ class Level(NamedTuple):
     """Index of its first value."""
     end: int
     """Index after its last value."""
-    count: int
+    size: int
     """Values in it: gaps and blips are none."""
     mean: float
     """Of these values."""
@@ -54,7 +57,7 @@ class Levels(NamedTuple):
     levels: tuple[Level, ...]
     """In order; empty if no value is defined. Gaps and blips between two belong to neither."""
     noise: float
-    """The standard deviation that was assumed of a single value; 0 if no two neighbours differ."""
+    """The standard deviation that was assumed of a single value; 0 if they are exact."""
     blips: tuple[int, ...]
     """Indices of single values that were off and came back, ascending."""
 
@@ -66,10 +69,15 @@ def levels(values: Sequence[float | None]) -> Levels:
     """
     known = [(index, value) for index, value in enumerate(values) if value is not None]
     sigma = noise([value for _, value in known])
-    blips = _blips(known, OUTLYING * sigma)
+    limit = max(OUTLYING * sigma, EQUAL)
+    blips = {
+        index
+        for (index, _), (value, agreed) in zip(known[1:], _agreed([value for _, value in known]), strict=False)
+        if abs(value - agreed) > limit
+    }
     kept = [(index, value) for index, value in known if index not in blips]
     row = [value for _, value in kept]
-    starts = _starts(row, penalty(len(row)) * sigma**2) if len(row) >= FEWEST and sigma else [0]
+    starts = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2)) if len(row) >= FEWEST else [0]
     found = tuple(
         Level(kept[start][0], kept[end - 1][0] + 1, end - start, sum(row[start:end]) / (end - start))
         for start, end in pairwise([*starts, len(row)])
@@ -79,19 +87,18 @@ def levels(values: Sequence[float | None]) -> Levels:
 
 
 def noise(values: Sequence[float]) -> float:
-    """The standard deviation of a single value, from the differences of neighbours.
+    """The standard deviation of a single value, from the differences of neighbours; 0 if the values are exact.
 
-    Where most neighbours are equal (a model without randomness, scores of a few cases) their median says nothing. Then
-    the noise is taken for rare changes of the usual size: variance = share of changes * size^2 / 2.
+    Where most neighbours are equal (a model without randomness, a score of few cases), their median says nothing. Then
+    the values that were off alone and came back are the noise: variance = share of them * their usual size^2. If there
+    are none, any change is a step.
     """
     differences = [abs(after - before) for before, after in pairwise(values)]
-    changes = [each for each in differences if each > EQUAL]
-    if not changes:
-        return 0.0
-    middle = median(differences)
+    middle = median(differences) if differences else 0.0
     if middle > EQUAL:
         return 1.4826 * middle / sqrt(2)
-    return sorted(changes)[(len(changes) - 1) // 2] * sqrt(len(changes) / len(differences) / 2)
+    off = sorted(abs(value - agreed) for value, agreed in _agreed(values) if abs(value - agreed) > EQUAL)
+    return off[(len(off) - 1) // 2] * sqrt(len(off) / len(values)) if off else 0.0
 
 
 def penalty(count: int) -> float:
@@ -99,13 +106,10 @@ def penalty(count: int) -> float:
     return 3 * log(count) * (1 + 40 / count)
 
 
-def _blips(known: Sequence[tuple[int, float]], limit: float) -> frozenset[int]:
-    """Indices of the values that are further than the limit from the middle one of themselves and their neighbours."""
-    return frozenset(
-        index
-        for (_, before), (index, value), (_, after) in zip(known, known[1:], known[2:], strict=False)
-        if abs(value - sorted((before, value, after))[1]) > max(limit, EQUAL)
-    )
+def _agreed(values: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Each value but the first and the last, and the middle one of it and its neighbours."""
+    for before, value, after in zip(values, values[1:], values[2:], strict=False):
+        yield value, sorted((before, value, after))[1]
 
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import Engine, EvalConfig, Limits, Manifest, SiteConfig
+from sitegen.config import Engine, EvalConfig, Limits, Manifest, Mute, Regressions, SiteConfig
 from sitegen.configuring import read_manifest, read_manifest_leniently, read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
 
@@ -38,6 +38,7 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
     (tmp_path / "sitegen.toml").write_text(
         'title = " Mine "\nbase_url = "https://example.org"\nfirst_parent = false\ninstructions = ["a/*.md"]\n'
         "[limits]\ndiscrepancies_per_type = 7\n[engine]\njobs = 2\n"
+        '[[regressions.mute]]\neval = "a"\ncommit = "1a2b3c4"\nwhy = "known"\n'
     )
     assert read_site(tmp_path) == SiteConfig(
         title="Mine",
@@ -46,6 +47,7 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
         instructions=("a/*.md",),
         limits=Limits(discrepancies_per_type=7),
         engine=Engine(jobs=2),
+        regressions=Regressions(mute=(Mute(eval="a", commit="1a2b3c4", why="known"),)),
     )
 
 
@@ -66,6 +68,19 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
         ('title = "x"\nevals_dirs = "e"\n', "The key 'evals_dirs' is not known.", 2, "Did you mean 'evals_dir'?"),
         ("[limits]\n\nsite_byte = 1\n", "The key 'limits.site_byte' is not known.", 3, "Did you mean 'site_bytes'?"),
         ("[llm]\nmodle = 'x'\n", "The key 'llm.modle' is not known.", 2, "Did you mean 'model'?"),
+        (
+            "[regressions]\nmuted = []\n",
+            "The key 'regressions.muted' is not known.",
+            2,
+            "Did you mean 'mute'?",
+        ),
+        (
+            "[[regressions.mute]]\neval = 'a'\nwhy = 'x'\ncomit = '1a2b3c4'\n",
+            "The key 'regressions.mute.0.comit' is not known.",
+            4,
+            "Did you mean 'commit'?",
+        ),
+        ("\n[[regressions.mute]]\neval = 'a'\n", "The key 'regressions.mute.0.commit' is missing.", 2, "Write it."),
         ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
         ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
         ("title = \n", "sitegen.toml is no TOML: ", 1, "Correct the line."),

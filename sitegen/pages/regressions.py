@@ -1,0 +1,249 @@
+"""The page of steps: regressions that are open, those that were fixed, steps up, single bad runs, the best so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, NamedTuple
+
+from sitegen.analysis.champion import champions
+from sitegen.analysis.muting import mute_of
+from sitegen.config import Mute
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.regressions import MetricStep, Step, Suspects
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.labels import CAUSES
+
+SHOWN: Final = 100
+"""Steps of one group that the page lists: those of the largest size."""
+NEARBY: Final = 30
+"""Points on either side of a step that its line shows."""
+PLACES: Final = 3
+"""Iterations at which several evals stepped that are named."""
+RECENT: Final = 60
+"""Points that the line of a champion shows: the newest ones."""
+
+
+class Measured(NamedTuple):
+    """One metric of a step."""
+
+    spec: MetricSpec
+    step: MetricStep
+
+    @property
+    def in_points(self) -> bool:
+        """The metric runs from 0 to 1, so that a change is said in hundredths."""
+        return (self.spec.low, self.spec.high) == (0.0, 1.0)
+
+
+class EditLink(NamedTuple):
+    """An edit of an instruction file and its page."""
+
+    path: str
+    page: str
+
+
+class StepRow(NamedTuple):
+    """One step in a table."""
+
+    info: EvalInfo
+    step: Step
+    metrics: tuple[Measured, ...]
+    at: Headline
+    """The first point at the new level."""
+    until: Headline | None
+    """The point from which the level was regained."""
+    suspect: str
+    """What changed, in words."""
+    edits: tuple[EditLink, ...]
+    values: tuple[float | None, ...]
+    """Of the metric that the step goes by, around it."""
+    mark: int
+    """Index in these values of the first point at the new level."""
+    why: str = ""
+    """Why it is muted."""
+
+    @property
+    def size(self) -> float:
+        """In hundredths of the metric's range."""
+        return abs(self.metrics[0].step.points)
+
+
+class Together(NamedTuple):
+    """One iteration of one commit at which several evals stepped: what they share is the first suspect."""
+
+    label: str
+    at: Headline
+    names: tuple[str, ...]
+    """Of the evals."""
+
+
+class Group(NamedTuple):
+    """Steps of one status, the largest first."""
+
+    key: str
+    rows: tuple[StepRow, ...]
+    left_out: int = 0
+    together: tuple[Together, ...] = ()
+    """Those of the most evals first."""
+
+
+class ChampionRow(NamedTuple):
+    """The best point of an eval so far, and the newest one."""
+
+    info: EvalInfo
+    spec: MetricSpec
+    best: Headline
+    newest: float | None
+    since: int
+    """Points after the best one."""
+    values: tuple[float | None, ...]
+    line: tuple[float | None, ...]
+    """The best value so far, at each of these points."""
+
+    @property
+    def distance(self) -> float | None:
+        """Newest minus best; None if the newest is undefined."""
+        best = self.best.values[0]
+        return None if self.newest is None or best is None else self.newest - best
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionsView:
+    """What ``pages/regressions.html`` shows."""
+
+    groups: tuple[Group, ...]
+    """``open``, ``fixed``, ``better``, ``blip``, ``muted``, in this order; each may be empty."""
+    totals: tuple[int, ...]
+    """Steps of each group, those that are left out included."""
+    iterations: float | None
+    """Median of the iterations until the fixed ones were."""
+    series: int
+    """Series of one metric of one eval that were looked through."""
+    quiet: int
+    """Those without a step."""
+    champions: tuple[ChampionRow, ...]
+    evals: tuple[tuple[str, str], ...]
+    """(id, name) of those with a step: what the page can be filtered by."""
+    nav: str = "regressions"
+
+
+def regressions_page(
+    summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[tuple[str, str], str]
+) -> Page:
+    """One page for all evals; deleted ones are left out.
+
+    ``files``: by the path and the commit of an edit, the name of the instruction file, which its page goes by.
+    """
+    alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
+    groups: dict[str, list[StepRow]] = {key: [] for key in ("open", "fixed", "better", "blip", "muted")}
+    for summary in alive:
+        for step in summary.steps:
+            mute = mute_of(mutes, summary.info.id, step)
+            row = _row(summary, step, files, mute.why if mute else "")
+            groups["muted" if mute else step.status].append(row)
+    best = [champion for summary in alive if (champion := _champion(summary))]
+    view = RegressionsView(
+        groups=tuple(_group(key, rows) for key, rows in groups.items()),
+        totals=tuple(map(len, groups.values())),
+        iterations=median([row.step.iterations for row in groups["fixed"]]) if groups["fixed"] else None,
+        series=sum(_defined(summary) for summary in alive),
+        quiet=sum(_defined(summary) - len(_stepped(summary)) for summary in alive),
+        champions=tuple(sorted(best, key=_behind)),
+        evals=tuple((one.info.id, one.info.name) for one in alive if one.steps),
+    )
+    return Page(links.regressions(), "pages/regressions.html", view)
+
+
+def _group(key: str, rows: list[StepRow]) -> Group:
+    ranked = sorted(rows, key=_rank)
+    return Group(key, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN), _together(rows))
+
+
+def _together(rows: Iterable[StepRow]) -> tuple[Together, ...]:
+    places: dict[tuple[str, str], dict[str, Headline]] = {}
+    for row in rows:
+        places.setdefault((row.at.label, row.at.sha), {})[row.info.name] = row.at
+    shared = [
+        Together(label, next(iter(names.values())), tuple(names))
+        for (label, _), names in places.items()
+        if len(names) > 1
+    ]
+    return tuple(sorted(shared, key=lambda one: (-len(one.names), -one.at.commit_position, one.label))[:PLACES])
+
+
+def _rank(row: StepRow) -> tuple[float, str, int]:
+    return -row.size, row.info.id, row.step.at
+
+
+def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str], why: str) -> StepRow:
+    specs = {spec.name: spec for spec in summary.specs}
+    column = list(specs).index(step.metrics[0].name)
+    first = max(0, step.at - NEARBY)
+    return StepRow(
+        info=summary.info,
+        step=step,
+        metrics=tuple(Measured(specs[metric.name], metric) for metric in step.metrics),
+        at=summary.headlines[step.at],
+        until=None if step.until is None else summary.headlines[step.until],
+        suspect=_suspect(step.suspects, same=summary.headlines[step.before].sha == step.commit.sha),
+        edits=tuple(
+            EditLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
+            for edit in step.suspects.edits
+        ),
+        values=tuple(headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]),
+        mark=step.at - first,
+        why=why,
+    )
+
+
+def _suspect(suspects: Suspects, *, same: bool) -> str:
+    """What changed, as a sentence. ``same``: both points came with one commit."""
+    changed = " and ".join(CAUSES[cause] for cause in suspects.causes)
+    if suspects.output == "unreadable":
+        changed += ", which cannot be read"
+    elif "outputs" not in suspects.causes:
+        changed = f"The same output, {changed}"
+    elif not suspects.edits:
+        changed += "; no instructions were edited since the outputs of the commit before"
+    elif same:
+        changed += "; its commit brought several, so that the edits may have come before or after it"
+    if suspects.documents:
+        changed += "; other documents ({}, before {})".format(*suspects.documents[::-1])
+    return changed[:1].upper() + changed[1:] + "."
+
+
+def _champion(summary: EvalSummary) -> ChampionRow | None:
+    spec = summary.specs[0]
+    column = [headline.values[0] for headline in summary.headlines]
+    best = champions(column, higher_is_better=spec.higher_is_better)
+    if best[-1] is None:
+        return None
+    return ChampionRow(
+        info=summary.info,
+        spec=spec,
+        best=summary.headlines[best[-1]],
+        newest=column[-1],
+        since=len(column) - 1 - best[-1],
+        values=tuple(column[-RECENT:]),
+        line=tuple(None if index is None else column[index] for index in best[-RECENT:]),
+    )
+
+
+def _behind(row: ChampionRow) -> tuple[bool, float, str]:
+    """Those that are furthest behind their best first; undefined ones before all."""
+    distance = row.distance
+    span = row.spec.high - row.spec.low
+    return distance is not None, -abs(distance or 0.0) / span, row.info.id
+
+
+def _defined(summary: EvalSummary) -> int:
+    """Metrics of which any value is defined."""
+    return sum(any(one.values[column] is not None for one in summary.headlines) for column in range(len(summary.specs)))
+
+
+def _stepped(summary: EvalSummary) -> set[str]:
+    return {metric.name for step in summary.steps if step.status != "blip" for metric in step.metrics}

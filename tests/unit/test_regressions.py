@@ -1,0 +1,277 @@
+"""Steps of an eval, what changed with them, whether they were regained; the best so far; mutes; the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sitegen.analysis.champion import champions
+from sitegen.analysis.muting import mute_of, unmatched
+from sitegen.analysis.regressions import steps_of
+from sitegen.config import Mute
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
+from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series
+from sitegen.model.timeline import Blob, Cause, Edit
+from sitegen.pages.regressions import SHOWN, RegressionsView, regressions_page
+from sitegen.render import step_lines
+from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content
+
+F1, PRECISION, RECALL = sample.SPECS[:3]
+ERRORS = MetricSpec("errors_per_page", "Errors per page", "", high=20.0, higher_is_better=False)
+
+
+def point(
+    index: int,
+    *values: float | None,
+    commit: int | None = None,
+    cause: tuple[Cause, ...] = ("outputs",),
+    edits: tuple[Edit, ...] = (),
+    specs: tuple[MetricSpec, ...] = sample.SPECS[:3],
+    status: Status = "scored",
+    wrong: int = 0,
+    documents: int = 1,
+) -> Point:
+    metrics = tuple(Metric(spec.name, value) for spec, value in zip(specs, values, strict=False))
+    counts = Counts(omission=wrong)
+    scores = tuple(DocumentScore(f"doc-{n}", status, Counts()) for n in range(documents))
+    fields = (FieldScore("total", Counts(wrong_value=1)), FieldScore("lines[].amount", counts))
+    snapshot = sample.snapshot(index + 1, sample.commit(index if commit is None else commit))._replace(cause=cause)
+    return Point(snapshot, Scorecard(status, counts, metrics, scores, fields), edits)
+
+
+def edit(path: str, commit: int) -> Edit:
+    return Edit(sample.commit(commit), path, "modified", Blob(path, "a" * 40), Blob(path, "b" * 40))
+
+
+def series(*points: Point, specs: tuple[MetricSpec, ...] = sample.SPECS[:3]) -> Series:
+    return Series(EvalInfo("orders", "Orders"), sample.history("orders", points), specs, points)
+
+
+def of(*values: float | None) -> tuple[Step, ...]:
+    return steps_of(series(*(point(index, value) for index, value in enumerate(values))))
+
+
+def told(step: Step) -> tuple[object, ...]:
+    return step.at, step.status, round(step.metrics[0].points, 3), step.iterations, step.until
+
+
+def test_a_loss_is_open_until_three_quarters_of_it_are_regained() -> None:
+    assert [told(step) for step in of(*[0.9] * 6, *[0.5] * 4, *[0.7] * 3)] == [
+        (6, "open", -40.0, 7, None),
+        (10, "better", 20.0, 3, None),
+    ]
+    assert of(*[0.9] * 6, *[0.5] * 4, *[0.7] * 3)[0].regained == pytest.approx(0.5)
+    fixed, up = of(*[0.9] * 6, *[0.5] * 4, *[0.8] * 3)
+    assert told(fixed) == (6, "fixed", -40.0, 4, 10)
+    assert (fixed.regained, up.undoes) == (pytest.approx(0.75), 6)
+
+
+def test_a_loss_below_a_loss_is_fixed_alone_if_only_its_own_part_is_regained() -> None:
+    first, second, up = of(*[0.9] * 5, *[0.8] * 5, *[0.5] * 5, *[0.8] * 5)
+    assert [first.status, second.status, up.undoes] == ["open", "fixed", second.at]
+
+
+def test_a_metric_that_is_better_low_is_worse_when_it_rises() -> None:
+    points = [point(index, 4.0 if index < 6 else 9.0, specs=(ERRORS,)) for index in range(10)]
+    (step,) = steps_of(series(*points, specs=(ERRORS,)))
+    assert (step.status, step.metrics) == ("open", (MetricStep("errors_per_page", 4.0, 9.0, -25.0),))
+
+
+def test_metrics_that_step_at_one_point_are_one_step_led_by_the_headline() -> None:
+    rows = [(0.8, 0.9, 0.7)] * 6 + [(0.6, 0.95, 0.4)] * 6
+    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
+    assert [(one.name, round(one.points, 3)) for one in step.metrics] == [
+        ("f1", -20),
+        ("precision", 5),
+        ("recall", -30),
+    ]
+
+
+def test_a_step_one_point_beside_belongs_to_it() -> None:
+    rows = [(0.8 if i < 6 else 0.6, 0.9 if i < 5 else 0.7, 0.7) for i in range(12)]
+    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
+    assert (step.at, [one.name for one in step.metrics]) == (6, ["f1", "precision"])
+
+
+def test_without_the_headline_a_step_goes_by_what_lost_most() -> None:
+    rows = [(0.8, 0.9, 0.7)] * 6 + [(0.8, 0.99, 0.6)] * 6
+    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
+    assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "precision"])
+
+
+def test_a_single_bad_run_is_told_apart() -> None:
+    (blip,) = of(*[0.9] * 8, 0.3, *[0.9] * 8)
+    assert told(blip) == (8, "blip", -60.0, 1, 9)
+    assert blip.before == 7
+    assert of(*[0.9] * 8, 0.99, *[0.9] * 8) == ()
+
+
+def test_a_newest_point_alone_is_marked() -> None:
+    (step,) = of(*[0.9] * 8, 0.5)
+    assert (step.status, step.alone) == ("open", True)
+    assert not of(*[0.9] * 8, 0.5, 0.5)[0].alone
+
+
+def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None:
+    points = [point(index, 0.9) for index in range(6)]
+    points.append(point(6, 0.9, cause=("mapping",), edits=(edit("a.md", 6),)))
+    points.append(point(7, 0.5, commit=8, edits=(edit("b.md", 7), edit("a.md", 8))))
+    points.extend(point(index, 0.5, commit=8) for index in range(8, 12))
+    (step,) = steps_of(series(*points))
+    names = [(one.path, sample.commit(at).sha) for one, at in zip(step.suspects.edits, (8, 7, 6), strict=True)]
+    assert list(step.suspects.edits) == [EditedFile(path, sha) for path, sha in names]
+    assert (step.suspects.causes, step.suspects.more_edits) == (("outputs",), 0)
+
+
+def test_what_only_scored_an_old_output_again_has_no_edit_for_a_suspect() -> None:
+    points = [point(index, 0.9) for index in range(6)]
+    points.extend(point(6 + n, 0.5, cause=("ground_truth",), edits=(edit("a.md", 6),)) for n in range(4))
+    (step,) = steps_of(series(*points))
+    assert (step.suspects.causes, step.suspects.edits, step.iterations) == (("ground_truth",), (), 0)
+
+
+def test_errors_and_documents_are_compared_on_either_side() -> None:
+    points = [point(index, 0.9, wrong=2) for index in range(6)]
+    points.extend(point(index, 0.5, wrong=12, documents=3) for index in range(6, 12))
+    (step,) = steps_of(series(*points))
+    assert step.suspects.errors == (Moved("omission", 2.0, 12.0),)
+    assert step.suspects.fields == (Moved("lines[].amount", 2.0, 12.0),)
+    assert step.suspects.documents == (1, 3)
+
+
+def test_the_champion_is_the_earliest_of_the_best_so_far() -> None:
+    assert champions([None, 0.5, 0.4, None, 0.7, 0.7, 0.6]) == (None, 1, 1, 1, 4, 4, 4)
+    assert champions([3.0, 2.0, 5.0], higher_is_better=False) == (0, 1, 1)
+    assert champions([]) == ()
+
+
+def test_a_mute_names_a_step_by_eval_commit_and_metric() -> None:
+    (step,) = of(*[0.9] * 6, *[0.5] * 6)
+    sha = step.commit.sha
+    named = Mute(eval="orders", commit=sha[:7].upper(), why="known")
+    others = (
+        Mute(eval="other", commit=sha[:7], why=""),
+        Mute(eval="orders", commit=sha[:6], why=""),
+        Mute(eval="orders", commit=sha[:7], why="", metric="recall"),
+    )
+    assert mute_of((*others, named), "orders", step) == named
+    assert mute_of(others, "orders", step) is None
+    assert mute_of((Mute(eval="orders", commit=sha, why="", metric="f1"),), "orders", step) is not None
+
+
+def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
+    points = tuple(point(index, value) for index, value in enumerate(values))
+    one = Series(EvalInfo(eval_id, eval_id.title()), sample.history(eval_id, points), sample.SPECS[:3], points)
+    heads = tuple(map(sample.headline, points))
+    return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one))
+
+
+def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsView:
+    shown = sample.view_of(regressions_page(summaries, mutes, {}))
+    assert isinstance(shown, RegressionsView)
+    return shown
+
+
+def test_a_mute_that_names_nothing_is_a_note() -> None:
+    one = summary("a", *[0.9] * 6, *[0.5] * 6)
+    good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
+    (note,) = unmatched((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
+    assert (note.severity, note.what) == ("note", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
+
+
+def test_open_ones_come_first_and_the_largest_of_them() -> None:
+    small = summary("a", *[0.9] * 6, *[0.8] * 6)
+    large = summary("b", *[0.9] * 6, *[0.5] * 6)
+    mended = summary("c", *[0.9] * 6, *[0.2] * 6, *[0.9] * 4)
+    shown = view(small, large, mended, summary("gone", *[0.9] * 6, *[0.1] * 6, deleted=True))
+    listed = [(group.key, [row.info.id for row in group.rows]) for group in shown.groups]
+    assert listed == [("open", ["b", "a"]), ("fixed", ["c"]), ("better", ["c"]), ("blip", []), ("muted", [])]
+    assert (shown.totals, shown.iterations, shown.series, shown.quiet) == ((2, 1, 1, 0, 0), 6, 3, 0)
+
+
+def test_a_muted_step_is_listed_last_with_its_reason() -> None:
+    one = summary("a", *[0.9] * 6, *[0.5] * 6)
+    shown = view(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
+    assert shown.totals == (0, 0, 0, 0, 1)
+    assert [row.why for row in shown.groups[-1].rows] == ["harder documents"]
+
+
+def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
+    falls = [summary(name, *[0.9] * 6, *[0.5] * 6) for name in ("a", "b")]
+    ((one,),) = [group.together for group in view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups[:1]]
+    assert (one.label, one.names) == ("iteration-007", ("A", "B"))
+
+
+def test_a_table_lists_a_bounded_number_of_steps() -> None:
+    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(SHOWN + 3)]
+    group = view(*many).groups[0]
+    assert (len(group.rows), group.left_out) == (SHOWN, 3)
+
+
+def test_the_one_furthest_behind_its_best_comes_first() -> None:
+    shown = view(summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7))
+    assert [(row.info.id, row.since, row.distance) for row in shown.champions] == [
+        ("b", 1, -0.5),
+        ("c", 1, pytest.approx(-0.1)),
+        ("a", 0, 0.0),
+    ]
+
+
+def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
+    drawn = step_lines.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
+    assert drawn.values == "M3 3M75 3L111 31L147 31"
+    assert (drawn.before, drawn.after, drawn.mark) == ("M3 3H93", "M93 31H147", 93.0)
+
+
+def test_the_line_of_a_champion_is_a_staircase() -> None:
+    assert step_lines.champion_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8]).best == "M3 21.7H147V3H147"
+
+
+def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    mute = '[[regressions.mute]]\neval = "orders"\ncommit = "0000000"\nwhy = "gone"\n'
+    repo.commit({"evals/orders/ground_truth.csv": "id,a,b,c,d\n1,1,2,3,4\n", "sitegen.toml": mute})
+    for number in range(1, 13):
+        right = 4 if number < 7 else 2
+        values = {key: str(at) if at <= right else "x" for at, key in enumerate("abcd", 1)}
+        output = json.dumps([{"id": "1", **values}])
+        repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": output})
+    repo.checkout()
+    build_site(repo.path, tmp_path / "site")
+    files = content(tmp_path / "site")
+    page = files["regressions.html"].decode()
+    assert "Open regressions" in page
+    assert 'href="evals/orders/0007.html"' in page
+    assert "A mute names no step" in files["problems.html"].decode()
+
+
+def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None:
+    from sitegen.render.environment import Renderer, find_templates
+
+    page = regressions_page([summary("a", 0.5, 0.6)], (), {})
+    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    assert "No step beyond noise in 1 series." in html
+
+
+def test_hostile_names_are_escaped() -> None:
+    from sitegen.render.environment import Renderer, find_templates
+
+    one = summary("a", *[0.9] * 6, *[0.5] * 6)
+    info = one.info._replace(name=sample.SCRIPT)
+    heads = tuple(Headline(*head)._replace(label=sample.SCRIPT) for head in one.headlines)
+    step = one.steps[0]
+    nasty = step._replace(
+        commit=step.commit._replace(subject=sample.SCRIPT),
+        suspects=step.suspects._replace(
+            edits=(EditedFile(sample.SCRIPT, step.commit.sha),), fields=(Moved(sample.SCRIPT, 1.0, 2.0),)
+        ),
+    )
+    again = one._replace(info=info._replace(id="b"), headlines=heads, steps=(nasty,))
+    page = regressions_page([one._replace(info=info, headlines=heads, steps=(nasty,)), again], (), {})
+    assert sample.SCRIPT not in Renderer((find_templates(),), sample.SITE).render(page).decode()
