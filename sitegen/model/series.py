@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sitegen.model.cells import CellMap
 from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
+from sitegen.model.focus import Focus
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -97,6 +98,10 @@ class EvalSummary(NamedTuple):
     deleted: bool = False
     stale: bool = False
     """The newest point is."""
+    delta: Delta | None = None
+    """The newest point against the one before it."""
+    focus: Focus = Focus()
+    """Which errors of the newest output to work on."""
     suspects: tuple[SuspectTruth, ...] = ()
     """Labels that may be wrong, at the newest point."""
     steps: tuple[Step, ...] = ()

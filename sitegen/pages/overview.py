@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
+from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
+from sitegen.pages.focus import FocusView, focus_view
 from sitegen.stats.counts import mean
 
 SPARK: Final = 60
@@ -61,6 +63,9 @@ class EvalRow(NamedTuple):
     values: tuple[float | None, ...]
     """The first three metrics, None where the kind has fewer."""
     change: float | None
+    """Over the documents that the newest two points have in common."""
+    overlap: Overlap | None
+    """Which these are; None if there are no two points."""
     errors: tuple[int, ...]
     least: float | None
     """The target of the headline metric."""
@@ -118,6 +123,12 @@ class OverviewView:
     edits: tuple[EditRow, ...]
     largest: float
     """The largest change among the edits: the height of a full bar."""
+    focus: FocusView | None
+    """What to work on; None if nothing is wrong."""
+    suspects: tuple[tuple[EvalInfo, int], ...]
+    """Evals with suspect labels, and how many."""
+    stale: tuple[EvalInfo, ...]
+    """Evals whose newest output is older than their instructions."""
     status: bool
     """Any eval has something to say in the column of its state: a target, or no numbers."""
     nav: str = "overview"
@@ -159,6 +170,9 @@ def overview_page(
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
         edits=edits,
         largest=max((abs(change) for row in edits for _, change in row.largest if change), default=1.0),
+        focus=focus_view(summaries),
+        suspects=tuple((one.info, len(one.suspects)) for one in summaries if one.suspects and not one.deleted),
+        stale=tuple(one.info for one in summaries if one.stale and not one.deleted),
         status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
     )
     return Page(links.overview(), "pages/overview.html", view)
@@ -168,7 +182,6 @@ def _row(summary: EvalSummary) -> EvalRow:
     newest = summary.headlines[-1] if summary.headlines else None
     values: tuple[float | None, ...] = newest.values[:3] if newest else ()
     values += (None,) * (3 - len(values))
-    earlier = summary.headlines[-2].values[0] if len(summary.headlines) > 1 else None
     spec = summary.specs[0]
     least = dict(summary.info.thresholds).get(spec.name)
     return EvalRow(
@@ -178,7 +191,8 @@ def _row(summary: EvalSummary) -> EvalRow:
         newest=newest,
         spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
         values=values,
-        change=None if values[0] is None or earlier is None else values[0] - earlier,
+        change=summary.delta.headline.change if summary.delta else None,
+        overlap=summary.delta.overlap if summary.delta else None,
         errors=newest.errors if newest else (0, 0, 0, 0),
         least=least,
         met=None if least is None or values[0] is None else values[0] >= least,

@@ -2,8 +2,14 @@
 
 import pytest
 
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.flips import flips
+from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.focus import Focus, Streak, WeakSection
+from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.pages.focus import focus_of
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import SHOWN, problems_page
 from sitegen.render.environment import Renderer, find_templates
@@ -19,7 +25,12 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
         Headline(i, f"{i:040x}", f"{i:04}", f"iteration-{i:03}", "scored", (value, None, None), (1, 0, 2, 0))
         for i, value in enumerate(values)
     )
-    return EvalSummary(info, sample.SPECS[:3], heads, deleted)
+    return EvalSummary(info, sample.SPECS[:3], heads, deleted, delta=_delta(*values[-2:]) if len(values) > 1 else None)
+
+
+def _delta(before: float | None, after: float | None) -> Delta:
+    change = None if before is None or after is None else after - before
+    return Delta(Overlap("comparable", 1), (MetricDelta("f1", change, None),))
 
 
 def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
@@ -49,6 +60,67 @@ def test_targets_are_met_below_or_not_set():
 def test_without_evals_nothing_is_defined():
     view = _view()
     assert (view.mean, view.mean_change, view.errors, view.longest) == (None, None, 0, 1)
+
+
+def test_a_change_over_some_documents_or_none_says_so():
+    some = _summary("a", 0.5, 0.6)
+    bridged = some._replace(delta=Delta(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
+    refused = some._replace(delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
+    assert [row.change for row in sample.view_of(page).rows] == [pytest.approx(0.1), 0.1, None]
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert ("over 3 in common" in html, "not comparable" in html) == (True, True)
+
+
+def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
+    walls, roof = WeakSection("walls", (1, 0, 2, 0), 10), WeakSection("roof", (0, 0, 1, 0), 4)
+    old, new = Streak("walls[].area", 2, "iteration-001", "0001", 7), Streak("roof.kind", 1, "iteration-007", "0007", 1)
+    a = _summary("a", 0.5)._replace(focus=Focus((walls, roof), (("roof.kind", 1),), (old, new)))
+    b = _summary("b", 0.5)._replace(focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
+    gone = _summary("c", 0.5, deleted=True)._replace(focus=Focus((walls,), (("x", 9),), (old,)))
+    focus = _view(a, b, gone).focus
+    assert [(row.name, row.errors, row.judged, [info.id for info in row.evals]) for row in focus.sections] == [
+        ("walls", (1, 0, 2, 0), 10, ["a"]),
+        ("roof", (0, 0, 2, 0), 8, ["a", "b"]),
+    ]
+    assert [(row.attribute, row.cells, len(row.evals)) for row in focus.broken] == [
+        ("roof.kind", 3, 2),
+        ("walls[].area", 2, 1),
+    ]
+    assert [(row.info.id, row.streak.attribute) for row in focus.longest] == [
+        ("a", "walls[].area"),
+        ("a", "roof.kind"),
+        ("b", "roof.kind"),
+    ]
+    assert focus.largest == 3
+
+
+def test_where_nothing_is_wrong_there_is_nothing_to_work_on():
+    assert _view(_summary("a", 1.0)).focus is None
+
+
+def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
+    attributes = {"walls[0].area": "walls[].area", "walls[1].area": "walls[].area", "roof.kind": "roof.kind"}
+    rights = ("+++", "-++", "--+", "---")  # of each cell, in that order
+    points, follower = list(sample.series(4).points), Follower()
+    for index, signs in enumerate(rights):
+        judged = [
+            Judgement("", path, attribute, "correct" if sign == "+" else "omission", 1, 1 if sign == "+" else None)
+            for (path, attribute), sign in zip(attributes.items(), signs, strict=True)
+        ]
+        follower.follow(judged)
+        points[index] = points[index]._replace(scorecard=sample.scorecard(judged), flips=None)
+    cells = follower.cells()
+    points[3] = points[3]._replace(flips=flips(cells, 2, 3))
+    series = sample.series(4)._replace(points=tuple(points), cells=cells)
+    assert focus_of(series) == Focus(
+        (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1)),
+        (("roof.kind", 1),),
+        (
+            Streak("walls[].area", 1, "iteration-002", "0002", 3),
+            Streak("roof.kind", 1, "iteration-004", "0004", 1),
+        ),
+    )
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():

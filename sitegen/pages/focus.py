@@ -1,0 +1,119 @@
+"""Which errors to work on: by section of the schema, the newest, and those that stand longest; of one eval, of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from sitegen.model.focus import Focus, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
+from sitegen.pages.report.sections import grouping, sections
+
+KEPT: Final = 12
+"""Entries of each list that are kept of an eval."""
+SHOWN: Final = 6
+"""Entries of each list on the overview."""
+
+
+class WeakRow(NamedTuple):
+    """A section with its errors in all evals."""
+
+    name: str
+    errors: tuple[int, ...]
+    judged: int
+    evals: tuple[EvalInfo, ...]
+
+
+class BrokenRow(NamedTuple):
+    """A field that newest outputs got wrong and those before them right."""
+
+    attribute: str
+    cells: int
+    evals: tuple[EvalInfo, ...]
+
+
+class StreakRow(NamedTuple):
+    """A field of one eval that has been wrong for long."""
+
+    info: EvalInfo
+    streak: Streak
+
+
+class FocusView(NamedTuple):
+    """What to work on, over all evals."""
+
+    sections: tuple[WeakRow, ...]
+    broken: tuple[BrokenRow, ...]
+    longest: tuple[StreakRow, ...]
+    largest: int
+    """The most errors of any section: the length of a full bar."""
+
+
+def focus_of(series: Series) -> Focus:
+    """The focus of one eval."""
+    points = series.points
+    if not points:
+        return Focus()
+    fields = points[-1].scorecard.fields
+    found = sections(fields, grouping(series.info, fields))
+    weak = sorted((one for one in found if sum(one.errors)), key=lambda one: (-sum(one.errors), one.name))
+    return Focus(
+        tuple(WeakSection(one.name, one.errors, one.judged) for one in weak[:KEPT]),
+        _broken(points),
+        _longest(series),
+    )
+
+
+def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
+    """Of all evals that are not deleted; None if nothing is wrong anywhere."""
+    alive = [summary for summary in summaries if not summary.deleted]
+    weak = _weak_rows(alive)
+    if not weak:
+        return None
+    streaks = [StreakRow(summary.info, one) for summary in alive for one in summary.focus.longest]
+    streaks.sort(key=lambda row: (-row.streak.outputs, -row.streak.cells, row.info.id, row.streak.attribute))
+    return FocusView(weak, _broken_rows(alive), tuple(streaks[:SHOWN]), max(sum(row.errors) for row in weak))
+
+
+def _broken(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
+    """Of the newest point that brought an output."""
+    newest = next((point for point in reversed(points) if "outputs" in point.snapshot.cause), None)
+    return newest.flips.broken[:KEPT] if newest and newest.flips else ()
+
+
+def _longest(series: Series) -> tuple[Streak, ...]:
+    """By attribute, the longest streak that holds at the newest point."""
+    last = len(series.points) - 1
+    made = list(accumulate("outputs" in point.snapshot.cause for point in series.points))
+    starts: dict[str, list[int]] = {}
+    for cell in series.cells.cells:
+        since = cell.wrong_since(last)
+        if since is not None:
+            starts.setdefault(cell.attribute, []).append(since)
+    streaks = []
+    for attribute, some in starts.items():
+        start = min(some)
+        at = series.points[start].snapshot
+        outputs = made[last] - (made[start - 1] if start else 0)
+        streaks.append(Streak(attribute, some.count(start), at.label, at.slug, outputs))
+    return tuple(sorted(streaks, key=lambda one: (-one.outputs, -one.cells, one.attribute))[:KEPT])
+
+
+def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
+    rows: dict[str, WeakRow] = {}
+    for summary in summaries:
+        for one in summary.focus.sections:
+            row = rows.get(one.name, WeakRow(one.name, (0,) * len(one.errors), 0, ()))
+            errors = tuple(a + b for a, b in zip(row.errors, one.errors, strict=True))
+            rows[one.name] = WeakRow(one.name, errors, row.judged + one.judged, (*row.evals, summary.info))
+    return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:SHOWN])
+
+
+def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenRow, ...]:
+    rows: dict[str, BrokenRow] = {}
+    for summary in summaries:
+        for attribute, cells in summary.focus.broken:
+            row = rows.get(attribute, BrokenRow(attribute, 0, ()))
+            rows[attribute] = BrokenRow(attribute, row.cells + cells, (*row.evals, summary.info))
+    return tuple(sorted(rows.values(), key=lambda row: (-row.cells, row.attribute))[:SHOWN])
