@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
@@ -31,6 +32,8 @@ class EditRecord(NamedTuple):
     counts: PatchCounts | None
     """None: unknown, because the patch could not be read."""
     effects: tuple[Effect, ...] = ()
+    sections: tuple[str, ...] = ()
+    """Paths of headings that its changed lines stand below."""
 
 
 class EvalChange(NamedTuple):
@@ -110,6 +113,10 @@ class InstructionView:
     """What is worth mending about its versions and its length, in sentences."""
     growth: Growth | None = None
     best: tuple[BestRow, ...] = ()
+    flips: tuple[SectionFlips, ...] = ()
+    """Sections with the fields that flipped around their edits; without the edits that added the file."""
+    more_flips: int = 0
+    """Sections that are left out."""
 
     @property
     def versioned(self) -> bool:
@@ -144,6 +151,8 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
     counts = [record.counts for record in records]
     sizes, words, steps = line_counts(counts), word_counts(counts), version_steps(counts)
     effects = [record.effects for record in records]
+    changed = [() if edit.old is None else record.sections for edit, record in zip(file.edits, records, strict=True)]
+    flips, more_flips = section_flips(changed, effects)
     rows = tuple(
         EditRow(
             index + 1,
@@ -177,6 +186,8 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
         notes=_notes(file, steps, shown),
         growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
         best=best_rows(file, effects, [step.version for step in steps]),
+        flips=flips,
+        more_flips=more_flips,
     )
     return Page(links.instruction(file.path), "pages/instruction.html", view)
 

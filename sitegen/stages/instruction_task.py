@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby, repeat
 from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
@@ -12,6 +14,7 @@ from sitegen.pages.edit import Drawn, draw_edit, edit_page
 from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text, word_counts
 from sitegen.render.writer import Writer, digest
 from sitegen.stages.workshop import Workshop
+from sitegen.text.outline import NO_TEXT, Outline, outline, touched
 from sitegen.text.patch import PatchCounts, read_patch
 from sitegen.text.sections import TextStats
 
@@ -37,6 +40,8 @@ class InstructionTask(NamedTuple):
     """Of each edit."""
     counts: tuple[PatchCounts | None, ...]
     """Of each edit, as far as an earlier build counted them."""
+    sections: tuple[tuple[str, ...], ...]
+    """Those that each edit touched, where its counts are known."""
     newest: Newest | None
     """As an earlier build left it; it may be out of date."""
     pages: tuple[PageRow, ...]
@@ -49,6 +54,7 @@ class InstructionDone(NamedTuple):
     path: str
     edits: tuple[Edit, ...]
     counts: tuple[PatchCounts | None, ...]
+    sections: tuple[tuple[str, ...], ...]
     newest: Newest
     rows: tuple[PageRow, ...]
     written: int
@@ -63,7 +69,7 @@ def owner(path: str) -> str:
 def write_instruction(task: InstructionTask) -> InstructionDone:
     """Write the edits that are not fresh, then the file's own page.
 
-    Patches are read for the edits that are to be written or were never counted; contents for the newest alone.
+    Patches are read for the edits that are to be written or were never counted, contents for the latter and the newest.
     """
     return _InstructionWork(task).run()
 
@@ -80,6 +86,7 @@ class _InstructionWork:
         self._writer = Writer(task.workshop.out, {row.path: row.key for row in task.pages})
         self._renderer = task.workshop.renderer()
         self._counts = list(task.counts)
+        self._sections = list(task.sections)
         self._sizes: list[TextStats] = []
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
 
@@ -91,9 +98,11 @@ class _InstructionWork:
         newest = kept if kept and kept.edit == self._edits[last] else None
         wanted = sorted((stale | uncounted) - {last}) + ([] if newest else [last])
         patches = self._repository.patches([self._edits[index] for index in wanted])
+        outlines = self._outlines([index for index in wanted if index in uncounted])
         for index, patch in zip(wanted, patches, strict=True):
             if index in uncounted:
                 self._counts[index] = _counts(patch)
+                self._sections[index] = touched(read_patch(patch).hunks, *next(outlines))
             if index == last:
                 newest = Newest(self._edits[last], draw_edit(self._edits[last], patch), self._text())
             elif index in stale:
@@ -102,6 +111,18 @@ class _InstructionWork:
         if last in stale:
             self._write_edit(last, newest.drawn)
         return self._finish(newest)
+
+    def _outlines(self, indices: Iterable[int]) -> Iterator[tuple[Outline, Outline]]:
+        """Of the texts before and after each of some edits. The text after one is mostly that before the next."""
+        edits = [self._edits[index] for index in indices]
+        oids = [blob.oid if blob else None for edit in edits for blob in (edit.old, edit.new)]
+        contents = self._repository.read_blobs([oid for oid, _ in groupby(oids) if oid])
+        sides = (
+            side
+            for oid, same in groupby(oids)
+            for side in repeat(outline(next(contents).content or b"") if oid else NO_TEXT, len(list(same)))
+        )
+        return zip(sides, sides, strict=True)
 
     def _page_key(self, index: int) -> str:
         """The digest of all that the page of an edit shows: it and the one before, its effects, the templates."""
@@ -128,13 +149,14 @@ class _InstructionWork:
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self, newest: Newest) -> InstructionDone:
-        records = [EditRecord(count, effects) for count, effects in zip(self._counts, self._task.effects, strict=True)]
+        records = list(map(EditRecord, self._counts, self._task.effects, self._sections))
         page = instruction_page(self._history, records, newest.shown)
         self._writer.write(self._owner, page.path, self._renderer.render(page))
         return InstructionDone(
             path=self._history.path,
             edits=self._edits,
             counts=tuple(self._counts),
+            sections=tuple(self._sections),
             newest=newest,
             rows=tuple(self._writer.rows),
             written=self._writer.written,

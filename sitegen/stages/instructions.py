@@ -22,6 +22,7 @@ from sitegen.stages.timeline import Timeline
 from sitegen.text.patch import PatchCounts
 
 COUNTS = "counts"
+SECTIONS = "sections"
 NEWEST = "newest edit"
 VERDICTS = "verdicts"
 
@@ -56,12 +57,14 @@ def write_instructions(
     tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
     for task, done in zip(tasks, pool.map(write_instruction, tasks), strict=True):
         step(len(task.history.edits))
-        memo.put(COUNTS, done.path, _pack_counts(done.edits, done.counts))
+        memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts))
+        memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections))
         memo.put(NEWEST, done.path, encode(done.newest))
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
         memo.delete(COUNTS, former)
+        memo.delete(SECTIONS, former)
         memo.delete(NEWEST, former)
     verdicts = _verdicts(timeline, memo, effects, positions)
     return Instructions(
@@ -102,6 +105,7 @@ def _task(
         history=file,
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counts=_counts(memo, file),
+        sections=_sections(memo, file),
         newest=None if timeline.update.complete else _newest(memo, file),
         pages=ledger.known(owner(file.path)),
     )
@@ -121,17 +125,24 @@ def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, .
     return tuple(PatchCounts(*one) if (one := known.get(_between(edit))) else None for edit in file.edits)
 
 
+def _sections(memo: Memo, file: InstructionHistory) -> tuple[tuple[str, ...], ...]:
+    """Of each edit; empty where its counts are not known either."""
+    body = memo.get(SECTIONS, file.path)
+    known = json.loads(body) if body else {}
+    return tuple(tuple(known.get(_between(edit), ())) for edit in file.edits)
+
+
 def _newest(memo: Memo, file: InstructionHistory) -> Newest | None:
     body = memo.get(NEWEST, file.path)
     return decode(body, Newest) if body else None
 
 
-def _pack_counts(edits: Sequence[Edit], counts: Sequence[PatchCounts | None]) -> bytes:
-    return json.dumps({_between(edit): one for edit, one in zip(edits, counts, strict=True)}).encode()
+def _by_contents(edits: Sequence[Edit], known: Sequence[object]) -> bytes:
+    return json.dumps({_between(edit): one for edit, one in zip(edits, known, strict=True)}).encode()
 
 
 def _between(edit: Edit) -> str:
-    """The two contents of an edit: all that its counts depend on, so that they survive rewritten history."""
+    """The two contents of an edit: all that its counts and sections depend on; they survive rewritten history."""
     return f"{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
 
 

@@ -33,6 +33,9 @@ class Outline(NamedTuple):
         return self.paths[here - 1] if here else ""
 
 
+NO_TEXT: Final = Outline((), ())
+
+
 def outline(content: bytes) -> Outline:
     """The headings that begin with ``#``, outside of fenced code."""
     starts, paths = [], []

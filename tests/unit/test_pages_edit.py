@@ -1,10 +1,13 @@
 import pytest
 
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.pages.edit import Drawn, EditView, Move, draw_edit, edit_page, effects_view
 from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.flip_rows import NAMED
+from sitegen.render.move_rows import effects
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 
@@ -166,3 +169,17 @@ def test_the_three_views_need_no_script(renderer: Renderer):
 def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
     html = renderer.render(edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ())).decode()
     assert 'id="v-uni" checked' in html
+
+
+def test_an_effect_names_the_fields_that_were_fixed_and_broken_and_what_else_moved_it():
+    fixed = tuple((f"field_{number}", 1) for number in range(NAMED + 1))
+    one = sample.EFFECTS[0]._replace(flips=Flips(fixed, (("<b>", 3),), by_truth=2), by_rules=0.25, comparable=False)
+    html = str(effects(effects_view((one,)).changed, "../"))
+    assert f'<span class="delta up">{NAMED + 1} fixed</span> <code>field_<wbr>0</code>' in html
+    assert "<summary>1 more field</summary>" in html
+    assert '<span class="delta dn">3 broken</span> <code>&lt;b&gt;</code> 3' in html
+    assert "2 of them while the ground truth of the field changed" in html
+    assert "0.250</span> of the change is by ground truth and rules, not by the output" in html
+    assert "not over the same documents" in html
+    plain = str(effects(effects_view(sample.EFFECTS[:1]).changed, "../"))
+    assert "ef-f" not in plain

@@ -1,6 +1,7 @@
 import pytest
 
 from sitegen.model.commits import WORKTREE
+from sitegen.model.flips import Flips
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.instruction import (
     SPARK_POINTS,
@@ -154,6 +155,24 @@ def test_a_long_agent_definition_is_noted(path: str, lines: int, notes: tuple[st
     edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
     view = view_of(InstructionHistory(path, (edit,)), (EditRecord(PatchCounts(lines, 0)),), b"x\n" * lines)
     assert view.notes == notes
+
+
+def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_first_text():
+    effects = (sample.EFFECTS[0]._replace(flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
+    records = (
+        EditRecord(PatchCounts(38, 0), effects, ("Whole",)),
+        EditRecord(PatchCounts(6, 7), effects, ("Rules <i>", "")),
+        EditRecord(PatchCounts(1, 2), (), ("Never",)),
+    )
+    view = view_of(sample.FILE, records, None)
+    assert [(section.path, section.fixed, section.broken) for section in view.flips] == [
+        ("", 2, 1),
+        ("Rules <i>", 2, 1),
+    ]
+    html = Renderer([find_templates()], sample.SITE).render(instruction_page(sample.FILE, records, None)).decode()
+    assert '<th scope="row">before the first heading</th>' in html
+    assert '<th scope="row">Rules &lt;i&gt;</th>' in html
+    assert '<code>pri_<wbr>ce&lt;</code> <span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
 
 
 def test_the_page_of_a_hostile_file_is_harmless():
