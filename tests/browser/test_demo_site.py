@@ -217,6 +217,15 @@ def test_print_shows_every_row_and_opens_what_is_folded(open_page):
     assert page.locator("details table tbody tr:visible").count() == 12
 
 
+@pytest.mark.parametrize("kind", ["overview", "trend", "report", "highlights", "responses", "judged", "variants"])
+def test_no_table_of_evals_runs_off_the_paper(kinds, open_page, kind):
+    page = open_page(kinds[kind], viewport={"width": 710, "height": 1000})
+    page.emulate_media(media="print")
+    tables = page.locator(".tw")
+    assert tables.count()
+    assert tables.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length") == 0
+
+
 def _column(page: Page, table: str, column: int) -> list[str]:
     return [text.strip() for text in page.locator(f"{table} tbody td:nth-child({column})").all_inner_texts()]
 
