@@ -12,6 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from sitegen.model.commits import Commit
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, Column, NotePanel, Panel, TablePanel
@@ -416,6 +418,24 @@ PROBLEMS = (
     ),
     Problem("warning", "The history is cut off.", "Fetch the whole history: git fetch --unshallow."),
 )
+
+
+NO_FLIPS = Flips()
+
+
+def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
+    """*after* held against *before*: the outputs moved it by more than the whole, the truth took some back."""
+    one, other = before.scorecard, after.scorecard
+    both = one.documents and other.documents
+    shared = Overlap("comparable" if both else "refused", len(other.documents) if both else 0)
+    changes = [(spec.name, one.metric(spec.name), other.metric(spec.name)) for spec in SPECS]
+    metrics = (
+        MetricDelta(name, None, None)
+        if first is None or last is None
+        else MetricDelta(name, last - first, Parts(1.5 * (last - first), 0.5 * (first - last), 0.0))
+        for name, first, last in changes
+    )
+    return after._replace(delta=Delta(shared, tuple(metrics)), flips=flips)
 
 
 def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> Past:

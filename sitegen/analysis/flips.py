@@ -8,7 +8,7 @@ counterpart comes from other documents or another ground truth: it appeared or v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from sitegen.model.cells import Cell, CellMap, Run

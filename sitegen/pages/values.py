@@ -42,7 +42,7 @@ def shown_pair(judgement: Judgement) -> tuple[Shown, Shown]:
 
 def shown_run(run: Run) -> tuple[Shown, Shown]:
     """Expected and actual of a cell, which keeps them as bounded JSON; marked as ``shown_pair`` marks them."""
-    expected, actual = _written(run.expected), _written(run.actual)
+    expected, actual = written(run.expected), written(run.actual)
     if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
         old, new = _marked(expected, actual)
         return Shown(old), Shown(new)
@@ -53,10 +53,10 @@ def shown_run(run: Run) -> tuple[Shown, Shown]:
 
 def shown_value(text: str) -> Shown:
     """One side of a cell that is not an error."""
-    return _shown(_written(text))
+    return _shown(written(text))
 
 
-def _written(text: str) -> str | None:
+def written(text: str) -> str | None:
     """A bounded JSON text as a reader writes it: a text without its quotation marks, None for none."""
     if not text.startswith('"'):
         return text or None

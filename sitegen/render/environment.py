@@ -24,6 +24,7 @@ STYLES: Final = (
     "charts",
     "lists",
     "report",
+    "why",
     "fields",
     "variants",
     "steps",
@@ -129,18 +130,23 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import labels, spans
     from sitegen.render import (
+        changes,
         charts,
         diff_rows,
         edit_rows,
         field_rows,
         formats,
+        heat,
         matrix_rows,
         move_rows,
         rows,
         span_rows,
         step_lines,
         tracks,
+        trend_chart,
+        trend_rows,
         variants,
+        why_rows,
     )
     from sitegen.render.escaping import output
 
@@ -194,7 +200,11 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         site=site,
         frame=frame,
         links=links,
+        changes=changes,
         charts=charts,
+        heat=heat,
+        trend_chart=trend_chart,
+        trend_rows=trend_rows,
         rows=rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
@@ -206,6 +216,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         span_rows=span_rows,
         step_lines=step_lines,
         spans=spans,
+        why_rows=why_rows,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,
         error_letter=labels.ERROR_LETTERS,

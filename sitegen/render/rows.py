@@ -16,7 +16,7 @@ from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
-from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section
+from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section, Since
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
 from sitegen.render.cells import text as _text
@@ -140,19 +140,33 @@ def _numbers(counts: Counts) -> str:
     return f"{ratios}<td>{counts.tp}<td>{counts.fp}<td>{counts.fn}<td>{counts.tn}<td>{errors(counts)}{types}\n"
 
 
-def discrepancies(rows: Iterable[Discrepancy], several_documents: bool, nouns: Nouns) -> Markup:
+def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
     """The discrepancies of a report; the filter looks at the ``data-`` attributes, and so does the style sheet."""
-    return Markup("".join([_discrepancy(row, several_documents, nouns) for row in rows]))
+    return Markup("".join([_discrepancy(row, several_points, several_documents, nouns) for row in rows]))
 
 
-def _discrepancy(row: Discrepancy, several_documents: bool, nouns: Nouns) -> str:
-    number, kind, section, path, document, expected, actual, note, new = row
+def _discrepancy(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
+    number, kind, section, path, document, expected, actual, note, since, field = row
     remark = f"<small>{_text(note)}</small>" if note else ""
+    start = _since(since) if several_points else ""
     where = f"<td>{_text(document)}" if several_documents else ""
     return (
-        f'<tr id=d{number} data-t={kind} data-g="{_text(section)}"{" data-n" if new else ""}><td><a href=#d{number}>'
-        f"{number}</a><td>{_type_label(kind, nouns)}{'<b>new</b>' if new else ''}<td>{_text(path)}{remark}"
-        f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{where}\n"
+        f'<tr id=d{number} data-t={kind} data-g="{_text(section)}"{" data-n" if since.new else ""}>'
+        f"<td><a href=#d{number}>{number}</a><td>{_type_label(kind, nouns)}"
+        f'<td><a href="{_text(field)}">{_text(path)}</a>{remark}'
+        f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{start}{where}\n"
+    )
+
+
+@lru_cache(maxsize=256)
+def _since(since: Since) -> str:
+    """The first point of the errors, and how many there are; the table sorts by the number."""
+    label, file, short, points, new = since
+    if new:
+        return "<td><data value=1><b>new</b></data>"
+    return (
+        f'<td><data value={points}><a href="{_text(file)}" title="{_text(short)}">{_text(label)}</a></data>'
+        f"<small>{points:,} points</small>"
     )
 
 

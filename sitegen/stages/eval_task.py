@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.deltas import Side, delta
-from sitegen.analysis.flips import flips, flips_between
+from sitegen.analysis.flips import flipped_cells, flips_between, tallied
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
@@ -25,6 +25,7 @@ from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json, series_files
+from sitegen.pages.focus import focus_of
 from sitegen.pages.report import Past, is_bounded, report_page
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
@@ -174,12 +175,13 @@ class _EvalWork:
 
     def _write_report(self, index: int, result: Result, follower: Follower, key: str) -> None:
         at, before = self._side(index), self._side(index - 1) if index else None
+        flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()
         point = Point(
             at.snapshot,
             result.scorecard,
             self._edits[index],
             delta=before and delta(self._scorer.metrics, self._scorer.over, before, at, self._cards.__getitem__),
-            flips=flips(follower.lately(), index - 1, index) if before else None,
+            flips=tallied(flipped) if before else None,
         )
         page = report_page(
             self._info,
@@ -187,7 +189,7 @@ class _EvalWork:
             point,
             Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
             result,
-            Past(self._snapshots[: index + 1], follower.wrong_since),
+            Past(self._snapshots[: index + 1], follower.wrong_since, flipped),
             self._shop.discrepancies_per_type,
             problems(self._info.id, point.snapshot, result.scorecard),
             self._told.made_with[index],
@@ -235,6 +237,8 @@ class _EvalWork:
                 headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in series.points),
                 deleted=deleted,
                 stale=bool(series.points) and series.points[-1].stale,
+                delta=series.points[-1].delta if series.points else None,
+                focus=focus_of(series),
                 suspects=suspects,
                 steps=steps_of(series),
                 windows=found,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sitegen.model.cells import WRONG
+from sitegen.model.flips import Flips
 from sitegen.model.series import Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import exports, search
@@ -16,6 +17,8 @@ from sitegen.pages.report import report_page
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
 from tests import pages_sample as sample
+
+FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
 
 
 def pages() -> list[Page]:
@@ -70,13 +73,15 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     wrong = frozenset(
         (one.document, one.path) for one in sample.judgements(index, 300, documents) if one.outcome in WRONG
     )
+    if before:
+        point = sample.compared(before, point, FLIPS)
     return report_page(series.info, series.specs, point, before, result, sample.past(series, index, wrong), 50)
 
 
 def _nasty(series: Series) -> Page:
     judged = sample.nasty_judgements() + sample.judgements(3, 900, ("f-1", "f-2", "f-3"), 12)
     result = sample.result(judged)
-    point = series.points[41]._replace(scorecard=result.scorecard)
+    point = sample.compared(series.points[40], series.points[41]._replace(scorecard=result.scorecard), FLIPS)
     return report_page(
         series.info, series.specs, point, series.points[40], result, sample.past(series, 41), 50, sample.PROBLEMS
     )

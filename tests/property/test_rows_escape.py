@@ -11,11 +11,12 @@ from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.pages.changes import Change
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section
+from sitegen.pages.report import Discrepancy, ErrorChange, FateRow, FixedCell, MetricChange, Section, Since
 from sitegen.pages.trend import FieldRow, HeatMap, TrendPoint, TrendView
 from sitegen.pages.values import Shown
-from sitegen.render import escaping, formats, rows
+from sitegen.render import escaping, formats, rows, why_rows
 from sitegen.text.words import Span
 from tests import pages_sample as sample
 
@@ -126,19 +127,47 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
         expected=SHOWN,
         actual=SHOWN,
         note=TEXTS,
-        new=st.booleans(),
+        since=st.builds(Since, TEXTS, TEXTS, TEXTS, NUMBERS, st.booleans()),
+        field=TEXTS,
     ),
     st.booleans(),
+    st.booleans(),
 )
-def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(row: Discrepancy, several: bool) -> None:
-    read = _Reader(rows.discrepancies([row], several, Nouns()))
-    assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark"}
-    assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir"}
+def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
+    row: Discrepancy, past: bool, several: bool
+) -> None:
+    read = _Reader(rows.discrepancies([row], past, several, Nouns()))
+    assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark", "data"}
+    assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir", "value", "title"}
     assert read.attributes["data-g"] == [_clean(row.section)]
-    assert read.attributes["href"] == [f"#d{row.number}"]
+    since = [_clean(row.since.file)] if past and not row.since.new else []
+    assert read.attributes["href"] == [f"#d{row.number}", _clean(row.field), *since]
     for shown in (row.expected, row.actual):
         joined = "".join(_clean(span.text) for span in shown.spans)
         assert (joined or ("" if shown.spans else _clean(shown.absent))) in read.text
+
+
+@given(st.lists(st.builds(FateRow, TEXTS, TEXTS, NUMBERS, NUMBERS, NUMBERS, NUMBERS), max_size=3), st.integers(0, 1))
+def test_rows_of_flipped_fields_show_names_as_text_and_add_no_element(found: list[FateRow], others: int) -> None:
+    read = _Reader(why_rows.fates(found, others))
+    assert read.tags <= {"table", "tr", "td", "a"}
+    assert read.attributes.get("href", []) == [_clean(row.file) for row in found]
+    assert all(_clean(row.attribute) in read.text for row in found)
+
+
+@given(st.lists(st.builds(FixedCell, TEXTS, TEXTS, SHOWN, SHOWN, SHOWN, st.none() | SHOWN), max_size=3), st.booleans())
+def test_rows_of_fixed_cells_show_values_as_text_and_add_no_element(found: list[FixedCell], several: bool) -> None:
+    read = _Reader(why_rows.fixed(found, several))
+    assert read.tags <= {"table", "tr", "td", "i", "small", "mark"}
+    assert set(read.attributes) <= {"dir"}
+    assert all(_clean(span.text) in read.text for row in found for span in (*row.expected.spans, *row.before.spans))
+
+
+@given(SPECS, st.builds(Change, st.just(None), st.just(()), TEXTS))
+def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Change) -> None:
+    read = _Reader(why_rows.sentence(spec, change))
+    assert read.tags == {"table"}
+    assert _clean(change.note[1:]) in read.text
 
 
 @given(TEXTS, TEXTS, TEXTS)

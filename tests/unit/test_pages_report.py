@@ -35,6 +35,8 @@ def _page(
     result = sample.result(judged)
     point = series.points[5]._replace(scorecard=result.scorecard)
     before = series.points[4] if previous else None
+    if before:
+        point = sample.compared(before, point)
     past = sample.past(series, 5, wrong_before) if previous else Past([point.snapshot], lambda judgement: 0)
     return report_page(series.info, series.specs, point, before, result, past, limit)
 

@@ -23,8 +23,9 @@ class SortedTable {
 
   /** The text of a cell as something to compare; null if it is undefined. */
   value(cell, numeric) {
-    const time = $("time", cell), text = cell.textContent.trim();
+    const time = $("time", cell), data = $("data", cell), text = cell.textContent.trim();
     if (time) return time.dateTime;
+    if (data) return +data.value;
     if (!text || text === "—") return null;
     const day = /^(\d+) ([A-Z][a-z]{2}) (\d{4})$/.exec(text);
     if (day && MONTH_OF[day[2]]) return +day[3] * 10000 + MONTH_OF[day[2]] * 100 + +day[1];

@@ -1,0 +1,30 @@
+"""The report of one snapshot: its numbers, why they moved, and every discrepancy with what was expected and what came.
+
+A report is a function of its snapshot and those before it, so that a new commit never changes an old report.
+"""
+
+from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, is_bounded
+from sitegen.pages.report.discrepancies import Discrepancy, Past, Since
+from sitegen.pages.report.fates import FateRow, FixedCell
+from sitegen.pages.report.numbers import ErrorChange, MetricChange
+from sitegen.pages.report.page import ReportView, report_page
+from sitegen.pages.report.sections import TOP_LEVEL, Section, section
+
+__all__ = [
+    "ALIGNED",
+    "DOCUMENTS",
+    "LISTS",
+    "TOP_LEVEL",
+    "Discrepancy",
+    "ErrorChange",
+    "FateRow",
+    "FixedCell",
+    "MetricChange",
+    "Past",
+    "ReportView",
+    "Section",
+    "Since",
+    "is_bounded",
+    "report_page",
+    "section",
+]

@@ -1,0 +1,49 @@
+"""What a report leaves to the data file beside it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.model.panels import AlignmentPanel
+from sitegen.model.scorecards import DocumentScore, Result
+from sitegen.pages import spans
+from sitegen.pages.report.discrepancies import left_out, wrong_in
+from sitegen.pages.tallies import errors
+
+ALIGNED: Final = 100
+"""Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""
+
+LISTS: Final = 100
+"""Pairings that a report shows; of several documents each list has one."""
+
+DOCUMENTS: Final = 200
+"""Documents that a report lists; of more, those with the most errors."""
+
+
+def is_bounded(result: Result, limit: int) -> bool:
+    """Whether the report leaves anything out, so that the whole result must lie beside it."""
+    return (
+        result.data is not None
+        or bool(left_out(wrong_in(result), limit))
+        or len(result.scorecard.documents) > DOCUMENTS
+        or len(alignments(result)) > LISTS
+        or any(len(one.rows) > ALIGNED for one in alignments(result))
+        or any(one.kind == "spans" and spans.is_bounded(one) for one in result.panels)
+    )
+
+
+def documents(some: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
+    """The documents that are listed: none if there is only one."""
+    if len(some) <= DOCUMENTS:
+        return some if len(some) > 1 else ()
+    return tuple(sorted(some, key=lambda one: -errors(one.counts))[:DOCUMENTS])
+
+
+def alignments(result: Result) -> list[AlignmentPanel]:
+    """The pairings of lists that have items."""
+    return [one for one in result.panels if one.kind == "alignment" and one.rows]
+
+
+def bounded(one: AlignmentPanel) -> AlignmentPanel:
+    """A pairing with no more rows than a report shows."""
+    return one._replace(rows=one.rows[:ALIGNED], left_out=max(0, len(one.rows) - ALIGNED))

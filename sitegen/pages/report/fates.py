@@ -1,0 +1,105 @@
+"""What became of the cells since the previous point: fixed, broken, still wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from sitegen.model.cells import Run
+from sitegen.model.flips import CellFlip, Flips, Tally
+from sitegen.pages.report.discrepancies import field_file
+from sitegen.pages.values import Shown, shown_value
+
+FIELDS: Final = 12
+"""Fields that the table names: those with the most flips."""
+
+FIXED: Final = 50
+"""Fixed cells that are listed: nothing else on the page shows them."""
+
+_ABSENT: Final = Run(0, "absent", "", "")
+
+
+class FateRow(NamedTuple):
+    """The cells of one attribute of which any flipped, or came or went."""
+
+    attribute: str
+    file: str
+    """The page of the attribute, as seen from the report."""
+    fixed: int
+    broken: int
+    still: int
+    other: int
+    """Errors that appeared or vanished with documents or ground truth."""
+
+
+class FixedCell(NamedTuple):
+    """A cell that was wrong and is right."""
+
+    path: str
+    document: str
+    expected: Shown
+    before: Shown
+    after: Shown
+    expected_before: Shown | None
+    """None if the same was expected."""
+
+
+class Fates(NamedTuple):
+    """All of them."""
+
+    fixed: int
+    broken: int
+    still: int
+    appeared: int
+    vanished: int
+    by_truth: int
+    """Of the fixed and broken cells, those whose expected value changed."""
+    rows: tuple[FateRow, ...]
+    """Most flips first."""
+    more_fields: int
+    cells: tuple[FixedCell, ...]
+    more_cells: int
+
+
+def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
+    """What the page shows of the flips between two points, and of the fixed cells among them."""
+    rows = _rows(eval_id, flips)
+    cells = [flip for flip in flipped if flip.fate == "fixed"]
+    return Fates(
+        fixed=_number(flips.fixed),
+        broken=_number(flips.broken),
+        still=_number(flips.still),
+        appeared=_number(flips.appeared),
+        vanished=_number(flips.vanished),
+        by_truth=flips.by_truth,
+        rows=tuple(rows[:FIELDS]),
+        more_fields=max(0, len(rows) - FIELDS),
+        cells=tuple(map(_fixed, cells[:FIXED])),
+        more_cells=max(0, len(cells) - FIXED),
+    )
+
+
+def _rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
+    tallies = [dict(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
+    rows = []
+    moved = (*tallies[:2], *tallies[3:])
+    for attribute in dict.fromkeys(name for tally in moved for name in tally):
+        fixed, broken, still, appeared, vanished = (tally.get(attribute, 0) for tally in tallies)
+        rows.append(FateRow(attribute, field_file(eval_id, attribute), fixed, broken, still, appeared + vanished))
+    return sorted(rows, key=lambda row: (-row.fixed - row.broken, -row.other, -row.still, row.attribute))
+
+
+def _fixed(flip: CellFlip) -> FixedCell:
+    before, after = flip.before or _ABSENT, flip.after or _ABSENT
+    return FixedCell(
+        flip.cell.path,
+        flip.cell.document,
+        shown_value(after.expected),
+        shown_value(before.actual),
+        shown_value(after.actual),
+        shown_value(before.expected) if flip.by_truth else None,
+    )
+
+
+def _number(tally: Tally) -> int:
+    return sum(number for _, number in tally)

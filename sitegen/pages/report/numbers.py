@@ -1,0 +1,66 @@
+"""What became of the numbers since the previous point. Every change is that of the point's delta."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sitegen.model.deltas import Delta
+from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.scorecards import Scorecard
+from sitegen.pages.tallies import errors_by_type
+
+
+class MetricChange(NamedTuple):
+    """A metric and what became of it since the previous point."""
+
+    spec: MetricSpec
+    value: float | None
+    change: float | None
+    note: str = ""
+
+
+class ErrorChange(NamedTuple):
+    """The errors of one type."""
+
+    type: ErrorType
+    number: int
+    change: int | None
+    """Against the previous point; None without one."""
+
+
+def metric_changes(specs: tuple[MetricSpec, ...], card: Scorecard, delta: Delta | None) -> tuple[MetricChange, ...]:
+    """Each metric of a point with its change."""
+    changes = {one.name: one.change for one in delta.metrics} if delta else {}
+    notes = _notes(card.counts)
+    return tuple(
+        MetricChange(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs
+    )
+
+
+def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | None) -> tuple[ErrorChange, ...]:
+    """The errors of each type; they changed by those of the documents that both points hold."""
+    changes: tuple[int | None, ...] = (None,) * len(ERROR_TYPES)
+    if before and delta and delta.overlap.verdict != "refused":
+        first = _errors(before, frozenset(delta.overlap.only_before))
+        last = _errors(after, frozenset(delta.overlap.only_after))
+        changes = tuple(now - then for then, now in zip(first, last, strict=True))
+    now = errors_by_type(after.counts)
+    return tuple(ErrorChange(*row) for row in zip(ERROR_TYPES, now, changes, strict=True))
+
+
+def _errors(card: Scorecard, left_out: frozenset[str]) -> list[int]:
+    """Of each type, without those of some documents."""
+    found = list(errors_by_type(card.counts))
+    for document in card.documents if left_out else ():
+        if document.id in left_out:
+            found = [n - more for n, more in zip(found, errors_by_type(document.counts), strict=True)]
+    return found
+
+
+def _notes(counts: Counts) -> dict[str, str]:
+    return {
+        "precision": f"{counts.tp:,} true, {counts.fp:,} false positives",
+        "recall": f"{counts.tp:,} found, {counts.fn:,} false negatives",
+        "f1": f"{counts.tp:,} true positives, {counts.fp + counts.fn:,} FP and FN",
+    }

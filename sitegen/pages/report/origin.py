@@ -1,0 +1,60 @@
+"""Where a report comes from: its files, and the instructions that made its output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.timeline import Blob, Edit, EditStatus, Snapshot
+from sitegen.pages import links
+
+
+class Previous(NamedTuple):
+    """The point that changes are counted from."""
+
+    label: str
+    file: str
+    short: str
+
+
+class EditLink(NamedTuple):
+    """An edit of instructions since the previous point."""
+
+    path: str
+    """As the file was called after it."""
+    file: str
+    """The file's name: the last path it had."""
+    commit: Commit
+    status: EditStatus
+
+
+def previous_of(info: EvalInfo, previous: Point | None) -> Previous | None:
+    """The point before, as pages name it."""
+    if previous is None:
+        return None
+    at = previous.snapshot
+    return Previous(at.label, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
+
+
+def edit_links(edits: tuple[Edit, ...], moved: Mapping[str, str]) -> tuple[EditLink, ...]:
+    """The edits, the newest first."""
+    found = (EditLink(edit.path, moved.get(edit.path, edit.path), edit.commit, edit.status) for edit in edits)
+    return tuple(found)[::-1]
+
+
+def made_with(at: Snapshot) -> str:
+    """Rule of the data contract: what the output records, else its time, else the commit that brought it."""
+    if at.made_at:
+        return "the commit that the output records"
+    if at.recorded_at:
+        return "the last edit not after the time that the output records"
+    return "the last edit up to this commit, for the output records neither commit nor time"
+
+
+def files(at: Snapshot) -> tuple[tuple[str, Blob | None], ...]:
+    """What the snapshot was scored from; the output alone may be missing."""
+    rest = (("Ground truth", at.ground_truth), ("Field mapping", at.mapping), ("Schema", at.schema))
+    outputs: tuple[tuple[str, Blob | None], ...] = tuple(("Output", blob) for blob in at.outputs[:5])
+    return (outputs or (("Output", None),)) + tuple(file for file in rest if file[1] is not None)

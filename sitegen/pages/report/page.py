@@ -1,0 +1,160 @@
+"""The page of one snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.verdict import verdict
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import Convention, Counts, MetricSpec
+from sitegen.model.noise import Interval
+from sitegen.model.outcomes import ErrorType
+from sitegen.model.panels import AlignmentPanel, Panel
+from sitegen.model.problems import Problem
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Status
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.site import Page
+from sitegen.model.timeline import Blob
+from sitegen.model.verdicts import Verdict
+from sitegen.pages import links
+from sitegen.pages.labels import CAUSES
+from sitegen.pages.recorded import RecordedView, recorded_view
+from sitegen.pages.report import bounds, origin
+from sitegen.pages.report.discrepancies import Discrepancy, Past, discrepancies, left_out, since, wrong_in
+from sitegen.pages.report.fates import Fates, fates
+from sitegen.pages.report.numbers import ErrorChange, MetricChange, error_changes, metric_changes
+from sitegen.pages.report.sections import Section, grouping, sections
+from sitegen.pages.report.why import Why, why
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """What ``pages/report.html`` shows."""
+
+    info: EvalInfo
+    label: str
+    commit: Commit
+    status: Status
+    convention: Convention
+    cause: str
+    deleted: bool
+    made_with: str
+    """Which instructions made the output, and how that is known."""
+    made_at: str | None
+    instructions: Commit | None
+    """The newest commit whose instructions made the output, if it is known."""
+    recorded_at: str | None
+    edits: tuple[origin.EditLink, ...]
+    """Of instructions, since the previous point; the newest first."""
+    files: tuple[tuple[str, Blob | None], ...]
+    previous: origin.Previous | None
+    metrics: tuple[MetricChange, ...]
+    interval: Interval | None
+    """Around the headline."""
+    why: Why | None
+    """None for the first point."""
+    fates: Fates | None
+    counts: Counts
+    errors: tuple[ErrorChange, ...]
+    error_change: int | None
+    sections: tuple[Section, ...]
+    fields: tuple[FieldScore, ...]
+    documents: tuple[DocumentScore, ...]
+    """Empty if there is only one."""
+    more_documents: int
+    discrepancies: tuple[Discrepancy, ...]
+    total: int
+    new: int
+    left_out: tuple[tuple[ErrorType, int], ...]
+    """Discrepancies of each type that are in the data file alone."""
+    data: str
+    """The whole result beside the report, as seen from it."""
+    problems: tuple[Problem, ...]
+    panels: tuple[Panel, ...]
+    """What the scorer adds, but for the alignments."""
+    alignments: tuple[AlignmentPanel, ...]
+    more_alignments: int
+    verdict: Verdict
+    """Of the metrics of which something is wanted."""
+    recorded: RecordedView | None
+    """What the run recorded about itself, if that can be compared."""
+    nav: str = "overview"
+
+    @property
+    def loud(self) -> list[Problem]:
+        """The problems that a reader has to know before the numbers."""
+        return [one for one in self.problems if one.severity != "note"]
+
+    @property
+    def notes(self) -> list[Problem]:
+        """The problems that are only worth knowing."""
+        return [one for one in self.problems if one.severity == "note"]
+
+
+def report_page(
+    info: EvalInfo,
+    specs: tuple[MetricSpec, ...],
+    point: Point,
+    previous: Point | None,
+    result: Result,
+    past: Past,
+    limit: int,
+    problems: tuple[Problem, ...] = (),
+    instructions: Commit | None = None,
+) -> Page:
+    """The page of one snapshot.
+
+    ``instructions`` is what ``instructions_of`` says; ``limit`` is how many discrepancies of each type are drawn.
+    """
+    at, card = point.snapshot, result.scorecard
+    wrong = wrong_in(result)
+    group = grouping(info, card.fields)
+    gathered = sections(card.fields, group)
+    errors = error_changes(previous.scorecard if previous else None, card, point.delta)
+    alignments = bounds.alignments(result)
+    started = since(info, wrong, past)
+    view = ReportView(
+        info=info,
+        label=at.label,
+        commit=at.commit,
+        status=card.status,
+        convention=card.convention,
+        cause=", ".join(CAUSES[cause] for cause in at.cause),
+        deleted=at.deleted,
+        made_with=origin.made_with(at),
+        made_at=at.made_at,
+        instructions=instructions,
+        recorded_at=at.recorded_at,
+        edits=origin.edit_links(point.edits, dict(past.moved)),
+        files=origin.files(at),
+        previous=origin.previous_of(info, previous),
+        metrics=metric_changes(specs, card, point.delta),
+        interval=interval_of(card, info.kind),
+        why=why(info, specs, previous, point, past.noise),
+        fates=fates(info.id, point.flips, past.flipped) if point.flips else None,
+        counts=card.counts,
+        errors=errors,
+        error_change=_sum([one.change for one in errors]),
+        sections=gathered,
+        fields=card.fields,
+        documents=bounds.documents(card.documents),
+        more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
+        discrepancies=discrepancies(info, wrong, started, limit, {one.name for one in gathered}, group),
+        total=len(wrong),
+        new=sum(one.new for one in started),
+        left_out=left_out(wrong, limit),
+        data=links.report_data(info.id, at.slug).rpartition("/")[2],
+        problems=problems,
+        panels=tuple(one for one in result.panels if one.kind != "alignment"),
+        alignments=tuple(map(bounds.bounded, alignments[: bounds.LISTS])),
+        more_alignments=max(0, len(alignments) - bounds.LISTS),
+        verdict=verdict(specs, info.thresholds, card.metrics),
+        recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs)),
+    )
+    return Page(links.report(info.id, at.slug), "pages/report.html", view)
+
+
+def _sum(changes: list[int | None]) -> int | None:
+    known = [change for change in changes if change is not None]
+    return sum(known) if len(known) == len(changes) else None

@@ -1,0 +1,52 @@
+"""Attributes gathered by the first step of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.model.scorecards import FieldScore
+from sitegen.model.series import EvalInfo
+
+TOP_LEVEL: Final = "(top level)"
+"""The section of attributes that stand alone at the root of the schema."""
+
+
+class Section(NamedTuple):
+    """The attributes below one first step of the schema."""
+
+    name: str
+    errors: tuple[int, ...]
+    judged: int
+
+
+@lru_cache(maxsize=4096)
+def section(attribute: str) -> str:
+    """The first step of an attribute that has more than one; ``TOP_LEVEL`` for the others."""
+    if attribute.startswith('["'):
+        end = attribute.find('"]') + 2
+        return attribute[:end] if 1 < end < len(attribute) else TOP_LEVEL
+    for index, character in enumerate(attribute):
+        if character in ".[":
+            return attribute[:index] or TOP_LEVEL
+    return TOP_LEVEL
+
+
+def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:
+    """How attributes are gathered: by section of the schema; categories and the like, without one, by themselves."""
+    flat = info.nouns.attribute != "field" and all(section(one.attribute) == TOP_LEVEL for one in fields)
+    return str if flat else section
+
+
+def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[Section, ...]:
+    """The sections, in the order of their first attributes."""
+    found: dict[str, list[int]] = {}
+    for attribute, (tp, _, _, tn, omission, hallucination, wrong_value, format_error) in fields:
+        sums = found.setdefault(group(attribute), [0, 0, 0, 0, 0])
+        sums[0] += omission
+        sums[1] += hallucination
+        sums[2] += wrong_value
+        sums[3] += format_error
+        sums[4] += tp + tn + omission + hallucination + wrong_value + format_error
+    return tuple(Section(name, tuple(wrong), judged) for name, (*wrong, judged) in found.items())

@@ -1,0 +1,64 @@
+"""Why the numbers moved: the change of each metric by where it came from, and whether it is more than chance."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.series import HEADLINES
+from sitegen.model.deltas import Overlap
+from sitegen.model.flips import Flips
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Noise
+from sitegen.model.series import EvalInfo, Point
+from sitegen.pages.changes import Change, changes
+
+NAMED: Final = 10
+"""Documents of one side alone that the report names."""
+
+
+class Why(NamedTuple):
+    """A point against the one before it."""
+
+    specs: tuple[MetricSpec, ...]
+    """The headline, and what is drawn beside it."""
+    changes: tuple[Change, ...]
+    """Of these metrics."""
+    overlap: Overlap
+    """With no more documents than are named."""
+    more: tuple[int, int]
+    """(only before, only after): further ones."""
+    verdict: ChangeVerdict
+    noise: Noise | None
+    """What repeats had told by then."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The parts that any of the metrics has, in their order."""
+        found = {part.name for change in self.changes for part in change.parts}
+        return tuple(name for name in ("outputs", "ground truth", "rules") if name in found)
+
+
+def why(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, noise: Noise | None
+) -> Why | None:
+    """None for a first point, and where nobody compared the two."""
+    if before is None or after.delta is None:
+        return None
+    drawn = specs[:HEADLINES]
+    shared = after.delta.overlap
+    return Why(
+        drawn,
+        changes(drawn, info.nouns, before, after),
+        shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
+        (max(0, len(shared.only_before) - NAMED), max(0, len(shared.only_after) - NAMED)),
+        change_verdict(
+            before.scorecard,
+            after.scorecard,
+            info.kind,
+            after.flips or Flips(),
+            noise=noise,
+            higher_is_better=specs[0].higher_is_better,
+        ),
+        noise,
+    )

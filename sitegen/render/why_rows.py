@@ -1,0 +1,159 @@
+"""Why the numbers of a report moved: the sentence, the parts as a sum, what was fixed and broken. All of it escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.model.deltas import Overlap
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.noise import Interval
+from sitegen.pages.changes import Change
+from sitegen.pages.noise import over
+from sitegen.pages.report import FateRow, FixedCell
+from sitegen.pages.report.why import Why
+from sitegen.render import changes, evidence
+from sitegen.render.cells import text, value
+from sitegen.render.formats import NIL
+
+_ORIGINS: Final = {
+    "outputs": "from the outputs",
+    "ground truth": "because the ground truth changed",
+    "rules": "because the rules changed",
+}
+
+
+def sentence(spec: MetricSpec, change: Change) -> Markup:
+    """A change in one sentence: ``F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because ...``."""
+    label = text(spec.label)
+    if change.points is None:
+        return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
+    origins = [f"{changes.points(part.points)} {_ORIGINS[part.name]}" for part in change.parts]
+    if not change.parts:
+        split = ""
+    elif len(change.parts) == 1:
+        split = f", all of it {_ORIGINS[change.parts[0].name]}"
+    else:
+        split = f": {', '.join(origins)}"
+    return Markup(f"{label} {_moved(change.points)}{split}.")
+
+
+def _moved(points: float) -> str:
+    if points == 0:
+        return "did not move"
+    size = f"{abs(points):,.1f}"
+    return f"{'rose' if points > 0 else 'fell'} by {'less than 0.1' if size == '0.0' else size} points"
+
+
+def reason(why: Why) -> Markup:
+    """Better, worse or neither, and why."""
+    return evidence.decision(why.verdict) + " " + Markup(text(evidence.evidence(why.verdict, why.specs[0], why.noise)))
+
+
+def interval(found: Interval | None, nouns: Nouns) -> Markup:
+    """The ends of an interval, and what it was made from; empty without one."""
+    if found is None:
+        return Markup("")
+    return Markup(
+        f'<span title="{text(found.method)}">{changes.span(found)}</span> '
+        f"({100 * found.level:.0f}\u202f%, {text(over(found, nouns))})"
+    )
+
+
+def documents(why: Why, nouns: Nouns, before: str) -> Markup:
+    """What both points hold, and which documents only one of them has."""
+    shared = why.overlap
+    if shared.verdict == "comparable":
+        return Markup("")
+    said = [f"Counted over the {shared.common:,} {_noun(shared.common, nouns)} that both hold."] * bool(shared.common)
+    said += _alone("Only here", shared.only_after, why.more[1])
+    said += _alone(f"Only in {text(before)}", shared.only_before, why.more[0])
+    return Markup(" ".join(said))
+
+
+def comparability(shared: Overlap, nouns: Nouns) -> Markup:
+    """Comparable, bridged or refused, in words."""
+    if shared.verdict == "refused":
+        return Markup('<span class="pill bad">not comparable</span>')
+    if shared.verdict == "bridged":
+        return Markup(
+            f'<span class="pill warn">bridged over {shared.common:,} common {_noun(shared.common, nouns)}</span>'
+        )
+    return Markup(f'<span class="note">comparable: the same {_counted(shared.common, nouns)}</span>')
+
+
+def _counted(number: int, nouns: Nouns) -> str:
+    return text(nouns.document) if number == 1 else f"{number:,} {text(nouns.documents)}"
+
+
+def _noun(number: int, nouns: Nouns) -> str:
+    return text(nouns.document if number == 1 else nouns.documents)
+
+
+def _alone(where: str, names: Iterable[str], more: int) -> list[str]:
+    listed = ", ".join([f"<code>{text(name)}</code>" for name in names])
+    return [f"{where}: {listed}{f' and {more:,} more' if more else ''}."] if listed else []
+
+
+def parts(why: Why) -> Markup:
+    """The change of each metric as a sum: a row for each role that did anything, then the whole."""
+    headline = why.changes[0]
+    longest = max([abs(one.points) for one in headline.parts] + [abs(headline.points or 0)], default=0) or 1
+    rows = []
+    for role in why.roles:
+        found = [dict(change.parts).get(role, 0.0) if change.points is not None else None for change in why.changes]
+        rows.append(_part(role, found, why.specs, longest))
+    whole = _part("together", [change.points for change in why.changes], why.specs, longest)
+    return Markup("".join([*rows, whole]))
+
+
+def _part(name: str, points: list[float | None], specs: Iterable[MetricSpec], longest: float) -> str:
+    first = points[0] or 0.0
+    good = [spec.higher_is_better for spec in specs]
+    start, width = min(first, 0.0), abs(first)
+    bar = (
+        f'<svg class="part" viewBox="{-longest:.4f} 0 {2 * longest:.4f} 1" preserveAspectRatio="none" '
+        f'aria-hidden="true"><rect class="{_tone(first, good[0])}" x="{start:.4f}" width="{width:.4f}" height="1"/>'
+        "</svg>"
+    )
+    cells = "".join([_points(one, higher) for one, higher in zip(points, good, strict=True)])
+    return f'<tr><th scope="row">{name}</th><td>{bar}</td>{cells}</tr>\n'
+
+
+def _points(points: float | None, higher_is_better: bool) -> str:
+    if points is None:
+        return f'<td class="num">{NIL}</td>'
+    return f'<td class="num"><span class="delta {_tone(points, higher_is_better)}">{changes.points(points)}</span></td>'
+
+
+def _tone(points: float, higher_is_better: bool) -> str:
+    return "" if points == 0 else "up" if (points > 0) is higher_is_better else "dn"
+
+
+def fates(rows: Iterable[FateRow], with_others: int) -> Markup:
+    """The fields whose cells flipped: fixed, broken, still wrong, and what came or went with documents, if any."""
+    return Markup("".join([_fate(row, with_others) for row in rows]))
+
+
+def _fate(row: FateRow, with_others: int) -> str:
+    attribute, file, fixed, broken, still, other = row
+    columns = [(fixed, "up"), (broken, "dn"), (still, ""), *[(other, "")] * bool(with_others)]
+    counts = "".join([f'<td class="{tone}">{count or ""}</td>' for count, tone in columns])
+    return f'<tr><td><a href="{text(file)}">{text(attribute)}</a></td>{counts}</tr>\n'
+
+
+def fixed(rows: Iterable[FixedCell], several_documents: bool) -> Markup:
+    """The cells that were fixed: path, expected, what it was, what it is."""
+    return Markup("".join([_fixed(row, several_documents) for row in rows]))
+
+
+def _fixed(row: FixedCell, several_documents: bool) -> str:
+    path, document, expected, before, after, expected_before = row
+    changed = f"<small>before: {value(expected_before)}</small>" if expected_before else ""
+    where = f"<td>{text(document)}" if several_documents else ""
+    return (
+        f"<tr><td>{text(path)}<td dir=auto>{value(expected)}{changed}"
+        f"<td dir=auto>{value(before)}<td dir=auto>{value(after)}{where}\n"
+    )
