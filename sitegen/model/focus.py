@@ -15,11 +15,14 @@ class WeakSection(NamedTuple):
 
 
 class Streak(NamedTuple):
-    """A field that has been wrong without a break for long."""
+    """Fields of one section that have been wrong without a break since the same point."""
 
     attribute: str
+    """One of them, with the most cells."""
+    more: int
+    """How many others."""
     cells: int
-    """Cells of it that are wrong since then or longer."""
+    """Cells of all of them that are wrong since then."""
     since: str
     """Label of the point."""
     slug: str

@@ -83,7 +83,7 @@ def _broken(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
 
 
 def _longest(series: Series) -> tuple[Streak, ...]:
-    """By attribute, the longest streak that holds at the newest point."""
+    """The streaks that hold at the newest point; an attribute counts by its longest."""
     last = len(series.points) - 1
     made = list(accumulate("outputs" in point.snapshot.cause for point in series.points))
     starts: dict[str, list[int]] = {}
@@ -91,12 +91,17 @@ def _longest(series: Series) -> tuple[Streak, ...]:
         since = cell.wrong_since(last)
         if since is not None:
             starts.setdefault(cell.attribute, []).append(since)
-    streaks = []
+    together: dict[tuple[int, str], list[tuple[int, str]]] = {}
+    group = grouping(series.info, series.points[-1].scorecard.fields)
     for attribute, some in starts.items():
         start = min(some)
+        together.setdefault((start, group(attribute)), []).append((-some.count(start), attribute))
+    streaks = []
+    for (start, _), fields in together.items():
         at = series.points[start].snapshot
         outputs = made[last] - (made[start - 1] if start else 0)
-        streaks.append(Streak(attribute, some.count(start), at.label, at.slug, outputs))
+        _, attribute = min(fields)
+        streaks.append(Streak(attribute, len(fields) - 1, -sum(few for few, _ in fields), at.label, at.slug, outputs))
     return tuple(sorted(streaks, key=lambda one: (-one.outputs, -one.cells, one.attribute))[:KEPT])
 
 
