@@ -6,8 +6,8 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from sitegen.analysis.circumstances import circumstances
 from sitegen.analysis.series import HEADLINES
-from sitegen.analysis.suspects import suspects
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import MetricStep, Step, StepStatus
 from sitegen.model.series import Point, Series
@@ -90,7 +90,13 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
         metrics=(first.measured(), *(step.measured() for step in group if step is not first)),
         status=status,
         commit=points[after.start].snapshot.commit._replace(body=""),
-        suspects=suspects(points, range(before.start, before.end), range(after.start, after.end), worse=worse),
+        circumstances=circumstances(
+            points,
+            range(before.start, before.end),
+            range(after.start, after.end),
+            metric=first.spec.name,
+            worse=worse,
+        ),
         iterations=_iterations(points[after.start : until]),
         until=until,
         regained=regained,
@@ -118,14 +124,16 @@ def _blips(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | N
         before, until = defined[here - 1 : here + 1]
         level = next(level for level in fit.levels if level.start <= before < level.end)
         metric = _measured(spec, level.mean, value) if value is not None else None
-        if metric and metric.points < 0 and abs(metric.change) > OUTLYING * fit.noise:
+        if metric and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
             yield Step(
                 at=at,
                 before=before,
                 metrics=(metric,),
                 status="blip",
                 commit=points[at].snapshot.commit._replace(body=""),
-                suspects=suspects(points, range(level.start, before + 1), range(at, at + 1), worse=True),
+                circumstances=circumstances(
+                    points, range(level.start, before + 1), range(at, at + 1), metric=spec.name, worse=True
+                ),
                 iterations=_iterations(points[at : at + 1]),
                 until=until,
                 noise=fit.noise,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import Commit
+from sitegen.model.deltas import MetricDelta
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 
@@ -21,11 +22,6 @@ class MetricStep(NamedTuple):
     after: float
     points: float
     """The change in hundredths of the metric's range, positive if it is for the better: sizes that compare."""
-
-    @property
-    def change(self) -> float:
-        """After minus before, in the units of the metric."""
-        return self.after - self.before
 
 
 class EditedFile(NamedTuple):
@@ -51,7 +47,7 @@ class Moved(NamedTuple):
         return self.after - self.before
 
 
-class Suspects(NamedTuple):
+class Circumstances(NamedTuple):
     """What changed between the two levels of a step: association, not cause."""
 
     causes: tuple[Cause, ...]
@@ -67,6 +63,8 @@ class Suspects(NamedTuple):
     """By type, in the order of ``ERROR_TYPES``: those that changed."""
     fields: tuple[Moved, ...]
     """The attributes whose errors moved most with the step."""
+    delta: MetricDelta | None = None
+    """Of the metric that the step goes by, from the one point to the other; None if they are no neighbours."""
 
 
 class Step(NamedTuple):
@@ -81,7 +79,7 @@ class Step(NamedTuple):
     status: StepStatus
     commit: Commit
     """Of the first point at the new level, without its body."""
-    suspects: Suspects
+    circumstances: Circumstances
     iterations: int
     """Outputs at the new level: until it was regained, or until now."""
     until: int | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
 
@@ -54,6 +54,13 @@ def in_points(change: float, spec: MetricSpec) -> float:
     return 100 * change / (spec.high - spec.low)
 
 
+def split(parts: Parts, spec: MetricSpec) -> tuple[Part, ...]:
+    """The parts that did anything."""
+    named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
+    found = (Part(name, in_points(value, spec)) for name, value in named)
+    return tuple(part for part in found if abs(part.points) > _NOTHING)
+
+
 def refused(delta: Delta) -> bool:
     """Whether the two have nothing in common to be compared by."""
     return delta.overlap.verdict == "refused"
@@ -67,9 +74,7 @@ def _change(spec: MetricSpec, found: MetricDelta, shared: str, before: Point, af
     if found.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
         return Change(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
-    named = zip(("outputs", "ground truth", "rules"), found.parts, strict=True)
-    parts = (Part(name, in_points(value, spec)) for name, value in named)
-    return Change(in_points(found.change, spec), tuple(part for part in parts if abs(part.points) > _NOTHING), shared)
+    return Change(in_points(found.change, spec), split(found.parts, spec), shared)
 
 
 def _undefined(spec: MetricSpec, before: Point) -> str:

@@ -11,10 +11,11 @@ from sitegen.analysis.champion import champions
 from sitegen.analysis.muting import mute_of
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import MetricStep, Step, Suspects
+from sitegen.model.regressions import Circumstances, MetricStep, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.pages.changes import Part, split
 from sitegen.pages.labels import CAUSES
 
 SHOWN: Final = 100
@@ -32,11 +33,6 @@ class Measured(NamedTuple):
 
     spec: MetricSpec
     step: MetricStep
-
-    @property
-    def in_points(self) -> bool:
-        """The metric runs from 0 to 1, so that a change is said in hundredths."""
-        return (self.spec.low, self.spec.high) == (0.0, 1.0)
 
 
 class EditLink(NamedTuple):
@@ -56,8 +52,10 @@ class StepRow(NamedTuple):
     """The first point at the new level."""
     until: Headline | None
     """The point from which the level was regained."""
-    suspect: str
+    changed: str
     """What changed, in words."""
+    parts: tuple[Part, ...]
+    """Where the change between the two points came from, if it came from more than one place."""
     edits: tuple[EditLink, ...]
     values: tuple[float | None, ...]
     """Of the metric that the step goes by, around it."""
@@ -73,7 +71,7 @@ class StepRow(NamedTuple):
 
 
 class Together(NamedTuple):
-    """One iteration of one commit at which several evals stepped: what they share is the first suspect."""
+    """One iteration of one commit at which several evals stepped: what they share is where to look first."""
 
     label: str
     at: Headline
@@ -189,10 +187,11 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
         metrics=tuple(Measured(specs[metric.name], metric) for metric in step.metrics),
         at=summary.headlines[step.at],
         until=None if step.until is None else summary.headlines[step.until],
-        suspect=_suspect(step.suspects, same=summary.headlines[step.before].sha == step.commit.sha),
+        changed=_changed(step.circumstances, same=summary.headlines[step.before].sha == step.commit.sha),
+        parts=_parts(step.circumstances, specs[step.metrics[0].name]),
         edits=tuple(
             EditLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
-            for edit in step.suspects.edits
+            for edit in step.circumstances.edits
         ),
         values=tuple(headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]),
         mark=step.at - first,
@@ -200,19 +199,25 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
     )
 
 
-def _suspect(suspects: Suspects, *, same: bool) -> str:
+def _parts(circumstances: Circumstances, spec: MetricSpec) -> tuple[Part, ...]:
+    delta = circumstances.delta
+    parts = split(delta.parts, spec) if delta and delta.parts else ()
+    return parts if len(parts) > 1 else ()
+
+
+def _changed(circumstances: Circumstances, *, same: bool) -> str:
     """What changed, as a sentence. ``same``: both points came with one commit."""
-    changed = " and ".join(CAUSES[cause] for cause in suspects.causes)
-    if suspects.output == "unreadable":
+    changed = " and ".join(CAUSES[cause] for cause in circumstances.causes)
+    if circumstances.output == "unreadable":
         changed += ", which cannot be read"
-    elif "outputs" not in suspects.causes:
+    elif "outputs" not in circumstances.causes:
         changed = f"The same output, {changed}"
-    elif not suspects.edits:
+    elif not circumstances.edits:
         changed += "; no instructions were edited since the outputs of the commit before"
     elif same:
         changed += "; its commit brought several, so that the edits may have come before or after it"
-    if suspects.documents:
-        changed += "; other documents ({}, before {})".format(*suspects.documents[::-1])
+    if circumstances.documents:
+        changed += "; other documents ({}, before {})".format(*circumstances.documents[::-1])
     return changed[:1].upper() + changed[1:] + "."
 
 

@@ -11,12 +11,14 @@ from sitegen.analysis.champion import champions
 from sitegen.analysis.muting import mute_of, unmatched
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
-from sitegen.pages.regressions import SHOWN, RegressionsView, regressions_page
+from sitegen.pages.changes import Part
+from sitegen.pages.regressions import SHOWN, RegressionsView, StepRow, regressions_page
 from sitegen.render import step_lines
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -69,7 +71,8 @@ def test_a_loss_is_open_until_three_quarters_of_it_are_regained() -> None:
     assert of(*[0.9] * 6, *[0.5] * 4, *[0.7] * 3)[0].regained == pytest.approx(0.5)
     fixed, up = of(*[0.9] * 6, *[0.5] * 4, *[0.8] * 3)
     assert told(fixed) == (6, "fixed", -40.0, 4, 10)
-    assert (fixed.regained, up.undoes) == (pytest.approx(0.75), 6)
+    assert fixed.regained == pytest.approx(0.75)
+    assert up.undoes == 6
 
 
 def test_a_loss_below_a_loss_is_fixed_alone_if_only_its_own_part_is_regained() -> None:
@@ -124,25 +127,39 @@ def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None
     points.append(point(7, 0.5, commit=8, edits=(edit("b.md", 7), edit("a.md", 8))))
     points.extend(point(index, 0.5, commit=8) for index in range(8, 12))
     (step,) = steps_of(series(*points))
-    names = [(one.path, sample.commit(at).sha) for one, at in zip(step.suspects.edits, (8, 7, 6), strict=True)]
-    assert list(step.suspects.edits) == [EditedFile(path, sha) for path, sha in names]
-    assert (step.suspects.causes, step.suspects.more_edits) == (("outputs",), 0)
+    names = [(one.path, sample.commit(at).sha) for one, at in zip(step.circumstances.edits, (8, 7, 6), strict=True)]
+    assert list(step.circumstances.edits) == [EditedFile(path, sha) for path, sha in names]
+    assert (step.circumstances.causes, step.circumstances.more_edits) == (("outputs",), 0)
 
 
-def test_what_only_scored_an_old_output_again_has_no_edit_for_a_suspect() -> None:
+def test_what_only_scored_an_old_output_again_comes_with_no_edit() -> None:
     points = [point(index, 0.9) for index in range(6)]
     points.extend(point(6 + n, 0.5, cause=("ground_truth",), edits=(edit("a.md", 6),)) for n in range(4))
     (step,) = steps_of(series(*points))
-    assert (step.suspects.causes, step.suspects.edits, step.iterations) == (("ground_truth",), (), 0)
+    assert (step.circumstances.causes, step.circumstances.edits, step.iterations) == (("ground_truth",), (), 0)
 
 
 def test_errors_and_documents_are_compared_on_either_side() -> None:
     points = [point(index, 0.9, wrong=2) for index in range(6)]
     points.extend(point(index, 0.5, wrong=12, documents=3) for index in range(6, 12))
     (step,) = steps_of(series(*points))
-    assert step.suspects.errors == (Moved("omission", 2.0, 12.0),)
-    assert step.suspects.fields == (Moved("lines[].amount", 2.0, 12.0),)
-    assert step.suspects.documents == (1, 3)
+    assert step.circumstances.errors == (Moved("omission", 2.0, 12.0),)
+    assert step.circumstances.fields == (Moved("lines[].amount", 2.0, 12.0),)
+    assert step.circumstances.documents == (1, 3)
+
+
+def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:
+    def parted(*parts: float) -> StepRow:
+        metric = MetricDelta("f1", sum(parts), Parts(*parts))
+        points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
+        points[6] = points[6]._replace(delta=Delta(Overlap("comparable", 1), (metric,)))
+        one = series(*points)
+        heads = tuple(map(sample.headline, points))
+        ((row,),) = [view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows]
+        return row
+
+    assert parted(-0.5, 0.1, 0.0).parts == (Part("outputs", -50.0), Part("ground truth", 10.0))
+    assert parted(-0.4, 0.0, 0.0).parts == ()
 
 
 def test_the_champion_is_the_earliest_of_the_best_so_far() -> None:
@@ -268,7 +285,7 @@ def test_hostile_names_are_escaped() -> None:
     step = one.steps[0]
     nasty = step._replace(
         commit=step.commit._replace(subject=sample.SCRIPT),
-        suspects=step.suspects._replace(
+        circumstances=step.circumstances._replace(
             edits=(EditedFile(sample.SCRIPT, step.commit.sha),), fields=(Moved(sample.SCRIPT, 1.0, 2.0),)
         ),
     )

@@ -77,15 +77,9 @@ def test_the_example_of_the_methods_page() -> None:
 
 
 def test_every_change_of_an_exact_series_is_a_step() -> None:
-    assert levels([0.8] * 6 + [0.7] * 4 + [0.71] * 2) == Levels(
-        (
-            Level(0, 6, 6, pytest.approx(0.8)),
-            Level(6, 10, 4, pytest.approx(0.7)),
-            Level(10, 12, 2, pytest.approx(0.71)),
-        ),
-        0.0,
-        (),
-    )
+    found = levels([0.8] * 6 + [0.7] * 4 + [0.71] * 2)
+    assert bounds(found) == [(0, 6, 0.8), (6, 10, 0.7), (10, 12, 0.71)]
+    assert found.noise == 0.0
 
 
 def test_a_constant_series_is_one_level() -> None:

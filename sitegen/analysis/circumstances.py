@@ -1,13 +1,14 @@
-"""Suspects: what changed between two levels of an eval, and which errors moved with it. Association, not cause."""
+"""Circumstances: what changed between two levels of an eval, and which errors moved with it. Association, not cause."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.model.deltas import MetricDelta
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.regressions import EditedFile, Moved, Suspects
+from sitegen.model.regressions import Circumstances, EditedFile, Moved
 from sitegen.model.series import Point
 from sitegen.model.timeline import Edit
 
@@ -19,10 +20,10 @@ FIELDS: Final = 3
 """Attributes that are named."""
 
 
-def suspects(points: Sequence[Point], before: range, after: range, *, worse: bool) -> Suspects:
-    """What changed from the last point of one stretch to the first of the next.
+def circumstances(points: Sequence[Point], before: range, after: range, *, metric: str, worse: bool) -> Circumstances:
+    """What changed from the last point of one stretch to the first of the next, for a metric that stepped there.
 
-    Edits of instructions are suspects of new outputs alone: a re-scored point holds the old output, whatever was edited
+    Edits of instructions have to do with new outputs alone: a re-scored point holds the old output, whatever was edited
     since. They count from the last output of an earlier commit on, because of several outputs of one commit history
     does not say which its edits came before.
     """
@@ -31,7 +32,7 @@ def suspects(points: Sequence[Point], before: range, after: range, *, worse: boo
     causes = tuple(dict.fromkeys(cause for point in between for cause in point.snapshot.cause))
     edits = _edits(points, first) if "outputs" in causes else []
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
-    return Suspects(
+    return Circumstances(
         causes=causes,
         output=points[first].scorecard.status,
         edits=tuple(EditedFile(edit.path, edit.commit.sha) for edit in edits[:EDITS]),
@@ -39,7 +40,13 @@ def suspects(points: Sequence[Point], before: range, after: range, *, worse: boo
         documents=_documents(points[before[-1]], points[first]),
         errors=_errors(old, new),
         fields=_fields(old, new, worse=worse),
+        delta=_delta(points[first], metric) if first == last + 1 else None,
     )
+
+
+def _delta(point: Point, metric: str) -> MetricDelta | None:
+    """Against the point before it."""
+    return next((one for one in point.delta.metrics if one.name == metric), None) if point.delta else None
 
 
 def _edits(points: Sequence[Point], first: int) -> list[Edit]:
