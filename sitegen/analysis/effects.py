@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from sitegen.analysis.versions import EvalPeak
 from sitegen.model.series import Effect, EvalSummary, Window
 
 
@@ -28,7 +29,25 @@ class EffectIndex:
         return tuple(
             _effect(summary, window)
             for summary, window in self._at.get(position, ())
-            if path is None or path in self._driven_by.get(summary.info.id, (path,))
+            if path is None or self.drives(path, summary.info.id)
+        )
+
+    def drives(self, path: str, eval_id: str) -> bool:
+        """Whether the file is one of those that drive the eval."""
+        return path in self._driven_by.get(eval_id, (path,))
+
+    def peaks(self, path: str) -> tuple[EvalPeak, ...]:
+        """The best output of each eval that the file drives, in the order of the evals."""
+        return tuple(
+            EvalPeak(
+                summary.info.id,
+                summary.info.name,
+                summary.specs[0],
+                summary.headlines[summary.peak.at],
+                summary.peak,
+            )
+            for summary in self._summaries.values()
+            if summary.peak and self.drives(path, summary.info.id)
         )
 
     def spoken_for(self, eval_id: str, first: int) -> Iterator[int]:

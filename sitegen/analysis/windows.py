@@ -15,7 +15,8 @@ from typing import Final
 from sitegen.analysis.points import instructions_of, recorded_after
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta
-from sitegen.model.series import Point, Window
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Peak, Point, Window
 from sitegen.model.timeline import Edit, Snapshot
 
 SHORTEST_ID: Final = 7
@@ -24,16 +25,35 @@ BEFORE_ANY: Final = -1
 """Stands for the position of an edit, where an output was made before all of them."""
 
 
-def windows(points: Sequence[Point], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> tuple[Window, ...]:
+def spoken_for(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> list[int]:
+    """Of each point the position of the edit that it speaks for, or ``BEFORE_ANY``, also if that is unknown.
+
+    Args:
+        snapshots: of an eval, in series order.
+        edits: of the instructions that drive it, by commit.
+        made_with: of each snapshot what ``instructions_of`` says.
+
+    """
+    commits = sorted({*(one.commit for one in snapshots), *(one.commit for one in edits)}, key=_position)
+    edited = sorted({edit.commit.position for edit in edits})
+    of_iteration: dict[int, int] = {}
+    found = []
+    for snapshot, commit in zip(snapshots, made_with, strict=True):
+        if "outputs" in snapshot.cause or snapshot.iteration not in of_iteration:
+            made = _made_at(snapshot, edits, commits, commit)
+            of_iteration[snapshot.iteration] = _last(edited, made.position) if made else BEFORE_ANY
+        found.append(of_iteration[snapshot.iteration])
+    return found
+
+
+def windows(points: Sequence[Point], speaks: Sequence[int]) -> tuple[Window, ...]:
     """The windows of an eval, by edit: each with its last output, and the last point before that of an earlier edit.
 
     Args:
         points: of the eval, with what changed since the one before.
-        edits: of the instructions that drive the eval, by commit.
-        made_with: of each point what ``instructions_of`` says.
+        speaks: what ``spoken_for`` says of them.
 
     """
-    speaks = _spoken_for([point.snapshot for point in points], edits, made_with)
     last = {
         position: index
         for index, (point, position) in enumerate(zip(points, speaks, strict=True))
@@ -54,18 +74,15 @@ def windows(points: Sequence[Point], edits: Sequence[Edit], made_with: Sequence[
     return tuple(sorted(found))
 
 
-def _spoken_for(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> list[int]:
-    """Of each point the position of the edit that it speaks for, or ``BEFORE_ANY``, also if that is unknown."""
-    commits = sorted({*(one.commit for one in snapshots), *(one.commit for one in edits)}, key=_position)
-    edited = sorted({edit.commit.position for edit in edits})
-    of_iteration: dict[int, int] = {}
-    found = []
-    for snapshot, commit in zip(snapshots, made_with, strict=True):
-        if "outputs" in snapshot.cause or snapshot.iteration not in of_iteration:
-            made = _made_at(snapshot, edits, commits, commit)
-            of_iteration[snapshot.iteration] = _last(edited, made.position) if made else BEFORE_ANY
-        found.append(of_iteration[snapshot.iteration])
-    return found
+def peak(points: Sequence[Point], speaks: Sequence[int], spec: MetricSpec) -> Peak | None:
+    """The best output by the newest ground truth and rules; None if none has a headline."""
+    best: Peak | None = None
+    sign = 1 if spec.higher_is_better else -1
+    for index, (point, edit) in enumerate(zip(points, speaks, strict=True)):
+        value = (point.now or point.scorecard).metric(spec.name) if "outputs" in point.snapshot.cause else None
+        if value is not None and (best is None or sign * value >= sign * best.value):
+            best = Peak(index, value, edit)
+    return best
 
 
 def _made_at(

@@ -89,6 +89,17 @@ class Window(NamedTuple):
     """All points from one to the other hold the same documents."""
 
 
+class Peak(NamedTuple):
+    """The best output of an eval, all of them scored by the newest ground truth and rules."""
+
+    at: int
+    """Index of the point in the series; of equal ones the newest."""
+    value: float
+    """Of the headline metric."""
+    edit: int
+    """Position of the edit that the point speaks for; -1: none."""
+
+
 class EvalSummary(NamedTuple):
     """All points of an eval in a few numbers each: what the overview, commits and edits need of every eval."""
 
@@ -108,6 +119,8 @@ class EvalSummary(NamedTuple):
     """Where its level changed, oldest first."""
     windows: tuple[Window, ...] = ()
     """By edit."""
+    peak: Peak | None = None
+    """None if no output has a headline."""
 
 
 class Effect(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from sitegen.analysis.versions import BestVersion, best_versions
+from sitegen.analysis.versions import BestVersion, EvalPeak, best_versions
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.timeline import InstructionHistory
@@ -57,18 +57,15 @@ class Growth(NamedTuple):
 class BestRow(NamedTuple):
     """The best version for one eval."""
 
-    best: BestVersion
+    of: EvalPeak
     name: str
-    label: str
-    """Of the headline metric."""
     number: int
     """Of the edit, from 1."""
     commit: Commit
     version: str | None
     is_newest: bool
-    lost: float | None
-    """The newest version less the best one; None if the newest is not measured."""
-    higher_is_better: bool
+    gone: bool
+    """The file was deleted then."""
     command: str | None
 
 
@@ -106,24 +103,24 @@ def growth(
 
 
 def best_rows(
-    file: InstructionHistory, effects: Sequence[Sequence[Effect]], versions: Sequence[str | None]
+    file: InstructionHistory, peaks: Sequence[EvalPeak], versions: Sequence[str | None]
 ) -> tuple[BestRow, ...]:
     """The best version of a file for each eval; ``versions``: what the file states after each edit."""
-    last = len(file.edits) - 1
-    return tuple(
-        BestRow(
-            best,
-            line(best.name, 80),
-            best.spec.label if best.spec else "F1",
-            best.edit + 1,
-            file.edits[best.edit].commit,
-            versions[best.edit],
-            best.edit == last,
-            None if best.now is None else best.now - best.value,
-            best.spec is None or best.spec.higher_is_better,
-            None if best.edit == last else restore(file.edits[best.edit], file.path),
-        )
-        for best in best_versions(effects)
+    return tuple(_best_row(file, best, versions[best.edit]) for best in best_versions(file.edits, peaks))
+
+
+def _best_row(file: InstructionHistory, best: BestVersion, version: str | None) -> BestRow:
+    edit = file.edits[best.edit]
+    is_newest = best.edit == len(file.edits) - 1
+    return BestRow(
+        best.of,
+        line(best.of.name, 80),
+        best.edit + 1,
+        edit.commit,
+        version,
+        is_newest,
+        edit.new is None,
+        None if is_newest else restore(edit, file.path),
     )
 
 

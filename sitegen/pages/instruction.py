@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.analysis.section_flips import SectionFlips, section_flips
+from sitegen.analysis.versions import EvalPeak
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
@@ -139,13 +140,16 @@ def show_text(content: bytes) -> Shown | None:
     )
 
 
-def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], shown: Shown | None) -> Page:
+def instruction_page(
+    file: InstructionHistory, records: Sequence[EditRecord], shown: Shown | None, peaks: Sequence[EvalPeak] = ()
+) -> Page:
     """The page of a file.
 
     Args:
         file: its whole history.
         records: one an edit, in the order of ``file.edits``.
         shown: the text as it is now, of a deleted file its last one; None if there is none to show.
+        peaks: the best output of each eval that the file drives.
 
     """
     counts = [record.counts for record in records]
@@ -185,7 +189,7 @@ def instruction_page(file: InstructionHistory, records: Sequence[EditRecord], sh
         restore=next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None),
         notes=_notes(file, steps, shown),
         growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
-        best=best_rows(file, effects, [step.version for step in steps]),
+        best=best_rows(file, peaks, [step.version for step in steps]),
         flips=flips,
         more_flips=more_flips,
     )

@@ -13,7 +13,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import HEADLINES, headline, pack_cells, problems, standing, unpack_cells
-from sitegen.analysis.windows import windows
+from sitegen.analysis.windows import peak, spoken_for, windows
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import Flips
@@ -229,7 +229,8 @@ class _EvalWork:
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)
         deleted = self._task.history.deleted
-        found = windows(series.points, self._task.edits, self._told.made_with)
+        speaks = spoken_for(self._snapshots, self._task.edits, self._told.made_with)
+        found = windows(series.points, speaks)
         return EvalDone(
             summary=EvalSummary(
                 info=self._info,
@@ -242,6 +243,7 @@ class _EvalWork:
                 suspects=suspects,
                 steps=steps_of(series),
                 windows=found,
+                peak=peak(series.points, speaks, specs[0]),
             ),
             scorecards=self._cards.new,
             rows=tuple(self._writer.rows),

@@ -33,6 +33,8 @@ class Evals(NamedTuple):
     """(eval id, fields of its newest point)."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
+    new_peaks: frozenset[str] = frozenset()
+    """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
 
 class _Kept(NamedTuple):
@@ -53,6 +55,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
     updates.sort(key=_most_points_first)
     tasks = [_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates]
+    new_peaks: set[str] = set()
     for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
         step(len(task.history.snapshots))
         eval_id = task.info.id
@@ -61,6 +64,9 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         keep_flips(memo, eval_id, done.flips)
         if done.cells is not None:
             memo.put(CELLS, eval_id, done.cells)
+        before = kept.get(stored(eval_id))
+        if before is None or before.summary.peak != done.summary.peak:
+            new_peaks.add(eval_id)
         kept[stored(eval_id)] = _Kept(done.summary, done.attributes, done.problems)
         memo.put(SUMMARY, eval_id, encode(kept[stored(eval_id)]))
         ledger.record(owner(eval_id), done.rows, done.written, done.kept)
@@ -73,6 +79,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         summaries=tuple(one.summary for one in every),
         attributes=tuple((one.summary.info.id, one.attributes) for one in every),
         problems=tuple(problem for one in every for problem in one.problems),
+        new_peaks=frozenset(new_peaks),
     )
 
 

@@ -7,6 +7,7 @@ from itertools import groupby, repeat
 from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.versions import EvalPeak
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
@@ -46,6 +47,8 @@ class InstructionTask(NamedTuple):
     """As an earlier build left it; it may be out of date."""
     pages: tuple[PageRow, ...]
     """What surely stands in the output folder."""
+    peaks: tuple[EvalPeak, ...]
+    """Of the evals that the file drives."""
 
 
 class InstructionDone(NamedTuple):
@@ -150,7 +153,7 @@ class _InstructionWork:
 
     def _finish(self, newest: Newest) -> InstructionDone:
         records = list(map(EditRecord, self._counts, self._task.effects, self._sections))
-        page = instruction_page(self._history, records, newest.shown)
+        page = instruction_page(self._history, records, newest.shown, self._task.peaks)
         self._writer.write(self._owner, page.path, self._renderer.render(page))
         return InstructionDone(
             path=self._history.path,

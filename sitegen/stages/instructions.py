@@ -53,7 +53,7 @@ def write_instructions(
     """Write the files that are touched: by an edit, or by a point that says what an edit did."""
     effects = index_effects(timeline, evals)
     positions = _touched_positions(timeline, effects)
-    touched = [file for file in timeline.instructions if _is_touched(timeline, file, positions)]
+    touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
     for task, done in zip(tasks, pool.map(write_instruction, tasks), strict=True):
         step(len(task.history.edits))
@@ -89,11 +89,15 @@ def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[in
     )
 
 
-def _is_touched(timeline: Timeline, file: InstructionHistory, positions: frozenset[int]) -> bool:
-    if timeline.update.complete:
-        return True
-    return file.path in {one.path for one in timeline.update.instructions} or any(
-        edit.commit.position in positions for edit in file.edits
+def _is_touched(
+    timeline: Timeline, evals: Evals, effects: EffectIndex, file: InstructionHistory, positions: frozenset[int]
+) -> bool:
+    """Whether the file was edited, or new points say what an edit of it did, or which version of it is the best."""
+    return (
+        timeline.update.complete
+        or file.path in {one.path for one in timeline.update.instructions}
+        or any(edit.commit.position in positions for edit in file.edits)
+        or any(effects.drives(file.path, eval_id) for eval_id in evals.new_peaks)
     )
 
 
@@ -108,6 +112,7 @@ def _task(
         sections=_sections(memo, file),
         newest=None if timeline.update.complete else _newest(memo, file),
         pages=ledger.known(owner(file.path)),
+        peaks=effects.peaks(file.path),
     )
 
 

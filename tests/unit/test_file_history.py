@@ -1,14 +1,13 @@
-from sitegen.analysis.versions import BestVersion, best_versions
+from sitegen.analysis.versions import BestVersion, EvalPeak, best_versions
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Effect, Headline
+from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.file_history import Tendency, Track, best_rows, growth
 from sitegen.pages.restore import restore
 from sitegen.render.tracks import Drawn, track
 
 F1 = MetricSpec("f1", "F1", "")
-ERRORS = MetricSpec("errors", "Errors", "", higher_is_better=False)
 
 
 def commit(position: int) -> Commit:
@@ -28,36 +27,30 @@ def effect(eval_id: str, value: float | None, spec: MetricSpec = F1) -> Effect:
 FILE = InstructionHistory("a.md", (edit(1, "old name.md"), edit(2), edit(3)))
 
 
-def test_the_best_version_is_the_newest_of_equal_ones_and_knows_what_the_newest_version_has():
-    effects = [(effect("b", 0.9), effect("a", 0.5)), (effect("b", 0.9),), (effect("b", 0.7), effect("a", 0.6))]
-    assert best_versions(effects) == (
-        BestVersion("a", "A", F1, 2, 0.6, 0.6),
-        BestVersion("b", "B", F1, 1, 0.9, 0.7),
-    )
+def peak(eval_id: str, edit: int) -> EvalPeak:
+    after = effect(eval_id, 0.9).after
+    assert after is not None
+    return EvalPeak(eval_id, eval_id.title(), F1, after, Peak(0, 0.9, edit))
 
 
-def test_a_version_without_output_or_score_is_never_the_best():
-    silent = Effect("a", "A", None, None, (F1,))
-    assert best_versions([(effect("a", None),), (effect("a", 0.1),), (silent,)]) == (
-        BestVersion("a", "A", F1, 1, 0.1, None),
-    )
-    assert best_versions([(silent,), (effect("a", None),)]) == ()
-    assert best_versions([]) == ()
-
-
-def test_the_least_is_the_best_where_lower_is_better():
-    assert best_versions([(effect("a", 3.0, ERRORS),), (effect("a", 5.0, ERRORS),)]) == (
-        BestVersion("a", "A", ERRORS, 0, 3.0, 5.0),
+def test_the_best_version_is_the_one_in_force_at_the_best_output():
+    edits = (edit(3), edit(6))
+    peaks = [peak("d", 7), peak("c", 6), peak("b", 5), peak("a", 2), peak("e", -1)]
+    assert best_versions(edits, peaks) == (
+        BestVersion(peak("b", 5), 0),
+        BestVersion(peak("c", 6), 1),
+        BestVersion(peak("d", 7), 1),
     )
 
 
 def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
-    effects = [(effect("a", 0.9),), (effect("b", 0.8),), (effect("a", 0.5), effect("c", 0.4))]
-    rows = best_rows(FILE, effects, ("1.0", "1.1", "1.2"))
-    assert [(row.name, row.number, row.version, row.is_newest, row.lost, row.command) for row in rows] == [
-        ("A", 1, "1.0", False, 0.5 - 0.9, "git show '0000000:old name.md' > a.md"),
-        ("B", 2, "1.1", False, None, "git checkout 0000000 -- a.md"),
-        ("C", 3, "1.2", True, 0.0, None),
+    file = InstructionHistory("a.md", (*FILE.edits[:2], edit(3, gone=True), edit(4)))
+    rows = best_rows(file, [peak("a", 1), peak("b", 2), peak("c", 3), peak("d", 9)], ("1.0", "1.1", None, "1.2"))
+    assert [(row.name, row.number, row.version, row.is_newest, row.gone, row.command) for row in rows] == [
+        ("A", 1, "1.0", False, False, "git show '0000000:old name.md' > a.md"),
+        ("B", 2, "1.1", False, False, "git checkout 0000000 -- a.md"),
+        ("C", 3, None, False, True, None),
+        ("D", 4, "1.2", True, False, None),
     ]
 
 

@@ -1,11 +1,12 @@
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.points import instructions_of
-from sitegen.analysis.windows import windows
+from sitegen.analysis.versions import EvalPeak
+from sitegen.analysis.windows import peak, spoken_for, windows
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
-from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Window
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 
 F1 = MetricSpec("f1", "F1", "")
@@ -29,10 +30,9 @@ def snapshot(
 
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
-    card = Scorecard("scored", Counts(), (), (), ())
-    points = [Point(one, card, (), delta=delta(0, 0, 0)) for one in snapshots]
+    points = [Point(one, card(None), (), delta=delta(0, 0, 0)) for one in snapshots]
     made_with = [instructions_of(one, every) for one in snapshots]
-    return [window[:3] for window in windows(points, every, made_with)]
+    return [window[:3] for window in windows(points, spoken_for(snapshots, every, made_with))]
 
 
 def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Delta:
@@ -83,17 +83,34 @@ def test_an_output_that_is_scored_again_speaks_for_the_edit_it_was_made_with():
 
 
 def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
-    card = Scorecard("scored", Counts(), (), (), ())
     deltas = [None, delta(0, 0.25, 0.5), delta(0.125, 0, 0), delta(0, 0.25, 0, bridged=True), None]
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
-    points = [Point(at, card, (), delta=one) for at, one in zip(places, deltas, strict=True)]
+    points = [Point(at, card(None), (), delta=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    assert windows(points, every, [instructions_of(at, every) for at in places]) == (
+    speaks = spoken_for(places, every, [instructions_of(at, every) for at in places])
+    assert windows(points, speaks) == (
         Window(1, None, 0),
         Window(4, 1, 2, 0.0),
         Window(6, 2, 3, 0.25, False),
         Window(8, 3, 4, None, False),
     )
+
+
+def card(value: float | None) -> Scorecard:
+    return Scorecard("scored", Counts(), (Metric("f1", value),), (), ())
+
+
+def test_the_peak_is_the_newest_of_the_best_outputs_by_the_rules_of_now():
+    points = [
+        Point(snapshot(1, 2), card(0.9), (), now=card(0.5)),
+        Point(snapshot(2, 3), card(0.1), (), now=card(0.75)),
+        Point(snapshot(3, 4), card(0.1), (), now=card(0.75)),
+        Point(snapshot(3, 5, "mapping"), card(0.75), ()),
+        Point(snapshot(4, 6), card(None), ()),
+    ]
+    assert peak(points, [1, 1, 4, 4, 4], F1) == Peak(2, 0.75, 4)
+    assert peak(points, [1, 1, 4, 4, 4], F1._replace(higher_is_better=False)) == Peak(0, 0.5, 1)
+    assert peak(points[4:], [4], F1) is None
 
 
 def headline(value: float | None) -> Headline:
@@ -119,6 +136,14 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     assert index.around(4) == ()
     assert index.positions() == (3, 5)
     assert list(index.spoken_for("a", 1)) == [5]
+    assert (index.drives("a.md", "a"), index.drives("a.md", "b"), index.drives("b.md", "b")) == (True, False, True)
+
+
+def test_peaks_are_those_of_the_evals_that_a_file_drives():
+    best = Peak(1, 0.75, 5)
+    index = EffectIndex([summary("a")._replace(peak=best), summary("b")], {"a": frozenset({"a.md"})})
+    assert index.peaks("a.md") == (EvalPeak("a", "a", F1, headline(0.75), best),)
+    assert index.peaks("b.md") == ()
 
 
 def test_the_mean_is_over_evals_with_a_change():
