@@ -36,7 +36,7 @@ STYLES: Final = (
 )
 """Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
 
-SCRIPTS: Final = ("dom", "toggle", "trend", "tables", "spans", "sort", "search")
+SCRIPTS: Final = ("dom", "toggle", "trend", "compare", "tables", "spans", "sort", "search")
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
 
 
@@ -132,6 +132,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
     from sitegen.render import (
         changes,
         charts,
+        compare_rows,
         diff_rows,
         edit_rows,
         field_rows,
@@ -202,6 +203,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         links=links,
         changes=changes,
         charts=charts,
+        compare_rows=compare_rows,
         heat=heat,
         trend_chart=trend_chart,
         trend_rows=trend_rows,

@@ -24,6 +24,7 @@ from sitegen.model.site import Page
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
+from sitegen.pages.compare import compare_page
 from sitegen.pages.exports import results_json, series_files
 from sitegen.pages.focus import focus_of
 from sitegen.pages.report import Past, is_bounded, report_page
@@ -271,5 +272,6 @@ class _EvalWork:
 def eval_pages(series: Series, suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
     """The pages of an eval that show all of its points, in the order in which they are read."""
     yield trend_page(series)
+    yield compare_page(series)
     if suspects:
         yield suspect_truth_page(series, suspects)

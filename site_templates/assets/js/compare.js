@@ -1,0 +1,250 @@
+/* Any two points of an eval, computed from the page's data as sitegen/analysis/flips.py and stats/significance.py do.
+   The choice is in the address: #a=0012&b=0015. */
+const ABSENT = 6, LISTED = 200, FEW = 25;
+const FATES = [
+  ["broken", "Broken", "right before, wrong after"],
+  ["fixed", "Fixed", "wrong before, right after"],
+  ["still_wrong", "Still wrong", "wrong on both sides"],
+  ["appeared", "Appeared", "errors whose document or expected item was not there before"],
+  ["vanished", "Vanished", "errors whose document or expected item is not there after"],
+];
+const isWrong = run => run !== null && run.state >= 2 && run.state < ABSENT;
+
+/** McNemar's test of paired answers: exact for few, else chi-square with continuity correction. Null without pairs. */
+function mcnemar(onlyFirst, onlySecond, pairs) {
+  const discordant = onlyFirst + onlySecond;
+  if (discordant >= FEW) {
+    const statistic = Math.max(0, Math.abs(onlyFirst - onlySecond) - 1) ** 2 / discordant;
+    return erfc(Math.sqrt(statistic / 2));
+  }
+  if (!pairs) return null;
+  let tail = 0, ways = 1;
+  for (let number = 0; number <= Math.min(onlyFirst, onlySecond); number += 1) {
+    tail += ways;
+    ways = ways * (discordant - number) / (number + 1);
+  }
+  return Math.min(1, 2 * tail / 2 ** discordant);
+}
+
+/** The complement of the error function, for x from 0: a series, then a continued fraction. */
+function erfc(x) {
+  if (x < 3) {
+    let term = x, sum = x;
+    for (let n = 1; term > 1e-17 * sum; n += 1) {
+      term *= 2 * x * x / (2 * n + 1);
+      sum += term;
+    }
+    return 1 - 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
+  }
+  let fraction = x;
+  for (let n = 80; n > 0; n -= 1) fraction = x + n / 2 / fraction;
+  return Math.exp(-x * x) / Math.sqrt(Math.PI) / fraction;
+}
+
+class Comparison {
+  constructor(card) {
+    this.data = JSON.parse($("script", card).textContent);
+    this.result = $("[data-result]", card);
+    this.selects = $$("select", card);
+    this.points = this.data.points;
+    this.last = this.points.length - 1;
+    for (const select of this.selects) {
+      select.append(...this.points.map((point, index) => this.option(point, index)).reverse());
+      select.addEventListener("change", () => this.choose(...this.selects.map(one => +one.value)));
+    }
+    $("[data-swap]", card).addEventListener("click", () => this.choose(this.b, this.a));
+    $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
+    $("[data-best]", card).addEventListener("click", () => this.choose(this.best(), this.last));
+    addEventListener("hashchange", () => this.restore());
+    this.restore();
+  }
+
+  option(point, index) {
+    const [value] = point.values, number = value === null ? "" : ` · ${this.data.metrics[0][0]} ${value.toFixed(3)}`;
+    const option = element("option", "", `${point.label}${point.again ? " (scored again)" : ""} · ${point.day}${number}`);
+    option.value = index;
+    return option;
+  }
+
+  /** The best point before the newest, of equals the earliest; the one before the newest if none has a value. */
+  best() {
+    const sign = this.data.metrics[0][1] ? 1 : -1;
+    let best = -1;
+    this.points.slice(0, -1).forEach(({ values: [value] }, index) => {
+      if (value !== null && (best < 0 || sign * value > sign * this.points[best].values[0])) best = index;
+    });
+    return best < 0 ? this.last - 1 : best;
+  }
+
+  restore() {
+    const kept = new URLSearchParams(location.hash.slice(1));
+    const [a, b] = ["a", "b"].map(name => this.points.findIndex(point => point.slug === kept.get(name)));
+    this.show(a < 0 ? this.best() : a, b < 0 ? this.last : b);
+  }
+
+  choose(a, b) {
+    setHash(new URLSearchParams({ a: this.points[a].slug, b: this.points[b].slug }).toString());
+    this.show(a, b);
+  }
+
+  show(a, b) {
+    [this.a, this.b] = [a, b];
+    this.selects.forEach((select, index) => { select.value = [a, b][index]; });
+    const found = this.compare(a, b);
+    const lists = FATES.filter(([fate]) => found[fate].length).map(names => this.list(found[names[0]], ...names));
+    this.result.replaceChildren(this.summary(found), this.numbers(), ...lists);
+  }
+
+  /* ---- computing ---- */
+  compare(a, b) {
+    const held = this.data.held.map(switches => [a, b].map(index => switches.filter(start => start <= index).length % 2 === 1));
+    const found = { byTruth: 0, held };
+    for (const [fate] of FATES) found[fate] = [];
+    for (const [document, field, path, extra, runs] of this.data.cells) {
+      const before = this.at(runs, a), after = this.at(runs, b), fate = this.fate(before, after, held[document].every(Boolean));
+      if (fate === null) continue;
+      found[fate].push({ document, field, path, extra, before, after });
+      const there = [before, after].filter(run => run !== null && run.state !== ABSENT);
+      const flipped = fate === "fixed" || fate === "broken";
+      if (flipped && there.length === 2 && before.expected !== after.expected) found.byTruth += 1;
+    }
+    found.common = held.filter(sides => sides[0] && sides[1]).length;
+    found.p = mcnemar(found.broken.length, found.fixed.length, found.common);
+    return found;
+  }
+
+  at(runs, index) {
+    let place = -1;
+    for (let k = 0; k < runs.length && runs[k] <= index; k += 4) place = k;
+    return place < 0 ? null : { state: runs[place + 1], expected: runs[place + 2], actual: runs[place + 3] };
+  }
+
+  fate(before, after, held) {
+    const was = isWrong(before), is = isWrong(after);
+    if (!was && !is) return null;
+    const states = [before, after].filter(run => run !== null && run.state !== ABSENT).map(run => run.state);
+    if (states.length === 1 && !(held && states[0] === 3)) return is ? "appeared" : "vanished";
+    return was && is ? "still_wrong" : is ? "broken" : "fixed";
+  }
+
+  /* ---- drawing ---- */
+  summary(found) {
+    const count = fate => found[fate].length.toLocaleString("en"), said = element("p"), p = element("data");
+    said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
+    if (found.p === null) said.append("The two hold nothing in common.");
+    else {
+      p.value = found.p;
+      p.textContent = found.p < 0.001 ? "< 0.001" : found.p.toFixed(3);
+      said.append("By McNemar’s test p is ", p, `: these flips ${found.p < 0.05 ? "are more than chance" : "may be chance"}.`);
+    }
+    if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
+    const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
+    if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
+    const box = element("div", "card-b compared");
+    box.append(this.side("Before", this.a), this.side("After", this.b), said);
+    return box;
+  }
+
+  side(name, index) {
+    const point = this.points[index], line = element("p"), link = element("a", "", point.label);
+    link.href = `${point.slug}.html`;
+    line.append(element("b", "", name), " ", link, " ", element("span", "sha", point.short), ` ${point.subject}`);
+    return line;
+  }
+
+  numbers() {
+    const [before, after] = [this.points[this.a], this.points[this.b]], body = element("tbody");
+    this.data.metrics.forEach(([label, higher], k) => {
+      body.append(this.row(element("td", "", label), before.values[k], after.values[k], 3, Boolean(higher)));
+    });
+    this.data.errors.forEach((word, k) => {
+      if (!word) return;
+      const name = element("td"), type = element("span", "type");
+      type.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), word[0].toUpperCase() + word.slice(1));
+      name.append(type);
+      body.append(this.row(name, before.errors[k], after.errors[k], 0, false));
+    });
+    return this.table(["Metric", "Before", "After", "Change"], body, "num");
+  }
+
+  row(name, before, after, digits, higherIsBetter) {
+    const row = element("tr"), known = before !== null && after !== null, change = known ? after - before : 0;
+    const text = value => (value === null ? "—" : digits ? value.toFixed(digits) : value.toLocaleString("en"));
+    row.append(name, element("td", "num", text(before)), element("td", "num", text(after)));
+    const cell = element("td", "num"), size = Math.abs(change);
+    if (!known) cell.append("—");
+    else if (!change) cell.append(element("span", "delta", "no change"));
+    else {
+      const written = digits && size < 0.0005 ? "< 0.001" : text(size);
+      cell.append(element("span", `delta ${change > 0 === higherIsBetter ? "up" : "dn"}`, `${change > 0 ? "▲" : "▼"} ${written}`));
+    }
+    row.append(cell);
+    return row;
+  }
+
+  list(cells, fate, title, note) {
+    const section = element("section"), head = element("div", "card-h"), body = element("tbody");
+    head.append(element("h3", "grow", `${title}: ${cells.length.toLocaleString("en")}`), element("span", "note", note));
+    section.dataset.fate = fate;
+    body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
+    section.append(head, this.table(["Where", "Expected", "Before", "After"], body, "", "flipped", title));
+    if (cells.length > LISTED) section.append(element("p", "rest", `${(cells.length - LISTED).toLocaleString("en")} more are not listed here.`));
+    return section;
+  }
+
+  cell({ document, field, path, extra, before, after }) {
+    const row = element("tr"), where = element("td"), link = element("a"), expected = element("td", "sides");
+    link.href = `fields/${this.data.fields[field]}`;
+    link.append(element("code", "", visible(path)));
+    where.append(link);
+    if (this.data.documents[document]) where.append(" ", element("span", "doc", visible(this.data.documents[document])));
+    if (extra) where.append(" ", element("span", "pill", "extra item"));
+    const there = [after, before].filter(run => run !== null && run.state !== ABSENT);
+    expected.dir = "auto";
+    expected.append(this.value(there[0].expected, "blank"));
+    if (there.length === 2 && before.expected !== after.expected) {
+      expected.append(element("i", "", ` was ${visible(this.data.texts[before.expected] ?? "blank")}`));
+    }
+    row.append(where, expected, this.given(before), this.given(after));
+    return row;
+  }
+
+  given(run) {
+    if (run === null || run.state === ABSENT) { const none = element("td"); none.append(element("i", "", "not there")); return none; }
+    const cell = element("td", "sides"), wrong = isWrong(run);
+    const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? LETTERS[run.state - 2] : "✓");
+    mark.title = wrong ? this.data.errors[run.state - 2] : "right";
+    cell.dir = "auto";
+    cell.append(mark, " ", this.value(run.actual, run.state === 1 ? "blank" : "missing"));
+    return cell;
+  }
+
+  value(place, none) {
+    const text = this.data.texts[place];
+    return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
+  }
+
+  table(names, body, className, kind, label) {
+    const box = element("div", "tw"), table = element("table", kind), head = element("thead"), row = element("tr");
+    names.forEach((name, k) => {
+      const cell = element("th", k ? className : "", name);
+      cell.scope = "col";
+      row.append(cell);
+    });
+    head.append(row);
+    table.append(head, body);
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", label ?? "Metrics");
+    box.append(table);
+    return box;
+  }
+}
+
+/** What cannot be seen, or turns the direction of writing, made visible: ‹U+202E›. */
+function visible(text) {
+  return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g,
+    one => `‹U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
+}
+
+for (const card of $$("[data-compare]")) new Comparison(card);

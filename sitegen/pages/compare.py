@@ -1,0 +1,191 @@
+"""Two points of an eval side by side: metrics, errors by type, and which cells were fixed and broken.
+
+The newest point is compared here with the one before it and with the best one; any other pair is computed in the
+browser, from the data of ``compare_data``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sitegen.analysis.champion import champions
+from sitegen.analysis.flips import flipped_cells, held_documents
+from sitegen.model.cells import Run, State
+from sitegen.model.flips import CellFlip, Fate
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.compare_data import compare_data
+from sitegen.pages.tallies import errors_by_type
+from sitegen.pages.values import written
+from sitegen.stats.significance import mcnemar
+
+ROWS: Final = 50
+"""Cells of each fate that are listed."""
+
+FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
+"""In the order in which they are listed."""
+
+
+class Side(NamedTuple):
+    """One of the two points."""
+
+    slug: str
+    label: str
+    file: str
+    sha: str
+    short: str
+    subject: str
+    committed_at: str
+
+
+class Valued(NamedTuple):
+    """A metric on both sides."""
+
+    spec: MetricSpec
+    before: float | None
+    after: float | None
+
+    @property
+    def change(self) -> float | None:
+        """After minus before; None unless both are defined."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+
+class ComparedCell(NamedTuple):
+    """A cell that is wrong on one side at least."""
+
+    path: str
+    document: str
+    extra: bool
+    file: str
+    """The page of its field, as seen from this one."""
+    expected: str | None
+    expected_before: str | None
+    """None if the same was expected."""
+    before: tuple[State, str | None]
+    after: tuple[State, str | None]
+
+
+class Listed(NamedTuple):
+    """The cells of one fate."""
+
+    fate: Fate
+    total: int
+    cells: tuple[ComparedCell, ...]
+    """At most ``ROWS``."""
+
+
+class Pair(NamedTuple):
+    """One point against a later one."""
+
+    before: Side
+    after: Side
+    metrics: tuple[Valued, ...]
+    errors: tuple[tuple[int, int], ...]
+    """(before, after) of each of ``ERROR_TYPES``."""
+    lists: tuple[Listed, ...]
+    """In the order of ``FATES``."""
+    by_truth: int
+    """Of the fixed and broken cells, those whose expected value changed."""
+    p_value: float | None
+    """McNemar's test of the fixed against the broken cells; None if the points hold no document in common."""
+    common: int
+    only_before: int
+    only_after: int
+    """Documents that both points hold, and that one of them does."""
+
+    def number(self, fate: Fate) -> int:
+        """How many cells."""
+        return next(one.total for one in self.lists if one.fate == fate)
+
+
+@dataclass(frozen=True, slots=True)
+class CompareView:
+    """What ``pages/compare.html`` shows."""
+
+    info: EvalInfo
+    pairs: tuple[tuple[str, Pair], ...]
+    """(in words what the newest point is compared with, the comparison); empty for fewer than two points."""
+    data: dict[str, Any] | None
+    """For the script; None if only these pairs can be shown."""
+    points: int
+    choosable: int
+    nav: str = "overview"
+
+
+def compare_page(series: Series) -> Page:
+    """The page of one eval, which exists for one point or none too."""
+    last = len(series.points) - 1
+    pairs = []
+    if last > 0:
+        pairs.append(("The newest point and the one before it", _pair(series, last - 1, last)))
+        best = best_before(series)
+        if best is not None and best != last - 1:
+            pairs.append(("The newest point and the best one before it", _pair(series, best, last)))
+    data = compare_data(series)
+    view = CompareView(series.info, tuple(pairs), data, len(series.points), len(data["points"]) if data else 0)
+    return Page(links.compare(series.info.id), "pages/compare.html", view)
+
+
+def best_before(series: Series) -> int | None:
+    """The point, before the newest, with the best headline so far; None if none has one."""
+    spec = series.specs[0]
+    values = [point.scorecard.metric(spec.name) for point in series.points[:-1]]
+    return champions(values, higher_is_better=spec.higher_is_better)[-1] if values else None
+
+
+def _pair(series: Series, before: int, after: int) -> Pair:
+    first, last = series.points[before], series.points[after]
+    flips: dict[Fate, list[CellFlip]] = {fate: [] for fate in FATES}
+    for flip in flipped_cells(series.cells, before, after):
+        flips[flip.fate].append(flip)
+    held = [(bool(points[before]), bool(points[after])) for points in held_documents(series.cells).values()]
+    common = held.count((True, True))
+    p_value = mcnemar(len(flips["broken"]), len(flips["fixed"]), common).p_value
+    return Pair(
+        before=_side(series.info, first),
+        after=_side(series.info, last),
+        metrics=tuple(
+            Valued(spec, first.scorecard.metric(spec.name), last.scorecard.metric(spec.name)) for spec in series.specs
+        ),
+        errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
+        lists=tuple(Listed(fate, len(some), _listed(series.info, some[:ROWS])) for fate, some in flips.items()),
+        by_truth=sum(flip.by_truth for fate in FATES for flip in flips[fate]),
+        p_value=p_value,
+        common=common,
+        only_before=held.count((True, False)),
+        only_after=held.count((False, True)),
+    )
+
+
+def _side(info: EvalInfo, point: Point) -> Side:
+    at = point.snapshot
+    file = links.report(info.id, at.slug).rpartition("/")[2]
+    return Side(at.slug, at.label, file, at.commit.sha, at.commit.short, at.commit.subject, at.commit.committed_at)
+
+
+def _listed(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
+    home = links.eval_trend(info.id).rpartition("/")[0] + "/"
+    absent = Run(0, "absent", "", "")
+    found = []
+    for flip in flips:
+        before, after = flip.before or absent, flip.after or absent
+        now = before if after.state == "absent" else after
+        both = "absent" not in (before.state, after.state)
+        found.append(
+            ComparedCell(
+                flip.cell.path,
+                flip.cell.document,
+                flip.cell.extra,
+                links.field(info.id, flip.cell.attribute).removeprefix(home),
+                written(now.expected),
+                written(before.expected) if both and before.expected != after.expected else None,
+                (before.state, written(before.actual)),
+                (after.state, written(after.actual)),
+            )
+        )
+    return tuple(found)

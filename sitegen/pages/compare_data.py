@@ -1,0 +1,131 @@
+"""What the page of comparisons computes from: every cell that was ever wrong, through the newest points of an eval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from sitegen.analysis.flips import held_documents
+from sitegen.model.cells import Cell, CellMap, State
+from sitegen.model.series import Point, Series
+from sitegen.pages import links
+from sitegen.pages.tallies import errors_by_type
+from sitegen.pages.values import written
+
+STATES: Final[tuple[State, ...]] = (
+    "correct",
+    "true_negative",
+    "omission",
+    "hallucination",
+    "wrong_value",
+    "format_error",
+    "absent",
+)
+"""States are written as their place in this list; 2 to 5 are errors."""
+
+BOUND: Final = 250_000
+"""Characters of the data; with more, the oldest points are left out until it fits."""
+
+MOST: Final = 500
+"""Points that can be chosen."""
+
+FEWEST: Final = 3
+"""With fewer points there is nothing to choose."""
+
+
+def compare_data(series: Series) -> dict[str, Any] | None:
+    """The data for as many of the newest points as fit; None if those are too few to choose from."""
+    count = min(len(series.points), MOST)
+    while count >= FEWEST:
+        data = _data(series, len(series.points) - count)
+        if len(json.dumps(data, ensure_ascii=False)) <= BOUND:
+            return data
+        count //= 2
+    return None
+
+
+def _data(series: Series, first: int) -> dict[str, Any]:
+    """From point ``first`` on. Indices of points count from it; a run before it begins at 0."""
+    cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
+    documents = held_documents(series.cells)
+    place = {document: index for index, document in enumerate(documents)}
+    fields = {cell.attribute: None for cell in cells.cells}
+    at = {attribute: index for index, attribute in enumerate(fields)}
+    texts = _Texts()
+    rows = [
+        [
+            place[cell.document],
+            at[cell.attribute],
+            cell.path,
+            int(cell.extra),
+            [
+                number
+                for run in _from(cell, first)
+                for number in (
+                    max(0, run.start - first),
+                    STATES.index(run.state),
+                    texts.place(run.expected),
+                    texts.place(run.actual),
+                )
+            ],
+        ]
+        for cell in cells.cells
+    ]
+    return {
+        "points": [_point(series, point) for point in series.points[first:]],
+        "metrics": [[spec.label, int(spec.higher_is_better)] for spec in series.specs],
+        "noun": series.info.nouns.documents,
+        "documents": list(documents),
+        "held": [_switches(held[first:]) for held in documents.values()],
+        "fields": [links.field(series.info.id, attribute).partition("/fields/")[2] for attribute in fields],
+        "errors": list(series.info.nouns.errors),
+        "cells": rows,
+        "texts": texts.written,
+    }
+
+
+def _ever_wrong(cells: Iterable[Cell], first: int) -> Iterator[Cell]:
+    """A cell that was always right is right on both sides of any pair."""
+    return (cell for cell in cells if any(run.is_wrong for run in _from(cell, first)))
+
+
+def _from(cell: Cell, first: int) -> tuple[Any, ...]:
+    """The runs that reach the point ``first`` or begin later."""
+    later = [index for index, run in enumerate(cell.runs) if run.start > first]
+    return cell.runs[max(0, (later[0] if later else len(cell.runs)) - 1) :]
+
+
+def _switches(held: bytearray) -> list[int]:
+    """The points at which it changes whether a document is held, which it is not before the first."""
+    return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
+
+
+def _point(series: Series, point: Point) -> dict[str, Any]:
+    at, card = point.snapshot, point.scorecard
+    return {
+        "slug": at.slug,
+        "label": at.label,
+        "sha": at.commit.sha,
+        "short": at.commit.short,
+        "day": at.commit.committed_at[:10],
+        "subject": at.commit.subject[:80],
+        "again": int("outputs" not in at.cause),
+        "values": [card.metric(spec.name) for spec in series.specs],
+        "errors": errors_by_type(card.counts),
+    }
+
+
+class _Texts:
+    """Each text once; equal places mean equal values."""
+
+    def __init__(self) -> None:
+        self.written: list[str | None] = []
+        self._known: dict[str, int] = {}
+
+    def place(self, text: str) -> int:
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = len(self.written)
+            self.written.append(written(text))
+        return found

@@ -1,0 +1,74 @@
+"""The tables of two points side by side, as escaped f-strings; ``assets/js/compare.js`` writes the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.model.cells import State
+from sitegen.model.metrics import Nouns
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.pages.compare import ComparedCell, Pair, Valued
+from sitegen.pages.labels import ERROR_LETTERS
+from sitegen.render.cells import text
+from sitegen.render.formats import breakable, number, signed
+from sitegen.render.rows import type_name
+
+_BLANK: Final = "<i>blank</i>"
+_MISSING: Final = "<i>missing</i>"
+_LETTERS: Final[dict[State, str]] = dict(ERROR_LETTERS.items())
+
+
+def numbers(pair: Pair, nouns: Nouns) -> Markup:
+    """A row for each metric, then one for each type of errors: before, after, change."""
+    kinds = [
+        _row(type_name(kind, nouns), f"{before:,}", f"{after:,}", signed(after - before, 0, lower_is_better=True))
+        for kind, word, (before, after) in zip(ERROR_TYPES, nouns.errors, pair.errors, strict=True)
+        if word
+    ]
+    return Markup("".join([*map(_metric, pair.metrics), *kinds]))
+
+
+def _metric(one: Valued) -> str:
+    change = signed(one.change, lower_is_better=not one.spec.higher_is_better)
+    return _row(text(one.spec.label), number(one.before), number(one.after), change)
+
+
+def _row(*cells: str) -> str:
+    name, *rest = cells
+    return f"<tr><td>{name}{''.join(f'<td class=num>{cell}' for cell in rest)}\n"
+
+
+def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:
+    """Where each cell stands, what was expected, and what both points gave."""
+    return Markup("".join([_cell(one, nouns) for one in some]))
+
+
+def _cell(one: ComparedCell, nouns: Nouns) -> str:
+    document = f' <span class="doc">{text(one.document)}</span>' if one.document else ""
+    extra = ' <span class="pill">extra item</span>' if one.extra else ""
+    was = f"<i> was {text(one.expected_before)}</i>" if one.expected_before is not None else ""
+    return (
+        f'<tr><td><a href="{text(one.file)}"><code>{breakable(text(one.path))}</code></a>{document}{extra}'
+        f'<td class="sides" dir=auto>{_value(one.expected, _BLANK)}{was}{_side(one.before, nouns)}'
+        f"{_side(one.after, nouns)}\n"
+    )
+
+
+def _side(side: tuple[State, str | None], nouns: Nouns) -> str:
+    state, actual = side
+    if state == "absent":
+        return "<td><i>not there</i>"
+    if state in _LETTERS:
+        word = text(nouns.errors[ERROR_TYPES.index(state)])
+        mark = f'<span class="t {state}" title="{word}">{_LETTERS[state]}</span>'
+    else:
+        mark = '<span class="ok" title="right">✓</span>'
+    missing = _BLANK if state == "true_negative" else _MISSING
+    return f'<td class="sides" dir=auto>{mark} {_value(actual, missing)}'
+
+
+def _value(value: str | None, none: str) -> str:
+    return none if value is None else text(value) or _BLANK
