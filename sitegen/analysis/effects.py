@@ -73,6 +73,6 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
 
 
 def mean_change(effects: Iterable[Effect]) -> float | None:
-    """The mean change of the headline over the evals where it is defined on both sides; None if it is nowhere."""
-    changes = [effect.change for effect in effects if effect.change is not None]
+    """The mean change of the headline that outputs made, over the evals where it is defined; None if it is nowhere."""
+    changes = [effect.by_outputs for effect in effects if effect.by_outputs is not None]
     return sum(changes) / len(changes) if changes else None

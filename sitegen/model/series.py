@@ -151,3 +151,8 @@ class Effect(NamedTuple):
             return None
         first, last = self.before.values[0], self.after.values[0]
         return None if first is None or last is None else last - first
+
+    @property
+    def by_outputs(self) -> float | None:
+        """The change less what ground truth and rules made of it; the whole change where that is undefined."""
+        return self.change if self.change is None or self.by_rules is None else self.change - self.by_rules

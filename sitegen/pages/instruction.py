@@ -46,7 +46,7 @@ class EvalChange(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """The effects of an edit in a few numbers. Changes are signed so that up is better."""
+    """The effects of an edit in a few numbers. Changes are those that outputs made, signed so that up is better."""
 
     measured: int
     """Evals with output before and after."""
@@ -232,8 +232,9 @@ def impact(effects: Sequence[Effect]) -> Impact:
     """The effects of one edit in a few numbers."""
     changes = []
     for effect in effects:
-        if effect.change is not None:
-            better = effect.change if not effect.specs or effect.specs[0].higher_is_better else -effect.change
+        change = effect.by_outputs
+        if change is not None:
+            better = change if not effect.specs or effect.specs[0].higher_is_better else -change
             changes.append(EvalChange(effect.eval_id, line(effect.name, 60), better))
     if not changes:
         return Impact(0, None, None, None)

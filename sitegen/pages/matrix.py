@@ -23,7 +23,7 @@ class Shift(NamedTuple):
     """What became of one eval around one edit."""
 
     points: float
-    """Change of the headline metric, in hundredths of the metric's range."""
+    """Change of the headline metric that outputs made, in hundredths of the metric's range."""
     better: float
     """The same, signed so that up is better."""
 
@@ -103,12 +103,13 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
 
 
 def _shift(effect: Effect) -> Shift | None:
-    if effect.change is None:
+    change = effect.by_outputs
+    if change is None:
         return None
     if not effect.specs:
-        return Shift(100 * effect.change, 100 * effect.change)
+        return Shift(100 * change, 100 * change)
     spec = effect.specs[0]
-    points = 100 * effect.change / (spec.high - spec.low)
+    points = 100 * change / (spec.high - spec.low)
     return Shift(points, points if spec.higher_is_better else -points)
 
 

@@ -146,6 +146,13 @@ def test_peaks_are_those_of_the_evals_that_a_file_drives():
     assert index.peaks("b.md") == ()
 
 
+def test_what_outputs_made_of_a_change_is_the_rest():
+    one = Effect("a", "a", headline(0.25), headline(0.75), by_rules=0.125)
+    assert (one.change, one.by_outputs) == (0.5, 0.375)
+    assert one._replace(by_rules=None).by_outputs == 0.5
+    assert one._replace(before=None).by_outputs is None
+
+
 def test_the_mean_is_over_evals_with_a_change():
     assert mean_change(()) is None
     assert mean_change((Effect("a", "a", None, headline(0.5)), Effect("b", "b", headline(0.5), headline(0.75)))) == 0.25
