@@ -34,7 +34,8 @@ def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if place.kind == "fields" else _numbers_of_kind(verified, methods)
     errors = zip(nouns.errors, _errors(card), strict=True)
-    lines.append("  " + "  ".join(f"{name} {count}" for name, count in errors if count or place.kind == "fields"))
+    counted = "  ".join(f"{name} {count}" for name, count in errors if count or place.kind == "fields")
+    lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and place.kind == "fields":
         lines.append(f"  {len(card.documents)} documents, macro F1 {_number(card.metric('macro_f1'))}")
     lines += [f"  {_finding(finding)}" for finding in card.findings]

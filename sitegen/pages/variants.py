@@ -15,7 +15,10 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 
 FLIPS: Final = 500
-"""Cases of one pair that the page lists."""
+"""Cases of one pair that the page lists; of many pairs fewer each."""
+
+ALL_FLIPS: Final = 2_000
+"""Cases of all pairs together."""
 
 
 class MetricRow(NamedTuple):
@@ -86,13 +89,14 @@ def _metrics(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard
 
 def _pairs(found: Comparison) -> tuple[PairView, ...]:
     place = {one.name: index for index, one in enumerate(found.variants)}
+    most = min(FLIPS, ALL_FLIPS // max(1, len(found.pairs)))
     return tuple(
         PairView(
             pair=pair,
             first=place[pair.first],
             second=place[pair.second],
-            flips=pair.flips[:FLIPS],
-            left_out=max(0, len(pair.flips) - FLIPS),
+            flips=pair.flips[:most],
+            left_out=max(0, len(pair.flips) - most),
         )
         for pair in found.pairs
     )

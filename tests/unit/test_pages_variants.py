@@ -12,7 +12,7 @@ from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.pages.trend import VARIANTS, TrendView, trend_page
-from sitegen.pages.variants import FLIPS, MetricRow, VariantsView, variants_page
+from sitegen.pages.variants import ALL_FLIPS, FLIPS, MetricRow, VariantsView, variants_page
 from sitegen.render import charts
 from sitegen.render import variants as drawing
 from sitegen.render.variants import Bar
@@ -23,6 +23,11 @@ from tests.sites import build_site, content, differences
 ACCURACY = MetricSpec("accuracy", "Accuracy", "", least=0.85)
 QUALITY = MetricSpec("average_quality", "Quality", "", low=1.0, high=5.0)
 CONSISTENCY = MetricSpec("consistency_score", "Consistency", "", low=-1.0)
+
+
+def counts(signs: str) -> Counts:
+    wrong = signs.count("-")
+    return Counts(signs.count("+"), wrong, wrong, wrong_value=wrong)
 
 
 def result(*variants: tuple[str, str], quality: float | None = None) -> Result:
@@ -36,12 +41,14 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Result:
         DocumentScore(
             name,
             "scored",
-            Counts(),
+            counts(signs),
             (Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
         )
         for name, signs in variants
     )
-    return Result(Scorecard("scored", Counts(), (), documents, ()), (), answers=answers)
+    everywhere = (Metric("accuracy", sum(answer.correct is True for answer in answers) / len(answers)),)
+    pooled = counts("".join(signs for _, signs in variants))
+    return Result(Scorecard("scored", pooled, everywhere, documents, ()), (), answers=answers)
 
 
 def page_of(found: Result, **info: object) -> VariantsView:
@@ -68,6 +75,15 @@ def test_pairs_know_the_places_of_their_variants_and_list_a_bounded_number_of_fl
     view = page_of(result(("a", "+" * (FLIPS + 20)), ("b", "-" * (FLIPS + 20)), ("c", "+" * (FLIPS + 20))))
     assert [(each.first, each.second) for each in view.pairs] == [(0, 1), (0, 2), (1, 2)]
     assert [(len(each.flips), each.left_out) for each in view.pairs] == [(FLIPS, 20), (0, 0), (FLIPS, 20)]
+
+
+def test_many_pairs_share_the_flips_that_a_page_lists():
+    names = [f"v{number}" for number in range(8)]
+    view = page_of(result(*((name, ("+" if number % 2 else "-") * 200) for number, name in enumerate(names))))
+    assert max(len(each.flips) for each in view.pairs) == ALL_FLIPS // 28
+    assert sum(len(each.flips) + each.left_out for each in view.pairs) == sum(
+        len(p.flips) for p in view.comparison.pairs
+    )
 
 
 def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
