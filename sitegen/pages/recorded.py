@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.labels import CAUSES
 from sitegen.stats import counts as stats
@@ -51,12 +52,11 @@ class RecordedView(NamedTuple):
 
 
 def recorded_view(
-    at: Snapshot, card: Scorecard, labels: tuple[tuple[str, str], ...], before: Scorecard | None = None
+    at: Snapshot, card: Scorecard, labels: tuple[tuple[str, str], ...], previous: Point | None = None
 ) -> RecordedView | None:
     """Compare the record with the scorecard; None if it records nothing that is computed.
 
-    ``labels`` are (name, label) of the kind's metrics; ``before`` is the scorecard of the same output until something
-    else that decides its score changed.
+    ``labels`` are (name, label) of the kind's metrics.
     """
     if not at.recorded_metrics or card.status == "no_ground_truth":
         return None
@@ -67,6 +67,7 @@ def recorded_view(
     different = tuple(row for row in rows if not _agrees(row))
     if not different:
         return RecordedView(len(rows), (), "")
+    before = _same_output(at, previous)
     until = before is not None and all(map(_agrees, _compared(recorded, before, labels)))
     why = _until(at) if until else _why(at, card, recorded)
     return RecordedView(len(rows) - len(different), different, why)
@@ -85,6 +86,12 @@ def _compared(
         if name in recorded
     ]
     return (*metrics, *counts)
+
+
+def _same_output(at: Snapshot, previous: Point | None) -> Scorecard | None:
+    """What the output scored until something else that decides its score changed."""
+    same = previous is not None and previous.snapshot.iteration == at.iteration and "outputs" not in at.cause
+    return previous.scorecard if previous and same else None
 
 
 def _until(at: Snapshot) -> str:

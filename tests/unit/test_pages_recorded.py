@@ -7,6 +7,7 @@ from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages.recorded import RecordedRow, recorded_view
+from tests import pages_sample as sample
 
 LABELS = (("f1", "F1"), ("precision", "Precision"), ("recall", "Recall"))
 COUNTS = Counts(tp=2, fp=2, fn=2, wrong_value=2)
@@ -91,13 +92,16 @@ def test_the_reason_is_what_the_numbers_show(recorded, cause, why):
 
 
 def test_values_that_were_computed_until_the_ground_truth_changed_are_those_of_before():
-    before = card(f1=0.7)
+    before = sample.series(1).points[0]._replace(snapshot=snapshot({}), scorecard=card(f1=0.7))
     view = recorded_view(snapshot({"f1": 0.7}, "ground_truth"), card(), LABELS, before)
     assert view is not None
     assert view.why == "The same output gave the recorded values until this commit: ground truth changed."
     other = recorded_view(snapshot({"f1": 0.8}, "ground_truth"), card(), LABELS, before)
     assert other is not None
     assert other.why == f"Since it was written: ground truth changed. {FURTHER}"
+    new = recorded_view(snapshot({"f1": 0.7}), card(), LABELS, before)
+    assert new is not None
+    assert new.why == f"Its numbers do not show why. {FURTHER}"
 
 
 def test_nothing_is_compared_that_was_not_recorded_or_cannot_be_computed():

@@ -150,7 +150,7 @@ def report_page(
         alignments=tuple(map(bounds.bounded, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(specs, info.thresholds, card.metrics),
-        recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs)),
+        recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs), previous),
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)
 
