@@ -6,6 +6,7 @@ browser, from the data of ``compare_data``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -70,6 +71,15 @@ class ComparedCell(NamedTuple):
     after: tuple[State, str | None]
 
 
+class ByField(NamedTuple):
+    """How many cells of one attribute."""
+
+    attribute: str
+    file: str
+    """Its page, as seen from this one."""
+    number: int
+
+
 class Listed(NamedTuple):
     """The cells of one fate."""
 
@@ -77,6 +87,8 @@ class Listed(NamedTuple):
     total: int
     cells: tuple[ComparedCell, ...]
     """At most ``ROWS``."""
+    fields: tuple[ByField, ...]
+    """Most cells first."""
 
 
 class Pair(NamedTuple):
@@ -153,7 +165,10 @@ def _pair(series: Series, before: int, after: int) -> Pair:
             Valued(spec, first.scorecard.metric(spec.name), last.scorecard.metric(spec.name)) for spec in series.specs
         ),
         errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
-        lists=tuple(Listed(fate, len(some), _listed(series.info, some[:ROWS])) for fate, some in flips.items()),
+        lists=tuple(
+            Listed(fate, len(some), _listed(series.info, some[:ROWS]), _by_field(series.info, some))
+            for fate, some in flips.items()
+        ),
         by_truth=sum(flip.by_truth for fate in FATES for flip in flips[fate]),
         p_value=p_value,
         common=common,
@@ -168,8 +183,16 @@ def _side(info: EvalInfo, point: Point) -> Side:
     return Side(at.slug, at.label, file, at.commit.sha, at.commit.short, at.commit.subject, at.commit.committed_at)
 
 
+def _field_file(info: EvalInfo, attribute: str) -> str:
+    return "fields/" + links.field(info.id, attribute).rpartition("/")[2]
+
+
+def _by_field(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ByField, ...]:
+    counts = Counter(flip.cell.attribute for flip in flips)
+    return tuple(ByField(attribute, _field_file(info, attribute), number) for attribute, number in counts.most_common())
+
+
 def _listed(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
-    home = links.eval_trend(info.id).rpartition("/")[0] + "/"
     absent = Run(0, "absent", "", "")
     found = []
     for flip in flips:
@@ -181,7 +204,7 @@ def _listed(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ..
                 flip.cell.path,
                 flip.cell.document,
                 flip.cell.extra,
-                links.field(info.id, flip.cell.attribute).removeprefix(home),
+                _field_file(info, flip.cell.attribute),
                 written(now.expected),
                 written(before.expected) if both and before.expected != after.expected else None,
                 (before.state, written(before.actual)),

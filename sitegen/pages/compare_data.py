@@ -78,7 +78,7 @@ def _data(series: Series, first: int) -> dict[str, Any]:
         "noun": series.info.nouns.documents,
         "documents": list(documents),
         "held": [_switches(held[first:]) for held in documents.values()],
-        "fields": [links.field(series.info.id, attribute).partition("/fields/")[2] for attribute in fields],
+        "fields": [[attribute, links.field(series.info.id, attribute).rpartition("/")[2]] for attribute in fields],
         "errors": list(series.info.nouns.errors),
         "cells": rows,
         "texts": texts.written,

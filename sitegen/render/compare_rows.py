@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from markupsafe import Markup
@@ -10,11 +10,14 @@ from markupsafe import Markup
 from sitegen.model.cells import State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.pages.compare import ComparedCell, Pair, Valued
+from sitegen.pages.compare import ByField, ComparedCell, Pair, Valued
 from sitegen.pages.labels import ERROR_LETTERS
 from sitegen.render.cells import text
 from sitegen.render.formats import breakable, number, signed
 from sitegen.render.rows import type_name
+
+NAMED: Final = 8
+"""Fields that are named above a list of cells."""
 
 _BLANK: Final = "<i>blank</i>"
 _MISSING: Final = "<i>missing</i>"
@@ -39,6 +42,15 @@ def _metric(one: Valued) -> str:
 def _row(*cells: str) -> str:
     name, *rest = cells
     return f"<tr><td>{name}{''.join(f'<td class=num>{cell}' for cell in rest)}\n"
+
+
+def fields(some: Sequence[ByField]) -> Markup:
+    """Which fields the cells are of: those with the most."""
+    named = ", ".join(
+        f'<a href="{text(one.file)}"><code>{breakable(text(one.attribute))}</code></a> {one.number:,}'
+        for one in some[:NAMED]
+    )
+    return Markup(f"{named} and {len(some) - NAMED:,} more" if len(some) > NAMED else named)
 
 
 def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:

@@ -1,6 +1,6 @@
 /* Any two points of an eval, computed from the page's data as sitegen/analysis/flips.py and stats/significance.py do.
    The choice is in the address: #a=0012&b=0015. */
-const ABSENT = 6, LISTED = 200, FEW = 25;
+const ABSENT = 6, LISTED = 200, NAMED = 8, FEW = 25;
 const FATES = [
   ["broken", "Broken", "right before, wrong after"],
   ["fixed", "Fixed", "wrong before, right after"],
@@ -45,6 +45,7 @@ class Comparison {
   constructor(card) {
     this.data = JSON.parse($("script", card).textContent);
     this.result = $("[data-result]", card);
+    this.said = $("[data-said]", card);
     this.selects = $$("select", card);
     this.points = this.data.points;
     this.last = this.points.length - 1;
@@ -140,6 +141,7 @@ class Comparison {
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
     if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
+    this.said.textContent = said.textContent;
     const box = element("div", "card-b compared");
     box.append(this.side("Before", this.a), this.side("After", this.b), said);
     return box;
@@ -187,14 +189,28 @@ class Comparison {
     head.append(element("h3", "grow", `${title}: ${cells.length.toLocaleString("en")}`), element("span", "note", note));
     section.dataset.fate = fate;
     body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
-    section.append(head, this.table(["Where", "Expected", "Before", "After"], body, "", "flipped", title));
+    section.append(head, this.byField(cells), this.table(["Where", "Expected", "Before", "After"], body, "", "flipped", title));
     if (cells.length > LISTED) section.append(element("p", "rest", `${(cells.length - LISTED).toLocaleString("en")} more are not listed here.`));
     return section;
   }
 
+  byField(cells) {
+    const counts = new Map(), line = element("p", "by-field");
+    for (const { field } of cells) counts.set(field, (counts.get(field) ?? 0) + 1);
+    const fields = [...counts].sort((one, other) => other[1] - one[1]);
+    fields.slice(0, NAMED).forEach(([field, number], index) => {
+      const [name, file] = this.data.fields[field], link = element("a");
+      link.href = `fields/${file}`;
+      link.append(element("code", "", visible(name)));
+      line.append(index ? ", " : "", link, ` ${number.toLocaleString("en")}`);
+    });
+    if (fields.length > NAMED) line.append(` and ${fields.length - NAMED} more`);
+    return line;
+  }
+
   cell({ document, field, path, extra, before, after }) {
     const row = element("tr"), where = element("td"), link = element("a"), expected = element("td", "sides");
-    link.href = `fields/${this.data.fields[field]}`;
+    link.href = `fields/${this.data.fields[field][1]}`;
     link.append(element("code", "", visible(path)));
     where.append(link);
     if (this.data.documents[document]) where.append(" ", element("span", "doc", visible(this.data.documents[document])));
