@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from sitegen.analysis.regressions import steps_of
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.flips import Flips
@@ -338,7 +339,8 @@ def view_of(page: Page) -> Any:
 
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
-    return EvalSummary(one.info, one.specs[:3], tuple(headline(p) for p in one.points), one.history.deleted)
+    heads = tuple(headline(p) for p in one.points)
+    return EvalSummary(one.info, one.specs[:3], heads, one.history.deleted, steps=steps_of(one))
 
 
 def effects(one: Series, at: int) -> tuple[Effect, ...]:

@@ -18,8 +18,8 @@ from sitegen.pages import links
 from sitegen.pages.changes import Part, split
 from sitegen.pages.labels import CAUSES
 
-SHOWN: Final = 100
-"""Steps of one group that the page lists: those of the largest size."""
+SHOWN: Final = {"open": 40, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
+"""Steps of each group that the page lists, in the order of the page: those of the largest size."""
 NEARBY: Final = 30
 """Points on either side of a step that its line shows."""
 PLACES: Final = 3
@@ -137,17 +137,16 @@ def regressions_page(
     ``files``: by the path and the commit of an edit, the name of the instruction file, which its page goes by.
     """
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
-    groups: dict[str, list[StepRow]] = {key: [] for key in ("open", "fixed", "better", "blip", "muted")}
+    groups: dict[str, list[_Listed]] = {key: [] for key in SHOWN}
     for summary in alive:
         for step in summary.steps:
             mute = mute_of(mutes, summary.info.id, step)
-            row = _row(summary, step, files, mute.why if mute else "")
-            groups["muted" if mute else step.status].append(row)
+            groups["muted" if mute else step.status].append(_Listed(summary, step, mute.why if mute else ""))
     best = [champion for summary in alive if (champion := _champion(summary))]
     view = RegressionsView(
-        groups=tuple(_group(key, rows) for key, rows in groups.items()),
+        groups=tuple(_group(key, listed, files) for key, listed in groups.items()),
         totals=tuple(map(len, groups.values())),
-        iterations=median([row.step.iterations for row in groups["fixed"]]) if groups["fixed"] else None,
+        iterations=median([one.step.iterations for one in groups["fixed"]]) if groups["fixed"] else None,
         series=sum(_defined(summary) for summary in alive),
         quiet=sum(_defined(summary) - len(_stepped(summary)) for summary in alive),
         champions=tuple(sorted(best, key=_behind)),
@@ -156,15 +155,28 @@ def regressions_page(
     return Page(links.regressions(), "pages/regressions.html", view)
 
 
-def _group(key: str, rows: list[StepRow]) -> Group:
-    ranked = sorted(rows, key=_rank)
-    return Group(key, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN), _together(rows))
+class _Listed(NamedTuple):
+    """A step before it is a row: most of a long history never become one."""
+
+    summary: EvalSummary
+    step: Step
+    why: str
+
+    @property
+    def at(self) -> Headline:
+        return self.summary.headlines[self.step.at]
 
 
-def _together(rows: Iterable[StepRow]) -> tuple[Together, ...]:
+def _group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> Group:
+    ranked = sorted(listed, key=_rank)
+    rows = tuple(_row(one.summary, one.step, files, one.why) for one in ranked[: SHOWN[key]])
+    return Group(key, rows, len(ranked) - len(rows), _together(listed))
+
+
+def _together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
     places: dict[tuple[str, str], dict[str, Headline]] = {}
-    for row in rows:
-        places.setdefault((row.at.label, row.at.sha), {})[row.info.name] = row.at
+    for one in listed:
+        places.setdefault((one.at.label, one.at.sha), {})[one.summary.info.name] = one.at
     shared = [
         Together(label, next(iter(names.values())), tuple(names))
         for (label, _), names in places.items()
@@ -173,8 +185,8 @@ def _together(rows: Iterable[StepRow]) -> tuple[Together, ...]:
     return tuple(sorted(shared, key=lambda one: (-len(one.names), -one.at.commit_position, one.label))[:PLACES])
 
 
-def _rank(row: StepRow) -> tuple[float, str, int]:
-    return -row.size, row.info.id, row.step.at
+def _rank(one: _Listed) -> tuple[float, str, int]:
+    return -abs(one.step.metrics[0].points), one.summary.info.id, one.step.at
 
 
 def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str], why: str) -> StepRow:

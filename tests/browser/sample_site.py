@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sitegen.config import Mute
 from sitegen.model.cells import WRONG
 from sitegen.model.flips import Flips
-from sitegen.model.series import Point, Series
+from sitegen.model.metrics import Metric
+from sitegen.model.regressions import EditedFile, Moved
+from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import exports, search
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import problems_page
+from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import report_page
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
@@ -30,9 +34,12 @@ def pages() -> list[Page]:
         EditEffects(edit.commit, (FileEdit(edit, edit.path),), sample.effects(series, edit.commit.position // 2))
         for edit in map(sample.edit, (115, 105, 95, 1))
     )
+    fallen = _fallen()
+    muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
     out = [
         overview_page(tuple(map(sample.summary, every)), head, "main", SiteCounts(121, 14, 9, 3, 4), latest),
         problems_page(sample.PROBLEMS, tuple(one.info for one in every), head, "main"),
+        regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
         methods_page((("fields", sample.SPECS),)),
         not_found_page(None),
     ]
@@ -41,6 +48,28 @@ def pages() -> list[Page]:
     out.append(_nasty(series))
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
     return out
+
+
+def _fallen() -> EvalSummary:
+    """An eval that fell twice and rose once, with names that a page must survive."""
+    levels = [0.9] * 20 + [0.6] * 10 + [0.9] * 10 + [0.4] * 19
+    points = tuple(
+        point._replace(scorecard=point.scorecard._replace(metrics=(Metric("f1", level),)))
+        for point, level in zip(sample.points(len(levels)), levels, strict=True)
+    )
+    one = sample.summary(
+        sample.series()._replace(info=sample.none_yet().info._replace(name=sample.SCRIPT), points=points)
+    )
+    edits = tuple(EditedFile(text, sample.commit(3).sha) for text in sample.NASTY)
+    fields = tuple(Moved(text, 1.0, 4.5) for text in sample.NASTY[:3])
+    steps = (
+        step._replace(
+            commit=step.commit._replace(subject=sample.LONG),
+            circumstances=step.circumstances._replace(edits=edits, fields=fields, documents=(3, 5)),
+        )
+        for step in one.steps
+    )
+    return one._replace(steps=tuple(steps))
 
 
 def raw_files() -> list[RawFile]:

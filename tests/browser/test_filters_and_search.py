@@ -48,6 +48,27 @@ def test_show_more_shows_the_rest(visit):
     assert _rows(page, ".iters").count() == 60
 
 
+def test_steps_can_be_filtered_by_eval_with_the_keyboard(visit):
+    page = visit("regressions.html")
+    whole = _rows(page, ".steps").count()
+    choice = page.get_by_label("Eval", exact=True)
+    choice.focus()
+    choice.press("ArrowDown")
+    page.wait_for_url(re.compile(r"#section=waybills$"))
+    assert {row.get_attribute("data-g") for row in _rows(page, ".steps").all()} == {"waybills"}
+    assert 0 < _rows(page, ".steps").count() < whole
+    assert page.get_by_role("heading", name="Fixed regressions").count() == 0
+    page.reload()
+    assert {row.get_attribute("data-g") for row in _rows(page, ".steps").all()} == {"waybills"}
+
+
+def test_a_muted_step_stands_last_with_its_reason(visit):
+    page = visit("regressions.html")
+    last = page.locator(".stepset").last
+    assert last.get_by_role("heading").inner_text() == "Muted"
+    expect(last).to_contain_text("Muted: </script>")
+
+
 def test_every_row_is_printed(visit):
     page = visit("evals/waybills/index.html")
     page.emulate_media(media="print")

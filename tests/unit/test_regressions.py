@@ -226,9 +226,9 @@ def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
 
 
 def test_a_table_lists_a_bounded_number_of_steps() -> None:
-    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(SHOWN + 3)]
+    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(SHOWN["open"] + 3)]
     group = view(*many).groups[0]
-    assert (len(group.rows), group.left_out) == (SHOWN, 3)
+    assert (len(group.rows), group.left_out) == (SHOWN["open"], 3)
 
 
 def test_the_one_furthest_behind_its_best_comes_first() -> None:
