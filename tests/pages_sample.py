@@ -262,10 +262,21 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         edits = (edit(2 * index + 1),) if index % 5 == 2 else ()
         if index % 15 == 7:
             edits = (*edits, edit(2 * index + 1, "prompts/hazard classes.md"))
-        out.append(
-            Point(snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause), card, edits)
-        )
+        at = snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause)
+        now = scorecard(judged[5:]) if index < 24 and card.status == "scored" else card
+        before = out[-1] if out else None
+        point = Point(at, card, edits, now, stale=index == number - 1 and bool(edits))
+        out.append(compared(before, point, flips_of(before.scorecard, card)) if before else point)
     return tuple(out)
+
+
+def flips_of(before: Scorecard, after: Scorecard) -> Flips:
+    """As many cells as the errors of each attribute say at least."""
+    wrong = [{name: sum(counts[4:]) for name, counts in card.fields} for card in (before, after)]
+    pairs = {name: (wrong[0].get(name, 0), wrong[1].get(name, 0)) for name in wrong[0] | wrong[1]}
+    fixed = tuple((name, first - last) for name, (first, last) in pairs.items() if first > last)
+    broken = tuple((name, last - first) for name, (first, last) in pairs.items() if last > first)
+    return Flips(fixed, broken, tuple((name, min(pair)) for name, pair in pairs.items() if min(pair)))
 
 
 def history(eval_id: str, some: tuple[Point, ...], deleted: bool = False) -> EvalHistory:

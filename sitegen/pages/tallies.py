@@ -1,8 +1,23 @@
-"""Sums over confusion counts that pages write beside every rate."""
+"""Sums that pages write beside every rate: over confusion counts, and over cells that flipped."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from sitegen.model.flips import Flips, Tally
 from sitegen.model.metrics import Counts
+
+
+class Flipped(NamedTuple):
+    """Cells by what became of them between two points."""
+
+    fixed: int
+    broken: int
+    still: int
+    """Wrong at both."""
+    appeared: int = 0
+    vanished: int = 0
+    """Errors that came or went with a document or with the ground truth."""
 
 
 def errors(counts: Counts) -> int:
@@ -18,3 +33,13 @@ def errors_by_type(counts: Counts) -> tuple[int, int, int, int]:
 def judged(counts: Counts) -> int:
     """Attributes that were held against the ground truth, agreed blanks included."""
     return counts.tp + counts.tn + errors(counts)
+
+
+def flipped(flips: Flips) -> Flipped:
+    """All attributes together."""
+    tallies = (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)
+    return Flipped(*map(_cells, tallies))
+
+
+def _cells(tally: Tally) -> int:
+    return sum(number for _, number in tally)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from sitegen.analysis.champion import champions
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.noise import Interval
+from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.pages.changes import Change, changes
+from sitegen.pages.clocks import ONE_CLOCK, Clocks, clocks
+from sitegen.pages.heat import FieldRow, HeatMap, field_rows, heat_map
 from sitegen.pages.labels import CAUSES, STATUSES
-from sitegen.pages.tallies import errors, errors_by_type, judged
+from sitegen.pages.last_change import LastChange, last_change
+from sitegen.pages.tallies import Flipped, errors_by_type, flipped
 
 DRAWN: Final = 3
 """Metrics that are drawn: the first of the kind's specs, as far as they share the headline's range."""
 
 VARIANTS: Final = 6
 """Variants of a prompt that are drawn; their own page compares all of them."""
-
-HEAT_ROWS: Final = 60
-"""Fields in the heat map; with more, those that were wrong most often."""
 
 
 class TrendPoint(NamedTuple):
@@ -43,14 +49,20 @@ class TrendPoint(NamedTuple):
     deleted: bool
     values: tuple[float | None, ...]
     """In the order of the specs."""
-    change: float | None
-    """Of the headline, against the point before; None unless both are defined."""
     errors: tuple[int, ...]
     """In the order of ``ERROR_TYPES``."""
     edits: int
     """Edits of instructions since the point before."""
     variants: tuple[float | None, ...] = ()
     """The headline of each variant that is drawn."""
+    changes: tuple[Change, ...] = ()
+    """Of the metrics that are drawn, against the point before; none for the first point."""
+    flipped: Flipped | None = None
+    """Cells, against the point before."""
+    stale: bool = False
+    """The output was made before instructions that drive the eval were edited."""
+    interval: Interval | None = None
+    """Of the headline."""
 
     @property
     def remark(self) -> str:
@@ -65,10 +77,12 @@ class MetricNow(NamedTuple):
 
     spec: MetricSpec
     value: float | None
-    change: float | None
+    change: Change | None
+    """None at the first point, and of metrics that are not drawn."""
     best: TrendPoint | None
     """The earliest point with the best value, if one is better than the newest."""
     best_value: float | None
+    interval: Interval | None = None
 
 
 class Target(NamedTuple):
@@ -82,26 +96,6 @@ class Target(NamedTuple):
     def met(self) -> bool | None:
         """None if the metric is undefined."""
         return None if self.value is None else self.value >= self.least
-
-
-class FieldRow(NamedTuple):
-    """One attribute now and over all points."""
-
-    attribute: str
-    now: Counts | None
-    """None: not judged at the newest point."""
-    wrong: int
-    judged: int
-
-
-class HeatMap(NamedTuple):
-    """Share of wrong answers, a row for each attribute, a column for each point."""
-
-    attributes: tuple[str, ...]
-    shares: tuple[tuple[float | None, ...], ...]
-    """None: not judged at that point."""
-    left_out: int
-    """Attributes that are in the table alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +112,6 @@ class TrendView:
     metrics: tuple[MetricNow, ...]
     """Of the newest point; empty without points."""
     counts: Counts
-    error_change: int | None
     targets: tuple[Target, ...]
     """Of metrics that are drawn."""
     fields: tuple[FieldRow, ...]
@@ -129,18 +122,25 @@ class TrendView:
     """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
     drawn_variants: tuple[str, ...] = ()
     """Names, those of the newest point first and in its order; empty if no point has two."""
+    last: LastChange | None = None
+    """None for fewer than two points."""
+    clocks: Clocks = ONE_CLOCK
+    champions: tuple[int | None, ...] = ()
+    """For each point the index of the one with the best headline so far."""
+    steps: tuple[Step, ...] = ()
+    """Where the level changed, oldest first."""
     nav: str = "overview"
 
 
-def trend_page(series: Series) -> Page:
-    """The page of one eval; also of one without any point yet."""
+def trend_page(series: Series, steps: Sequence[Step] = ()) -> Page:
+    """The page of one eval; also of one without any point yet. ``steps``: what ``steps_of`` says of it."""
     info, specs = series.info, series.specs
     variants = _variants(series)
-    points = _points(series, variants)
-    newest = series.points[-1] if series.points else None
     drawn = sum(1 for spec in specs[:DRAWN] if (spec.low, spec.high) == (specs[0].low, specs[0].high))
+    points = _points(series, specs[:drawn], variants)
+    newest = series.points[-1] if series.points else None
     wanted = dict(info.thresholds)
-    fields = _fields(series.points)
+    fields = field_rows(series.points)
     view = TrendView(
         info=info,
         renamed_from=series.history.renamed_from,
@@ -148,19 +148,22 @@ def trend_page(series: Series) -> Page:
         specs=specs,
         drawn=drawn,
         points=points,
-        metrics=_metrics(specs, points),
+        metrics=_metrics(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
-        error_change=sum(points[-1].errors) - sum(points[-2].errors) if len(points) > 1 else None,
         targets=tuple(
             Target(spec.label, wanted[spec.name], points[-1].values[k] if points else None)
-            for k, spec in enumerate(specs)
-            if spec.name in wanted and k < drawn
+            for k, spec in enumerate(specs[:drawn])
+            if spec.name in wanted
         ),
         fields=fields,
-        heat=_heat(series.points, fields),
+        heat=heat_map(series.points, fields),
         files=_files(newest),
         variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
         drawn_variants=variants,
+        last=last_change(series),
+        clocks=clocks(series.points, specs[:drawn]),
+        champions=champions([point.values[0] for point in points], higher_is_better=specs[0].higher_is_better),
+        steps=tuple(steps),
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 
@@ -177,13 +180,11 @@ def _variants(series: Series) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:VARIANTS]
 
 
-def _points(series: Series, variants: tuple[str, ...]) -> tuple[TrendPoint, ...]:
+def _points(series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...]) -> tuple[TrendPoint, ...]:
     out: list[TrendPoint] = []
-    before: float | None = None
+    before: Point | None = None
     for point in series.points:
         at, card = point.snapshot, point.scorecard
-        values = tuple(card.metric(spec.name) for spec in series.specs)
-        head = values[0] if values else None
         of_variants = {each.id: dict(each.metrics) for each in card.documents} if variants else {}
         out.append(
             TrendPoint(
@@ -199,62 +200,33 @@ def _points(series: Series, variants: tuple[str, ...]) -> tuple[TrendPoint, ...]
                 cause=", ".join(CAUSES[cause] for cause in at.cause),
                 rescored="outputs" not in at.cause,
                 deleted=at.deleted,
-                values=values,
-                change=None if head is None or before is None else head - before,
+                values=tuple(card.metric(spec.name) for spec in series.specs),
                 errors=errors_by_type(card.counts),
                 edits=len(point.edits),
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants),
+                changes=changes(drawn, series.info.nouns, before, point) if before else (),
+                flipped=flipped(point.flips) if point.flips else None,
+                stale=point.stale,
+                interval=interval_of(card, series.info.kind),
             )
         )
-        before = head
+        before = point
     return tuple(out)
 
 
-def _metrics(specs: tuple[MetricSpec, ...], points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
+def _metrics(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
     if not points:
         return ()
     out = []
-    for k, spec in enumerate(specs):
-        now = points[-1].values[k]
-        earlier = points[-2].values[k] if len(points) > 1 else None
-        sign = 1 if spec.higher_is_better else -1
-        best, best_value = None, None
-        for point in points:
-            value = point.values[k]
-            if value is not None and (best_value is None or sign * value > sign * best_value):
-                best, best_value = point, value
-        out.append(MetricNow(spec, now, None if now is None or earlier is None else now - earlier, best, best_value))
+    newest = series.points[-1].scorecard
+    changed = dict(enumerate(points[-1].changes))
+    for k, spec in enumerate(series.specs):
+        values = [point.values[k] for point in points]
+        best = champions(values, higher_is_better=spec.higher_is_better)[-1]
+        interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
+        known = None if best is None else points[best]
+        out.append(MetricNow(spec, values[-1], changed.get(k), known, known.values[k] if known else None, interval))
     return tuple(out)
-
-
-def _fields(points: tuple[Point, ...]) -> tuple[FieldRow, ...]:
-    """Attributes in the order of the newest point, those that it lacks after them in the order they appeared."""
-    wrong: dict[str, int] = {}
-    total: dict[str, int] = {}
-    for point in points:
-        for attribute, counts in point.scorecard.fields:
-            wrong[attribute] = wrong.get(attribute, 0) + errors(counts)
-            total[attribute] = total.get(attribute, 0) + judged(counts)
-    now = dict(points[-1].scorecard.fields) if points else {}
-    names = [*now, *(attribute for attribute in total if attribute not in now)]
-    return tuple(FieldRow(name, now.get(name), wrong[name], total[name]) for name in names)
-
-
-def _heat(points: tuple[Point, ...], fields: tuple[FieldRow, ...]) -> HeatMap:
-    shown = fields
-    if len(fields) > HEAT_ROWS:
-        worst = sorted(fields, key=lambda row: -(row.wrong / row.judged if row.judged else 0))[:HEAT_ROWS]
-        chosen = {row.attribute for row in worst}
-        shown = tuple(row for row in fields if row.attribute in chosen)
-    names = tuple(row.attribute for row in shown)
-    columns = [_shares(point.scorecard) for point in points]
-    return HeatMap(
-        names, tuple(tuple(column.get(name) for column in columns) for name in names), len(fields) - len(shown)
-    )
-
-
-def _shares(scorecard: Scorecard) -> dict[str, float]:
-    return {attribute: errors(counts) / total for attribute, counts in scorecard.fields if (total := judged(counts))}
 
 
 def _files(newest: Point | None) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Changes and verdicts in words: plain text, for pages and for the terminal alike."""
+"""Changes, intervals and verdicts in words: plain text, for pages and for the terminal alike."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ MINUS = "\u2212"
 
 
 def points(value: float) -> str:
-    """A change in points, with its sign: ``+4.2``. One too small for the digit is not called none: ``+<0.1``."""
-    size = f"{abs(value):.1f}"
+    """A change in points, with its sign: ``+4.2``; a small one with a digit more, ``+0.03``."""
     if value == 0:
-        return size
-    return f"{'+' if value > 0 else MINUS}{'<0.1' if size == '0.0' else size}"
+        return "0.0"
+    return f"{'+' if value > 0 else MINUS}{abs(value):.{1 if abs(value) >= 0.05 else 2}f}"
 
 
 def parts(change: Change) -> str:
@@ -39,15 +38,20 @@ def span(interval: Interval | None) -> str:
     return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
 
 
+def span_of_change(interval: Interval, spec: MetricSpec) -> str:
+    """The ends of the interval of a change, in points: ``−2.1 to +9.8``."""
+    return f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}"
+
+
 def why(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     """The reason of a verdict, as a sentence."""
-    interval = verdict.interval
-    ends = f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}" if interval else ""
-    chance = "p < 0.001" if (verdict.p_value or 1) < 0.001 else f"p {verdict.p_value or 1:.3f}"
+    interval, p_value = verdict.interval, verdict.p_value
+    ends = span_of_change(interval, spec) if interval else ""
+    chance = "" if p_value is None else "p < 0.001" if p_value < 0.001 else f"p {p_value:.3f}"
     flips = f"{verdict.fixed:,} fixed against {verdict.broken:,} broken"
     match verdict.why:
         case "beyond chance":
-            tested = f", and {flips} are no chance ({chance})" if verdict.p_value is not None else ""
+            tested = f", and {flips} are more than chance ({chance})" if chance else ""
             return f"Its 95 % interval, {ends} points, leaves out zero{tested}."
         case "nothing moved":
             return "Not one cell flipped, and the number did not move."
@@ -60,6 +64,6 @@ def why(verdict: ChangeVerdict, spec: MetricSpec) -> str:
         case "interval holds zero":
             return f"Its 95 % interval, {ends} points, holds zero."
         case "flips may be chance":
-            return f"{flips[:1].upper()}{flips[1:]} may be chance ({chance})."
+            return f"{flips} may be chance ({chance})."
         case "flips go the other way":
             return f"The number went one way and the cells the other: {flips}."

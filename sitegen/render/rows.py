@@ -14,18 +14,13 @@ from sitegen.model.metrics import Counts, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
-from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
 from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section, Since
-from sitegen.pages.tallies import errors, judged
-from sitegen.pages.trend import FieldRow, TrendPoint, TrendView
+from sitegen.pages.tallies import errors
 from sitegen.render.cells import text as _text
 from sitegen.render.cells import value as _value
-from sitegen.render.formats import bounded, day, number, signed
+from sitegen.render.formats import bounded, number, signed
 from sitegen.stats import counts as sums
-
-SHOWN_FIRST = 25
-"""Rows of the table of iterations before "show more"."""
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
@@ -202,64 +197,6 @@ def _label(label: str) -> str:
 
 def _index(index: int | None) -> str:
     return _NONE if index is None else f"[{index}]"
-
-
-def iterations(view: TrendView, root: str) -> Markup:
-    """The points of an eval, newest first: the numbers behind the chart."""
-    return Markup(
-        "".join(
-            _iteration(point, root, view.drawn, nth >= SHOWN_FIRST) for nth, point in enumerate(reversed(view.points))
-        )
-    )
-
-
-def _iteration(point: TrendPoint, root: str, drawn: int, more: bool) -> str:
-    commit = _text(point.short)
-    if point.short != point.sha:
-        commit = f'<a href="{root}{links.commit(point.sha)}">{commit}</a>'
-    values = "".join([f"<td>{_ratio(value)}" for value in (*point.values[1:drawn], *point.variants)])
-    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
-    return (
-        f'<tr{" class=more" if more else ""}><td><div><a href="{_text(point.file)}">{_text(point.label)}</a> '
-        f"<i>{_text(point.subject)}</i></div>{commit} {_text(point.author)}{_pills(point)}"
-        f"<td>{_ratio(point.values[0])}{_change(point.change)}{values}<td>{sum(point.errors)}{by_type}"
-        f"<td>{_text(day(point.committed_at))}\n"
-    )
-
-
-def _change(value: float | None) -> str:
-    """A change with its sign; the style sheet adds arrow and colour. What rounds to nothing still has its sign."""
-    if value is None:
-        return f"<td>{_NIL}"
-    if value == 0:
-        return "<td>0.000"
-    return f"<td class={'up' if value > 0 else 'dn'}>{'+' if value > 0 else '−'}{abs(value):.3f}"
-
-
-def _pills(point: TrendPoint) -> str:
-    pills = ""
-    if point.status != "scored":
-        pills += f' <span class="pill bad">{point.remark}</span>'
-    if point.rescored:
-        pills += f' <span class="pill warn">{point.cause}</span>'
-    if point.edits:
-        pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
-    return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
-
-
-def field_history(rows: Iterable[FieldRow]) -> Markup:
-    """Attributes with their errors now and over all points."""
-    return Markup("".join(_field_history(row) for row in rows))
-
-
-def _field_history(row: FieldRow) -> str:
-    attribute, now, wrong, total = row
-    share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
-    if now is None:
-        current = f"<td>{_NIL}" * 6
-    else:
-        current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
-    return f"<tr><td>{_text(attribute)}{current}<td>{wrong}<td>{total}<td>{share}\n"
 
 
 def _ratio(value: float | None) -> str:

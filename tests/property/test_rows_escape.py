@@ -12,11 +12,12 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.changes import Change
+from sitegen.pages.heat import FieldRow, HeatMap
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.pages.report import Discrepancy, ErrorChange, FateRow, FixedCell, MetricChange, Section, Since
-from sitegen.pages.trend import FieldRow, HeatMap, TrendPoint, TrendView
+from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.pages.values import Shown
-from sitegen.render import escaping, formats, rows, why_rows
+from sitegen.render import escaping, formats, rows, trend_rows, why_rows
 from sitegen.text.words import Span
 from tests import pages_sample as sample
 
@@ -170,24 +171,24 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Chang
     assert _clean(change.note[1:]) in read.text
 
 
-@given(TEXTS, TEXTS, TEXTS)
-def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str) -> None:
+@given(TEXTS, TEXTS, TEXTS, TEXTS)
+def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
     point = TrendPoint(
         1, label, "0001.html", "a" * 40, "a" * 7, subject, author, "2025-01-02", "unreadable", "x", True, True,
-        (0.5, None, 1.0), None, (1, 0, 0, 2), 2,
+        (0.5, None, 1.0), (1, 0, 0, 2), 2, changes=(Change(None, (), note),),
     )  # fmt: skip
     heat = HeatMap((), (), 0)
     view = TrendView(
-        sample.WAYBILLS, (), False, sample.SPECS, 3, (point,), (), Counts(), None, (), (), heat, ()
+        sample.WAYBILLS, (), False, sample.SPECS, 3, (point,), (), Counts(), (), (), heat, ()
     )  # fmt: skip
-    read = _Reader(rows.iterations(view, "../../"))
-    assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i"}
-    assert all(_clean(text) in read.text for text in (subject, author, label))
+    read = _Reader(trend_rows.iterations(view, "../../"))
+    assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "bdi", "small"}
+    assert all(_clean(text) in read.text for text in (subject, author, label, note))
 
 
 @given(st.builds(FieldRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
 def test_a_row_of_field_history_shows_its_name_as_text(row: FieldRow) -> None:
-    read = _Reader(rows.field_history([row]))
+    read = _Reader(trend_rows.field_history([row]))
     assert read.tags <= {"table", "tr", "td", "span"}
     assert _clean(row.attribute) in read.text
 

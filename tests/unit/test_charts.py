@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from sitegen.model.metrics import Metric
-from sitegen.pages.trend import HeatMap, trend_page
-from sitegen.render import charts
+from sitegen.pages.trend import trend_page
+from sitegen.render import charts, heat, trend_chart
 from tests import pages_sample as sample
 
 
@@ -56,12 +56,12 @@ def test_bars_are_narrow_for_a_few_points_and_touch_for_many(points, width):
 
 
 def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
-    paths = charts.heat([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
-    assert paths == ("M-0.5 0h2v1h-2Z", "", "", "", "", "M2.5 0h1v1h-1Z")
+    paths = heat.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
+    assert paths == ("M-.5 .5m0 0h2", "", "", "", "", "M-.5 .5m3 0h1")
 
 
 def test_levels_of_the_heat_map_begin_at_their_share():
-    assert [charts.level(share) for share in (None, 0.0, 0.029, 0.03, 0.6, 1.0)] == [0, 0, 0, 1, 6, 6]
+    assert [heat.level(share) for share in (None, 0.0, 0.029, 0.03, 0.6, 1.0)] == [0, 0, 0, 1, 6, 6]
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_ticks_are_round_numbers_inside_the_range(low, high, wanted, ticks):
 
 
 def test_the_chart_of_one_point_has_one_label_in_the_middle():
-    chart = charts.trend(sample.view_of(trend_page(sample.single())))
+    chart = trend_chart.trend(sample.view_of(trend_page(sample.single())))
     assert chart.size == 1
     assert [(tick.at, tick.anchor) for tick in chart.days] == [("50.00%", "middle")]
     assert all(line.path == "" and line.lone.startswith("M0 ") for line in chart.lines)
 
 
 def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again():
-    chart = charts.trend(sample.view_of(trend_page(sample.series())))
+    chart = trend_chart.trend(sample.view_of(trend_page(sample.series())))
     assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
     assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
     assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
@@ -99,7 +99,7 @@ def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again
 
 
 def test_the_chart_of_five_hundred_points_keeps_every_value():
-    chart = charts.trend(sample.view_of(trend_page(sample.long())))
+    chart = trend_chart.trend(sample.view_of(trend_page(sample.long())))
     values = chart.island["values"]
     assert isinstance(values, list)
     assert [len(column) for column in values] == [500, 500, 500]
@@ -108,7 +108,7 @@ def test_the_chart_of_five_hundred_points_keeps_every_value():
 
 def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():
     view = sample.view_of(trend_page(sample.series(10)))
-    chart = charts.trend(view)
+    chart = trend_chart.trend(view)
     assert chart.island["y"] == pytest.approx([0.4, 1.0])
     assert (chart.top, chart.height) == (0.0, 600.0)
 
@@ -116,18 +116,18 @@ def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():
 def test_low_values_do_not_leave_half_of_the_chart_empty():
     points = sample.series(3).points
     low = [
-        point._replace(scorecard=point.scorecard._replace(metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
+        point._replace(now=None, scorecard=point.scorecard._replace(metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
         for nth, point in enumerate(points)
     ]
     series = sample.series(3)._replace(points=tuple(low), info=sample.WAYBILLS._replace(thresholds=()))
-    chart = charts.trend(sample.view_of(trend_page(series)))
+    chart = trend_chart.trend(sample.view_of(trend_page(series)))
     assert chart.island["y"] == pytest.approx([0.1, 0.35])
 
 
 def test_a_day_stands_where_it_changes():
     view = sample.view_of(trend_page(sample.series(4)))
     points = tuple(point._replace(committed_at=f"2026-02-0{1 + nth // 2}") for nth, point in enumerate(view.points))
-    assert [tick.text for tick in charts.trend(replace(view, points=points)).days] == [
+    assert [tick.text for tick in trend_chart.trend(replace(view, points=points)).days] == [
         "1 · 1 Feb",
         "2",
         "3 · 2 Feb",
@@ -137,4 +137,4 @@ def test_a_day_stands_where_it_changes():
 
 def test_what_was_not_judged_is_told_from_what_was_right():
     shares = ((None, None, 0.0, 0.5), (0.0, None, 0.2, None))
-    assert charts.unjudged(HeatMap(("a", "b"), shares, 0)) == "M-0.5 0h2v1h-2ZM0.5 1h1v1h-1ZM2.5 1h1v1h-1Z"
+    assert heat.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"

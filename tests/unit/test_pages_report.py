@@ -33,7 +33,7 @@ def _page(
 ) -> Page:
     series = sample.series(6)
     result = sample.result(judged)
-    point = series.points[5]._replace(scorecard=result.scorecard)
+    point = series.points[5]._replace(scorecard=result.scorecard, delta=None, flips=None)
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)

@@ -3,7 +3,8 @@
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
-from sitegen.pages.trend import HEAT_ROWS, FieldRow, trend_page
+from sitegen.pages.heat import HEAT_ROWS, FieldRow
+from sitegen.pages.trend import trend_page
 from tests import pages_sample as sample
 
 
@@ -19,8 +20,8 @@ def test_an_eval_without_outputs_has_an_empty_page():
 
 def test_a_change_is_undefined_where_either_point_is():
     points = sample.view_of(trend_page(sample.series())).points
-    assert [point.change is None for point in points[29:33]] == [False, True, True, False]
-    assert points[0].change is None
+    assert [point.changes[0].points is None for point in points[29:33]] == [False, True, True, False]
+    assert points[0].changes == ()
 
 
 def test_a_point_names_what_is_unusual_about_it():

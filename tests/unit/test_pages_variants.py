@@ -13,7 +13,7 @@ from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.pages.trend import VARIANTS, TrendView, trend_page
 from sitegen.pages.variants import ALL_FLIPS, FLIPS, MetricRow, VariantsView, variants_page
-from sitegen.render import charts
+from sitegen.render import charts, trend_chart
 from sitegen.render import variants as drawing
 from sitegen.render.variants import Bar
 from tests import pages_sample as sample
@@ -159,11 +159,11 @@ def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first()
     )
     assert view.drawn_variants == ("kind", "plain", "old")
     assert [point.variants for point in view.points] == [(None, 0.0, 0.5), (None, 0.5, None), (1.0, 0.5, None)]
-    chart = charts.trend(view)
+    chart = trend_chart.trend(view)
     assert chart.variants == (
-        charts.VariantLine("v0", "kind", 1.0, charts.Line("", "M2 0h0")),
-        charts.VariantLine("v1", "plain", 0.5, charts.Line("M0 1000L1 500L2 500", "")),
-        charts.VariantLine("v2", "old", None, charts.Line("", "M0 500h0")),
+        trend_chart.VariantLine("v0", "kind", 1.0, charts.Line("", "M2 0h0")),
+        trend_chart.VariantLine("v1", "plain", 0.5, charts.Line("M0 1000L1 500L2 500", "")),
+        trend_chart.VariantLine("v2", "old", None, charts.Line("", "M0 500h0")),
     )
     assert chart.island["names"] == ["Accuracy", "Accuracy, kind", "Accuracy, plain", "Accuracy, old"]
     assert chart.island["marks"] == ["m0", "v0", "v1", "v2"]
@@ -171,7 +171,7 @@ def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first()
 
 def test_the_trend_of_one_variant_has_no_line_of_its_own():
     view = trend_of(result(("plain", "++")), result(("plain", "+-")))
-    assert (view.drawn_variants, charts.trend(view).variants) == ((), ())
+    assert (view.drawn_variants, trend_chart.trend(view).variants) == ((), ())
 
 
 def test_the_trend_draws_a_bounded_number_of_variants():

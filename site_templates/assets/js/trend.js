@@ -1,7 +1,7 @@
-/* The trend chart: hover, zoom, keyboard. The server has drawn everything; this changes viewBoxes and reads values back. */
-const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+/* The trend chart: hover, zoom, keyboard, the clock. The server has drawn everything; this changes viewBoxes and reads
+   values back: numbers from the chart's own data, texts from the rows of the table of iterations. */
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"], LETTERS = ["O", "H", "W", "F"];
-const DASH = "—";
+const DASH = "—", CLOCKS = ["then", "now"];
 
 /** Round numbers within [low, high]; the same rule as on the server. */
 function niceTicks(low, high, wanted) {
@@ -17,9 +17,9 @@ class TrendChart {
     this.chart = chart;
     this.card = chart.closest(".card");
     this.data = JSON.parse($("script[type='application/json']", chart).textContent);
-    this.points = this.data.points.map(([sha, author, date, subject, label, errors, file, edits, remark]) =>
-      ({ sha, author, date, subject, label, errors, file, edits, remark }));
-    this.last = this.points.length - 1;
+    this.rows = $$("table.iters tbody tr").reverse();
+    this.last = this.data.errors.length - 1;
+    this.clock = "";
     this.least = -0.5;
     this.most = this.last + 0.5;
     [this.from, this.to] = [this.least, this.most];
@@ -63,16 +63,20 @@ class TrendChart {
     this.chart.setAttribute("aria-roledescription", "interactive chart");
   }
 
+  get size() { return this.last + 1; }
   get whole() { return this.from <= this.least && this.to >= this.most; }
   get visible() { return [Math.max(0, Math.ceil(this.from)), Math.min(this.last, Math.floor(this.to))]; }
   across(index) { return (index - this.from) / (this.to - this.from); }
   down(value) { return 1000 * (this.data.scale[1] - value) / (this.data.scale[1] - this.data.scale[0]); }
+  /** Of each line: by the clock that is shown, by the other one, or by both. */
+  shown(k) { return this.clock === "now" && this.data.now[k] ? [this.data.now[k]] : this.clock || !this.data.now[k] ? [this.data.values[k]] : [this.data.values[k], this.data.now[k]]; }
   percent(value) { return `${100 * (this.top - value) / (this.top - this.bottom)}%`; }
 
   /* ---- drawing ---- */
   draw() {
     const [first, last] = this.visible;
     this.fitMetrics(first, last);
+    this.fitSteps();
     this.fitErrors(first, last);
     const span = this.to - this.from;
     for (const part of $$("[data-xonly]", this.chart)) {
@@ -82,8 +86,8 @@ class TrendChart {
     this.labelDays(first, last);
     this.chart.classList.toggle("zoomed", (last - first) * 9 < this.canvas.clientWidth);
     if (this.window) {
-      this.window.style.left = `${100 * (this.from - this.least) / this.points.length}%`;
-      this.window.style.width = `${100 * span / this.points.length}%`;
+      this.window.style.left = `${100 * (this.from - this.least) / this.size}%`;
+      this.window.style.width = `${100 * span / this.size}%`;
     }
     for (const button of $$("[data-range]", this.card)) {
       const all = button.dataset.range === "all";
@@ -97,7 +101,8 @@ class TrendChart {
   fitMetrics(first, last) {
     [this.bottom, this.top] = this.data.y;
     if (!this.whole) {
-      const known = this.data.values.flatMap(values => values.slice(first, last + 1)).filter(value => value !== null);
+      const columns = this.data.names.flatMap((_, k) => this.shown(k));
+      const known = columns.flatMap(values => values.slice(first, last + 1)).filter(value => value !== null);
       if (known.length) {
         const low = Math.min(...known), high = Math.max(...known), full = this.data.y[1] - this.data.y[0];
         const pad = Math.max(full * 0.02, (high - low) * 0.12);
@@ -116,11 +121,19 @@ class TrendChart {
     }
   }
 
+  fitSteps() {
+    for (const mark of $$("[data-x]", this.canvas)) {
+      const x = this.across(+mark.dataset.x);
+      mark.setAttribute("x", `${100 * x}%`);
+      mark.toggleAttribute("hidden", x < 0 || x > 1);
+    }
+  }
+
   fitErrors(first, last) {
     const plot = $(".h-err .pl", this.chart);
     let top = this.data.top;
     if (!this.whole) {
-      const sums = this.points.slice(first, last + 1).map(point => point.errors.reduce((a, b) => a + b));
+      const sums = this.data.errors.slice(first, last + 1).map(errors => errors.reduce((a, b) => a + b));
       top = Math.max(1, ...sums) * 1.06;
     }
     const share = top / this.data.top;
@@ -148,18 +161,23 @@ class TrendChart {
 
   /** The number of an iteration, and its day unless the label before it has the same. */
   name(index, before) {
-    const point = this.points[index], number = /(\d+)\D*$/.exec(point.label)?.[1].replace(/^0+(?=\d)/, "") ?? point.label;
-    return this.points[before]?.date === point.date ? number : `${number} · ${this.day(point.date, false)}`;
+    const { label, day } = this.point(index), number = /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
+    return before !== undefined && this.point(before).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
   }
 
-  day(iso, withYear) {
-    const [year, month, day] = iso.split("-");
-    return MONTHS[month - 1] ? `${+day} ${MONTHS[month - 1]}${withYear ? " " + year : ""}` : iso;
+  /** What the table says of a point. */
+  point(index) {
+    const cell = this.rows[index].cells[0], link = $("a", cell), who = $("span", cell);
+    return {
+      label: link.textContent, file: link.getAttribute("href"), subject: $("i", cell).textContent, day: $("bdi", who).textContent,
+      sha: who.previousElementSibling.tagName === "A" ? who.previousElementSibling.textContent : "", author: who.textContent,
+      remarks: [...$$(".pill", cell).map(pill => pill.textContent), ...$$("small", cell).map(note => note.textContent)],
+    };
   }
 
   /* ---- zoom ---- */
   zoom(from, to, silent) {
-    const least = Math.min(8, this.points.length);
+    const least = Math.min(8, this.size);
     if (to - from < least) { const middle = (from + to) / 2; from = middle - least / 2; to = middle + least / 2; }
     if (from < this.least) { to += this.least - from; from = this.least; }
     if (to > this.most) { from -= to - this.most; to = this.most; }
@@ -177,8 +195,16 @@ class TrendChart {
 
   reset() { this.zoom(this.least, this.most); }
 
+  setClock() {
+    for (const clock of CLOCKS) this.chart.classList.toggle(`only-${clock}`, this.clock === clock);
+    for (const button of $$("[data-clock]", this.card)) button.setAttribute("aria-pressed", String(button.dataset.clock === this.clock));
+    this.fillSide(this.at < 0 ? this.last : this.at);
+  }
+
   restore() {
-    const kept = /^(\d+)-(\d+)$/.exec(new URLSearchParams(location.hash.slice(1)).get("x") ?? "");
+    const address = new URLSearchParams(location.hash.slice(1)), kept = /^(\d+)-(\d+)$/.exec(address.get("x") ?? "");
+    this.clock = this.data.now.length && CLOCKS.includes(address.get("clock")) ? address.get("clock") : "";
+    this.setClock();
     if (kept) this.zoom(kept[1] - 1.5, kept[2] - 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
   }
 
@@ -186,58 +212,79 @@ class TrendChart {
   show(index, spoken) {
     this.byKey = Boolean(spoken);
     this.at = index = clamp(index, 0, this.last);
-    const place = this.across(index), point = this.points[index], values = this.data.values.map(column => column[index]);
+    const place = this.across(index), point = this.point(index), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
     for (const cursor of this.cursors) { cursor.classList.add("on"); cursor.style.left = `${100 * place}%`; }
     this.knobs.forEach((knob, k) => {
       knob.hidden = values[k] === null;
       if (values[k] !== null) knob.style.top = this.percent(values[k]);
     });
     this.fillSide(index);
-    this.fillTip(index, point, values);
+    this.fillTip(index, point);
     const width = this.chart.clientWidth, edge = this.canvas.getBoundingClientRect().left - this.chart.getBoundingClientRect().left;
     const x = edge + place * this.canvas.clientWidth;
     this.tip.classList.add("on");
     this.tip.style.left = `${x + 316 > width ? Math.max(4, x - 312) : x + 14}px`;
     this.tip.style.top = `${this.canvas.parentNode.offsetTop + 26}px`;
-    if (spoken) {
-      const named = this.data.names.map((name, k) => `${name} ${this.number(values[k], "undefined")}`).join(", ");
-      const sum = point.errors.reduce((a, b) => a + b);
-      this.live.textContent = `Point ${index + 1} of ${this.points.length}, ${point.label}, ${point.subject}. ${named}, ${sum} errors.`
-        + (point.remark ? ` ${point.remark}.` : "");
-    }
+    if (spoken) this.live.textContent = this.spoken(index, point);
   }
 
-  fillTip(index, point, values) {
-    const table = element("table"), body = element("tbody"), marks = element("div", "e");
+  spoken(index, point) {
+    const named = this.data.names.map((name, k) => {
+      const now = this.data.now[k], change = this.data.changes[k]?.[index];
+      return `${name} ${this.number(this.data.values[k][index], "undefined")}`
+        + (now && now[index] !== this.data.values[k][index] ? `, by today's truth ${this.number(now[index], "undefined")}` : "")
+        + (change == null ? "" : `, change ${this.points(change)} points`);
+    });
+    const sum = this.data.errors[index].reduce((a, b) => a + b);
+    return `Point ${index + 1} of ${this.size}, ${point.label}, ${point.subject}. ${named.join("; ")}; ${sum} errors.`
+      + point.remarks.map(remark => ` ${remark}.`).join("");
+  }
+
+  fillTip(index, point) {
+    const table = element("table"), body = element("tbody"), marks = element("div", "e"), both = this.data.now.length > 0;
+    if (both) table.append(this.row("thead", "th", ["", "then", "now", ""]));
     table.append(body);
-    values.forEach((value, k) => {
-      const row = element("tr"), name = element("td"), before = index ? this.data.values[k][index - 1] : null;
-      name.append(element("span", `key ${this.data.marks[k]}`), ` ${this.data.names[k]}`);
-      row.append(name, element("td", "", this.number(value, DASH)), this.change(value, before));
+    this.data.names.forEach((text, k) => {
+      const row = element("tr"), name = element("td"), now = this.data.now[k];
+      name.append(element("span", `key ${this.data.marks[k]}`), ` ${text}`);
+      row.append(name, element("td", "", this.number(this.data.values[k][index], DASH)));
+      if (both) row.append(element("td", "", now ? this.number(now[index], DASH) : ""));
+      row.append(this.change(k, index));
       body.append(row);
     });
-    point.errors.forEach((count, k) => {
+    this.data.errors[index].forEach((count, k) => {
       const part = element("span");
       part.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), String(count));
       marks.append(part);
     });
-    const facts = [point.label, point.sha, point.author, this.day(point.date, true)];
-    if (point.edits) facts.push("instructions edited");
-    const parts = [element("b", "", point.subject), element("div", "m", facts.filter(Boolean).join(" · ")), table, marks];
-    if (point.remark) parts.push(element("div", "remark", point.remark));
+    const parts = [element("b", "", point.subject), element("div", "m", [point.label, point.sha, point.author].filter(Boolean).join(" · ")), table, marks];
+    const span = this.data.spans[index], flips = this.data.flips[index];
+    if (span) parts.push(element("div", "m", `95 %: ${span[0].toFixed(3)} to ${span[1].toFixed(3)}`));
+    if (flips) parts.push(element("div", "m", `${flips[0]} fixed, ${flips[1]} broken, ${flips[2]} still wrong`));
+    parts.push(...point.remarks.map(remark => element("div", "remark", remark)));
     this.tip.replaceChildren(...parts);
   }
 
-  change(value, before) {
-    if (value === null || before === null || before === undefined) return element("td", "", "");
-    const change = value - before;
-    if (Math.abs(change) < 0.0005) return element("td", "delta", "·");
-    return element("td", change > 0 ? "delta up" : "delta dn", `${change > 0 ? "▲" : "▼"} ${Math.abs(change).toFixed(3)}`);
+  row(group, tag, texts) {
+    const made = element(group), row = element("tr");
+    row.append(...texts.map(text => element(tag, "", text)));
+    made.append(row);
+    return made;
   }
 
+  /** The change that the server computed, in points: over common documents it is no difference of the two values. */
+  change(k, index) {
+    const change = this.data.changes[k]?.[index];
+    if (change == null) return element("td", "", index && k < this.data.changes.length ? DASH : "");
+    if (!change) return element("td", "delta", "0.0");
+    return element("td", change * this.data.better[k] > 0 ? "delta up" : "delta dn", this.points(change));
+  }
+
+  points(change) { return `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.05 ? 2 : 1)}`; }
+
   fillSide(index) {
-    for (const value of $$("[data-v]", this.chart)) value.textContent = this.number(this.data.values[value.dataset.v][index], DASH);
-    for (const count of $$("[data-e]", this.chart)) count.textContent = this.points[index].errors[count.dataset.e];
+    for (const value of $$("[data-v]", this.chart)) value.textContent = this.number(this.shown(value.dataset.v)[0][index], DASH);
+    for (const count of $$("[data-e]", this.chart)) count.textContent = this.data.errors[index][count.dataset.e];
   }
 
   number(value, otherwise) { return value === null ? otherwise : value.toFixed(3); }
@@ -250,7 +297,7 @@ class TrendChart {
     this.fillSide(this.last);
   }
 
-  visit(index) { location.href = this.points[index].file; }
+  visit(index) { location.href = this.point(index).file; }
 
   /* ---- pointer ---- */
   indexAt(event, canvas) {
@@ -262,7 +309,7 @@ class TrendChart {
     for (const canvas of this.canvases) {
       let down = null;
       canvas.addEventListener("pointerdown", event => {
-        if (event.button) return;
+        if (event.button || event.target.closest("[data-step]")) return;
         down = { x: event.clientX, index: this.indexAt(event, canvas), was: this.at, touch: event.pointerType === "touch" };
         if (!down.touch) { canvas.setPointerCapture(event.pointerId); event.preventDefault(); }
       });
@@ -283,7 +330,7 @@ class TrendChart {
       });
       canvas.addEventListener("pointercancel", () => { down = null; this.selection.classList.remove("on"); });
       canvas.addEventListener("pointerleave", () => { if (!down && !this.byKey) this.leave(); });
-      canvas.addEventListener("click", event => event.preventDefault());
+      canvas.addEventListener("click", event => { if (!event.target.closest("[data-step]")) event.preventDefault(); });
     }
   }
 
@@ -308,7 +355,7 @@ class TrendChart {
       const step = event.shiftKey ? 10 : 1, width = this.to - this.from;
       const middle = this.at < 0 ? (this.from + this.to) / 2 : this.at;
       const actions = {
-        ArrowLeft: () => this.go((this.at < 0 ? this.points.length : this.at) - step),
+        ArrowLeft: () => this.go((this.at < 0 ? this.size : this.at) - step),
         ArrowRight: () => this.go((this.at < 0 ? -1 : this.at) + step),
         Home: () => this.go(0),
         End: () => this.go(this.last),
@@ -335,6 +382,16 @@ class TrendChart {
     for (const button of $$("[data-range]", this.card)) {
       button.addEventListener("click", () => (button.dataset.range === "all" ? this.reset() : this.zoom(this.most - button.dataset.range, this.most)));
     }
+    for (const button of $$("[data-clock]", this.card)) {
+      button.addEventListener("click", () => {
+        const kept = new URLSearchParams(location.hash.slice(1));
+        if (button.dataset.clock) kept.set("clock", button.dataset.clock); else kept.delete("clock");
+        setHash(kept.toString());
+        this.clock = button.dataset.clock;
+        this.setClock();
+        this.draw();
+      });
+    }
     $("[data-reset]", this.card)?.addEventListener("click", () => this.reset());
   }
 
@@ -344,10 +401,10 @@ class TrendChart {
     let drag = null;
     const place = event => {
       const box = brush.getBoundingClientRect();
-      return this.least + this.points.length * clamp((event.clientX - box.left) / box.width, 0, 1);
+      return this.least + this.size * clamp((event.clientX - box.left) / box.width, 0, 1);
     };
     brush.addEventListener("pointerdown", event => {
-      const at = place(event), near = 9 * this.points.length / brush.clientWidth;
+      const at = place(event), near = 9 * this.size / brush.clientWidth;
       if (Math.abs(at - this.from) < near) drag = { edge: "from" };
       else if (Math.abs(at - this.to) < near) drag = { edge: "to" };
       else if (at > this.from && at < this.to && !this.whole) drag = { offset: at - this.from, width: this.to - this.from };
@@ -360,7 +417,7 @@ class TrendChart {
       if (drag.edge === "from") this.zoom(Math.min(at, this.to - 8), this.to);
       else if (drag.edge === "to") this.zoom(this.from, Math.max(at, this.from + 8));
       else if ("offset" in drag) { const from = clamp(at - drag.offset, this.least, this.most - drag.width); this.zoom(from, from + drag.width); }
-      else if (Math.abs(at - drag.start) > this.points.length / 100) this.zoom(Math.min(at, drag.start), Math.max(at, drag.start));
+      else if (Math.abs(at - drag.start) > this.size / 100) this.zoom(Math.min(at, drag.start), Math.max(at, drag.start));
     });
     for (const end of ["pointerup", "pointercancel"]) brush.addEventListener(end, () => { drag = null; });
   }

@@ -1,0 +1,47 @@
+"""The two clocks of an eval: each output by the truth and the rules of its time, and by those of the newest point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Point
+from sitegen.pages.labels import CAUSES
+
+
+class Turned(NamedTuple):
+    """A point at which ground truth, mapping, schema or settings became what they were not before."""
+
+    at: int
+    """Its index."""
+    label: str
+    causes: str
+    """In words."""
+
+
+class Clocks(NamedTuple):
+    """Where the two part."""
+
+    turned: tuple[Turned, ...]
+    """Oldest first: from the last one on, truth and rules are those of the newest point."""
+    apart: int
+    """Points at which any metric that is drawn differs by the two."""
+    values: tuple[tuple[float | None, ...], ...]
+    """By the second clock, a row for each point; empty if the two never part, or if nobody asked."""
+
+
+ONE_CLOCK = Clocks((), 0, ())
+
+
+def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
+    """Compare the two clocks of all points, by the metrics that are drawn."""
+    then = [tuple(point.scorecard.metric(spec.name) for spec in drawn) for point in points]
+    now = [tuple((point.now or point.scorecard).metric(spec.name) for spec in drawn) for point in points]
+    apart = sum(one != other for one, other in zip(then, now, strict=True))
+    turned = tuple(
+        Turned(index, point.snapshot.label, ", ".join(CAUSES[cause] for cause in rules))
+        for index, point in enumerate(points)
+        if index and (rules := [cause for cause in point.snapshot.cause if cause != "outputs"])
+    )
+    return Clocks(turned, apart, tuple(now) if apart else ())

@@ -1,0 +1,126 @@
+"""Table bodies of the trend page as escaped f-strings: the points of an eval, and its attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from markupsafe import Markup
+
+from sitegen.model.metrics import MetricSpec
+from sitegen.pages import links
+from sitegen.pages.changes import Change
+from sitegen.pages.heat import FieldRow
+from sitegen.pages.tallies import errors, judged
+from sitegen.pages.trend import TrendPoint, TrendView
+from sitegen.render.cells import text
+from sitegen.render.changes import parts, points, sentence
+from sitegen.render.formats import day, number, printable, signed
+
+SHOWN_FIRST = 25
+"""Rows of the table of iterations before "show more"."""
+
+STALE = "stale: instructions were edited after this output was made, and it was not made again"
+
+_NIL = str(number(None))
+
+
+def iterations(view: TrendView, root: str) -> Markup:
+    """The points of an eval, newest first: the numbers behind the chart, and the texts that its script shows."""
+    rows = []
+    spec, now, newest = view.specs[0], view.clocks.values, len(view.points) - 1
+    for index in range(newest, -1, -1):
+        head = f"<td>{_ratio(now[index][0])}" if now else ""
+        hidden = " class=more" if newest - index >= SHOWN_FIRST else ""
+        rows.append(f"<tr{hidden}>{_iteration(view.points[index], root, spec, view.drawn, head)}")
+    return Markup("".join(rows))
+
+
+def _iteration(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
+    commit = text(point.short)
+    if point.short != point.sha:
+        commit = f'<a href="{root}{links.commit(point.sha)}">{commit}</a>'
+    head = point.changes[0] if point.changes else None
+    values = "".join([f"<td>{_ratio(value)}" for value in (*point.values[1:drawn], *point.variants)])
+    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
+    return (
+        f'<td><div><a href="{text(point.file)}">{text(point.label)}</a> <i>{text(point.subject)}</i></div>'
+        f"{commit} <span>{text(point.author)} · <bdi>{text(day(point.committed_at))}</bdi></span>"
+        f"{_pills(point)}{_note(point, head)}"
+        f"<td>{_ratio(point.values[0])}{now}{_change(head, spec)}{values}"
+        f"{_flips(point)}<td>{sum(point.errors)}{by_type}\n"
+    )
+
+
+def _change(change: Change | None, spec: MetricSpec) -> str:
+    """A change with its sign; the style sheet adds arrow and colour. The first point has none."""
+    if change is None:
+        return "<td>"
+    if change.points is None:
+        return f"<td>{_NIL}"
+    if change.points == 0:
+        return "<td>0.0"
+    return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{points(change.points)}"
+
+
+def _note(point: TrendPoint, change: Change | None) -> str:
+    """What a number alone would hide: where the change came from, what it was measured over, and that it is stale."""
+    said = [STALE] if point.stale else []
+    if change and [part.name for part in change.parts] != ["outputs"] and change.parts:
+        said.append(f"change: {parts(change)}")
+    if change and change.note:
+        said.append(change.note)
+    return f"<small>{text('; '.join(said))}</small>" if said else ""
+
+
+def _flips(point: TrendPoint) -> str:
+    if point.flipped is None:
+        return "<td><td><td>"
+    fixed, broken, still = point.flipped[:3]
+    return f"<td>{_flip(point, fixed)}<td>{_flip(point, broken)}<td>{still or ''}"
+
+
+def _flip(point: TrendPoint, cells: int) -> str:
+    return f'<a href="{text(point.file)}">{cells:,}</a>' if cells else ""
+
+
+def _pills(point: TrendPoint) -> str:
+    pills = ""
+    if point.status != "scored":
+        pills += f' <span class="pill bad">{point.remark}</span>'
+    if point.rescored:
+        pills += f' <span class="pill warn">{point.cause}</span>'
+    if point.stale:
+        pills += ' <span class="pill warn">stale</span>'
+    if point.edits:
+        pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
+    return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
+
+
+def moved(change: Change | None, spec: MetricSpec) -> Markup | str:
+    """The change beside a number, in points; a dash that says why if there is none, nothing at the first point."""
+    if change is None:
+        return ""
+    if change.points is None:
+        return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
+    return Markup('<span title="{}">{}</span>').format(
+        f"in points: {sentence(change)}", signed(change.points, 1, not spec.higher_is_better)
+    )
+
+
+def field_history(rows: Iterable[FieldRow]) -> Markup:
+    """Attributes with their errors now and over all points."""
+    return Markup("".join([_field_history(row) for row in rows]))
+
+
+def _field_history(row: FieldRow) -> str:
+    attribute, now, wrong, total = row
+    share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
+    if now is None:
+        current = f"<td>{_NIL}" * 6
+    else:
+        current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
+    return f"<tr><td>{text(attribute)}{current}<td>{wrong}<td>{total}<td>{share}\n"
+
+
+def _ratio(value: float | None) -> str:
+    return _NIL if value is None else f"{value:.3f}"
