@@ -53,7 +53,7 @@ def _edits(points: Sequence[Point], first: int) -> list[Edit]:
     """Those after the last output of an earlier commit, the newest first."""
     commit = points[first].snapshot.commit.sha
     last = first - 1
-    while last > 0 and ("outputs" not in points[last].snapshot.cause or points[last].snapshot.commit.sha == commit):
+    while last >= 0 and ("outputs" not in points[last].snapshot.cause or points[last].snapshot.commit.sha == commit):
         last -= 1
     return [edit for point in points[last + 1 : first + 1] for edit in point.edits][::-1]
 

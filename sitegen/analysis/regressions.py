@@ -84,6 +84,7 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
     until, regained = _regained(first) if worse else (None, None)
     status: StepStatus = "better" if not worse else "open" if until is None else "fixed"
     before, after = first.before, first.after
+    outputs = _outputs(points[after.start : until])
     return Step(
         at=after.start,
         before=before.end - 1,
@@ -97,7 +98,8 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
             metric=first.spec.name,
             worse=worse,
         ),
-        iterations=_iterations(points[after.start : until]),
+        iterations=len(outputs),
+        different=len(set(outputs)),
         until=until,
         regained=regained,
         alone=after.size == 1 and after is first.series.levels[-1],
@@ -134,11 +136,12 @@ def _blips(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | N
                 circumstances=circumstances(
                     points, range(level.start, before + 1), range(at, at + 1), metric=spec.name, worse=True
                 ),
-                iterations=_iterations(points[at : at + 1]),
+                iterations=len(_outputs(points[at : at + 1])),
                 until=until,
                 noise=fit.noise,
             )
 
 
-def _iterations(points: Sequence[Point]) -> int:
-    return sum("outputs" in point.snapshot.cause for point in points)
+def _outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
+    """The blob ids of each new output."""
+    return [tuple(blob.oid for blob in point.snapshot.outputs) for point in points if "outputs" in point.snapshot.cause]

@@ -92,3 +92,5 @@ class Step(NamedTuple):
     """The new level is one point, and no later one is defined: it may yet be a single bad or good run."""
     noise: float = 0.0
     """The standard deviation of a single value of the first metric, as it was assumed."""
+    different: int = 0
+    """How many of these outputs are different files: copies of one output are one witness."""

@@ -54,6 +54,8 @@ class StepRow(NamedTuple):
     """The point from which the level was regained."""
     changed: str
     """What changed, in words."""
+    same_commit: bool
+    """The last point at the old level came with the same commit: which edits lie between is not known."""
     parts: tuple[Part, ...]
     """Where the change between the two points came from, if it came from more than one place."""
     edits: tuple[EditLink, ...]
@@ -191,6 +193,7 @@ def _rank(one: _Listed) -> tuple[float, str, int]:
 
 def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str], why: str) -> StepRow:
     specs = {spec.name: spec for spec in summary.specs}
+    same = summary.headlines[step.before].sha == step.commit.sha
     column = list(specs).index(step.metrics[0].name)
     first = max(0, step.at - NEARBY)
     return StepRow(
@@ -199,7 +202,8 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
         metrics=tuple(Measured(specs[metric.name], metric) for metric in step.metrics),
         at=summary.headlines[step.at],
         until=None if step.until is None else summary.headlines[step.until],
-        changed=_changed(step.circumstances, same=summary.headlines[step.before].sha == step.commit.sha),
+        changed=_changed(step.circumstances, same=same),
+        same_commit=same,
         parts=_parts(step.circumstances, specs[step.metrics[0].name]),
         edits=tuple(
             EditLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
@@ -224,10 +228,10 @@ def _changed(circumstances: Circumstances, *, same: bool) -> str:
         changed += ", which cannot be read"
     elif "outputs" not in circumstances.causes:
         changed = f"The same output, {changed}"
-    elif not circumstances.edits:
-        changed += "; no instructions were edited since the outputs of the commit before"
     elif same:
-        changed += "; its commit brought several, so that the edits may have come before or after it"
+        changed += ", one of several that its commit brought"
+    elif not circumstances.edits:
+        changed += "; no instructions were edited since the output before"
     if circumstances.documents:
         changed += "; other documents ({}, before {})".format(*circumstances.documents[::-1])
     return changed[:1].upper() + changed[1:] + "."

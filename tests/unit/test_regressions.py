@@ -132,11 +132,29 @@ def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None
     assert (step.circumstances.causes, step.circumstances.more_edits) == (("outputs",), 0)
 
 
+def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() -> None:
+    points = [point(index, 0.9 if index < 6 else 0.5, commit=3) for index in range(12)]
+    points[0] = points[0]._replace(edits=(edit("a.md", 2),))
+    one = series(*points)
+    heads = tuple(map(sample.headline, points))
+    (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows
+    assert (row.changed, row.same_commit) == ("New output, one of several that its commit brought.", True)
+    assert [one.path for one in row.edits] == ["a.md"]
+
+
 def test_what_only_scored_an_old_output_again_comes_with_no_edit() -> None:
     points = [point(index, 0.9) for index in range(6)]
     points.extend(point(6 + n, 0.5, cause=("ground_truth",), edits=(edit("a.md", 6),)) for n in range(4))
     (step,) = steps_of(series(*points))
     assert (step.circumstances.causes, step.circumstances.edits, step.iterations) == (("ground_truth",), (), 0)
+
+
+def test_copies_of_one_output_are_counted_as_one_file() -> None:
+    points = [point(index, 0.9 if index < 6 else 0.5) for index in range(9)]
+    copy = points[6].snapshot.outputs
+    points[7:] = [one._replace(snapshot=one.snapshot._replace(outputs=copy)) for one in points[7:]]
+    (step,) = steps_of(series(*points))
+    assert (step.iterations, step.different) == (3, 1)
 
 
 def test_errors_and_documents_are_compared_on_either_side() -> None:
