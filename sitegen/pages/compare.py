@@ -121,7 +121,7 @@ class CompareView:
 
     info: EvalInfo
     pairs: tuple[tuple[str, Pair], ...]
-    """(in words what the newest point is compared with, the comparison); empty for fewer than two points."""
+    """(in words what the newest point is compared with, the comparison)."""
     data: dict[str, Any] | None
     """For the script; None if only these pairs can be shown."""
     points: int
@@ -130,16 +130,14 @@ class CompareView:
 
 
 def compare_page(series: Series) -> Page:
-    """The page of one eval, which exists for one point or none too."""
+    """The page of an eval with two points or more."""
     last = len(series.points) - 1
-    pairs = []
-    if last > 0:
-        pairs.append(("The newest point and the one before it", _pair(series, last - 1, last)))
-        best = best_before(series)
-        if best is not None and best != last - 1:
-            pairs.append(("The newest point and the best one before it", _pair(series, best, last)))
+    best = best_before(series)
+    pairs = [("The newest point and the one before it", _pair(series, last - 1, last))]
+    if best is not None and best != last - 1:
+        pairs.append(("The newest point and the best one before it", _pair(series, best, last)))
     data = compare_data(series)
-    view = CompareView(series.info, tuple(pairs), data, len(series.points), len(data["points"]) if data else 0)
+    view = CompareView(series.info, tuple(pairs), data, last + 1, len(data["points"]) if data else 0)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
@@ -147,7 +145,7 @@ def best_before(series: Series) -> int | None:
     """The point, before the newest, with the best headline so far; None if none has one."""
     spec = series.specs[0]
     values = [point.scorecard.metric(spec.name) for point in series.points[:-1]]
-    return champions(values, higher_is_better=spec.higher_is_better)[-1] if values else None
+    return champions(values, higher_is_better=spec.higher_is_better)[-1]
 
 
 def _pair(series: Series, before: int, after: int) -> Pair:

@@ -30,21 +30,20 @@ def iterations(view: TrendView, root: str) -> Markup:
     spec, now, newest = view.specs[0], view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
         head = f"<td>{_ratio(now[index][0])}" if now else ""
-        hidden = " class=more" if newest - index >= SHOWN_FIRST else ""
-        rows.append(f"<tr{hidden}>{_iteration(view.points[index], root, spec, view.drawn, head)}")
+        rows.append(f"<tr>{_iteration(view.points[index], root, spec, view.drawn, head)}")
     return Markup("".join(rows))
 
 
 def _iteration(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
     commit = text(point.short)
     if point.short != point.sha:
-        commit = f'<a href="{root}{links.commit(point.sha)}">{commit}</a>'
+        commit = f'<a href={root}{links.commit(point.sha)}>{commit}</a>'
     head = point.changes[0] if point.changes else None
     values = "".join([f"<td>{_ratio(value)}" for value in (*point.values[1:drawn], *point.variants)])
     by_type = "".join([f"<td>{count or ''}" for count in point.errors])
     return (
-        f'<td><div><a href="{text(point.file)}">{text(point.label)}</a> <i>{text(point.subject)}</i></div>'
-        f"{commit} <span>{text(point.author)} · <bdi>{text(day(point.committed_at))}</bdi></span>"
+        f'<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>'
+        f"{commit} <span>{text(point.author)} · {text(day(point.committed_at))}</span>"
         f"{_pills(point)}{_note(point, head)}"
         f"<td>{_ratio(point.values[0])}{now}{_change(head, spec)}{values}"
         f"{_flips(point)}<td>{sum(point.errors)}{by_type}\n"
@@ -80,7 +79,7 @@ def _flips(point: TrendPoint) -> str:
 
 
 def _flip(point: TrendPoint, cells: int) -> str:
-    return f'<a href="{text(point.file)}">{cells:,}</a>' if cells else ""
+    return f'<a href={text(point.file)}>{cells:,}</a>' if cells else ""
 
 
 def _pills(point: TrendPoint) -> str:
@@ -107,19 +106,19 @@ def moved(change: Change | None, spec: MetricSpec) -> Markup | str:
     )
 
 
-def field_history(rows: Iterable[FieldRow]) -> Markup:
-    """Attributes with their errors now and over all points."""
-    return Markup("".join([_field_history(row) for row in rows]))
+def field_history(rows: Iterable[FieldRow], root: str, eval_id: str) -> Markup:
+    """Attributes with their errors now and over all points, and the way to their own pages."""
+    return Markup("".join([_field_history(row, root + links.field(eval_id, row.attribute)) for row in rows]))
 
 
-def _field_history(row: FieldRow) -> str:
+def _field_history(row: FieldRow, file: str) -> str:
     attribute, now, wrong, total = row
     share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
     if now is None:
         current = f"<td>{_NIL}" * 6
     else:
         current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
-    return f"<tr><td>{text(attribute)}{current}<td>{wrong}<td>{total}<td>{share}\n"
+    return f"<tr><td><a href=\"{file}\">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n"
 
 
 def _ratio(value: float | None) -> str:

@@ -272,6 +272,7 @@ class _EvalWork:
 def eval_pages(series: Series, suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
     """The pages of an eval that show all of its points, in the order in which they are read."""
     yield trend_page(series)
-    yield compare_page(series)
+    if len(series.points) > 1:
+        yield compare_page(series)
     if suspects:
         yield suspect_truth_page(series, suspects)
