@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, MutableMapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -122,6 +123,27 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
+def bytecode_folder() -> Path | None:
+    """Where compiled templates are kept: with the user's own things, for they are code that is run as it lies there.
+
+    Never in the project, which may be anybody's. None if the user has no home.
+    """
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME")
+        return (Path(cache) if cache else Path.home() / ".cache") / "sitegen" / "templates"
+    except RuntimeError:
+        return None
+
+
+def _made(folder: Path) -> bool:
+    """Whether the folder is there, or could be made: without it templates are compiled each time."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
 def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> jinja2.Environment:
     """Jinja with autoescape on, undefined names an error, and the filters that every template may use."""
     import jinja2
@@ -166,8 +188,6 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
             return {**self.globals, **(d or {})}
 
-    if bytecode is not None:
-        bytecode.mkdir(parents=True, exist_ok=True)
     environment = Environment(
         loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
         autoescape=True,
@@ -175,9 +195,10 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
-        bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode)) if bytecode else None,
+        bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode)) if bytecode and _made(bytecode) else None,
     )
     environment.template_class = Template
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters.update(
         number=formats.number,
         probability=formats.probability,

@@ -20,7 +20,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
-from sitegen.render.environment import find_templates
+from sitegen.render.environment import bytecode_folder, find_templates
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.configuration import read_manifest, read_site
@@ -175,7 +175,7 @@ def _workshop(
         template_folders=(find_templates(),),
         overlay=overlay,
         templates=digest(project.templates, repr(site)),
-        bytecode=project.cache / "templates",
+        bytecode=bytecode_folder(),
         out=project.out,
         discrepancies_per_type=config.limits.discrepancies_per_type,
     )

@@ -24,7 +24,7 @@ class Workshop(NamedTuple):
     template_folders: tuple[Path, ...]
     templates: str
     """Digest of the templates: part of every page's key."""
-    bytecode: Path
+    bytecode: Path | None
     out: Path
     discrepancies_per_type: int
     mappings: KeptMappings = ()
@@ -40,5 +40,5 @@ class Workshop(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _renderer(folders: tuple[Path, ...], site: SiteInfo, bytecode: Path, templates: str) -> Renderer:
+def _renderer(folders: tuple[Path, ...], site: SiteInfo, bytecode: Path | None, templates: str) -> Renderer:
     return Renderer(folders, site, bytecode)

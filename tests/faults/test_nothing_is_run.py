@@ -1,0 +1,60 @@
+"""A repository may have committed a memo folder: nothing in it is run."""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+from pathlib import Path
+
+import jinja2
+import pytest
+from jinja2.bccache import bc_magic
+
+from sitegen.render.environment import bytecode_folder, find_templates
+from tests.gitrepo import GitRepo
+from tests.sites import build_site
+
+
+def _poison(folder: Path, ran: Path) -> None:
+    """Compiled templates, under the names under which each template is looked for, that write a file when they run."""
+    folder.mkdir(parents=True)
+    code = compile(f"open({str(ran)!r}, 'w').close()", "poison", "exec")
+    cache = jinja2.FileSystemBytecodeCache(str(folder))
+    for template in find_templates().rglob("*.html"):
+        name = template.relative_to(find_templates()).as_posix()
+        key = cache.get_cache_key(name, str(template))
+        checksum = cache.get_source_checksum(template.read_text(encoding="utf-8"))
+        body = bc_magic + pickle.dumps(checksum, 2) + marshal.dumps(code)
+        (folder / f"__jinja2_{key}.cache").write_bytes(body)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
+    repo.checkout()
+    return repo.path
+
+
+def test_compiled_templates_of_a_project_are_not_run(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    ran = tmp_path / "ran"
+    _poison(project / ".sitegen" / "templates", ran)
+    build_site(project, tmp_path / "public", cache=project / ".sitegen")
+    assert not ran.exists()
+
+
+def test_those_of_the_user_are_which_shows_that_the_poison_works(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    folder, ran = tmp_path / "home" / "sitegen" / "templates", tmp_path / "ran"
+    assert bytecode_folder() == folder
+    _poison(folder, ran)
+    with pytest.raises(KeyError):
+        build_site(project, tmp_path / "public", jobs=1)
+    assert ran.exists()
+
+
+def test_a_home_that_cannot_be_written_is_done_without(project, tmp_path, monkeypatch):
+    (tmp_path / "home").write_text("a file")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    assert build_site(project, tmp_path / "public").written > 0
