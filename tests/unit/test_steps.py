@@ -69,6 +69,23 @@ def test_the_levels_are_those_with_the_least_cost() -> None:
         assert cost(chosen) == pytest.approx(min(map(cost, every)))
 
 
+def test_a_series_upside_down_in_other_units_or_backwards_has_the_same_steps() -> None:
+    rng = random.Random(9)
+    for _ in range(50):
+        values = [rng.gauss(0.7 - 0.1 * (index > 12) + 0.05 * (index > 25), 0.01) for index in range(36)]
+        found = levels(values)
+        other = levels([50 - 20 * value for value in values])
+        assert [(one.start, one.end, one.size) for one in other.levels] == [
+            (one.start, one.end, one.size) for one in found.levels
+        ]
+        assert [one.mean for one in other.levels] == pytest.approx([50 - 20 * one.mean for one in found.levels])
+        back = levels(values[::-1])
+        assert [(36 - one.end, 36 - one.start) for one in back.levels[::-1]] == [
+            (one.start, one.end) for one in found.levels
+        ]
+        assert other.blips == found.blips == tuple(35 - index for index in back.blips[::-1])
+
+
 def test_the_example_of_the_methods_page() -> None:
     high, low = [0.81, 0.80, 0.82, 0.81, 0.80, 0.81, 0.82, 0.80], [0.70, 0.71, 0.69, 0.70, 0.71, 0.70, 0.40, 0.70]
     found = levels([*high, *low, 0.80, 0.81, 0.80, 0.82])
