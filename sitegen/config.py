@@ -138,6 +138,8 @@ class Mute:
     why: str
     metric: str | None = None
     """Only if the step goes by this metric; None: whichever."""
+    iteration: str | None = None
+    """Only at this one, ``iteration-012``, for a commit that brought several; None: whichever."""
 
 
 MUTE_DIGITS: Final = 7

@@ -10,14 +10,14 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 
 
-def mute_of(mutes: Iterable[Mute], eval_id: str, step: Step) -> Mute | None:
+def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
     """The first mute that names this step."""
-    return next((mute for mute in mutes if _names(mute, eval_id, step)), None)
+    return next((mute for mute in mutes if _names(mute, summary, step)), None)
 
 
 def unmatched(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
     """A note for each mute that names no step: one that was mistyped, or is not needed any more."""
-    named = {mute for one in summaries for step in one.steps for mute in mutes if _names(mute, one.info.id, step)}
+    named = {mute for one in summaries for step in one.steps for mute in mutes if _names(mute, one, step)}
     return tuple(
         Problem(
             severity="note",
@@ -31,10 +31,11 @@ def unmatched(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[
     )
 
 
-def _names(mute: Mute, eval_id: str, step: Step) -> bool:
+def _names(mute: Mute, summary: EvalSummary, step: Step) -> bool:
     return (
-        mute.eval == eval_id
+        mute.eval == summary.info.id
         and len(mute.commit) >= MUTE_DIGITS
         and step.commit.sha.startswith(mute.commit.lower())
         and mute.metric in (None, step.metrics[0].name)
+        and mute.iteration in (None, summary.headlines[step.at].label)
     )

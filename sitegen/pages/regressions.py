@@ -142,7 +142,7 @@ def regressions_page(
     groups: dict[str, list[_Listed]] = {key: [] for key in SHOWN}
     for summary in alive:
         for step in summary.steps:
-            mute = mute_of(mutes, summary.info.id, step)
+            mute = mute_of(mutes, summary, step)
             groups["muted" if mute else step.status].append(_Listed(summary, step, mute.why if mute else ""))
     best = [champion for summary in alive if (champion := _champion(summary))]
     view = RegressionsView(

@@ -186,25 +186,29 @@ def test_the_champion_is_the_earliest_of_the_best_so_far() -> None:
     assert champions([]) == ()
 
 
-def test_a_mute_names_a_step_by_eval_commit_and_metric() -> None:
-    (step,) = of(*[0.9] * 6, *[0.5] * 6)
-    sha = step.commit.sha
-    named = Mute(eval="orders", commit=sha[:7].upper(), why="known")
-    others = (
-        Mute(eval="other", commit=sha[:7], why=""),
-        Mute(eval="orders", commit=sha[:6], why=""),
-        Mute(eval="orders", commit=sha[:7], why="", metric="recall"),
-    )
-    assert mute_of((*others, named), "orders", step) == named
-    assert mute_of(others, "orders", step) is None
-    assert mute_of((Mute(eval="orders", commit=sha, why="", metric="f1"),), "orders", step) is not None
-
-
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     points = tuple(point(index, value) for index, value in enumerate(values))
     one = Series(EvalInfo(eval_id, eval_id.title()), sample.history(eval_id, points), sample.SPECS[:3], points)
     heads = tuple(map(sample.headline, points))
     return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one))
+
+
+def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
+    one = summary("a", *[0.9] * 6, *[0.5] * 6)
+    (step,) = one.steps
+    sha = step.commit.sha
+    others = (
+        Mute(eval="other", commit=sha[:7], why=""),
+        Mute(eval="a", commit=sha[:6], why=""),
+        Mute(eval="a", commit=sha[:7], why="", metric="recall"),
+        Mute(eval="a", commit=sha[:7], why="", iteration="iteration-008"),
+    )
+    assert mute_of(others, one, step) is None
+    for named in (
+        Mute(eval="a", commit=sha[:7].upper(), why="known"),
+        Mute(eval="a", commit=sha, why="", metric="f1", iteration="iteration-007"),
+    ):
+        assert mute_of((*others, named), one, step) == named
 
 
 def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsView:
