@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from sitegen.analysis.cells import Follower
 from sitegen.analysis.regressions import steps_of
+from sitegen.model.cells import CellMap
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.flips import Flips
@@ -246,8 +248,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
     """Points that get better, with a setback, an unreadable output, a missing ground truth and re-scored iterations."""
     out: list[Point] = []
     for index in range(number):
-        wrong = max(90, 420 - 7 * index + (130 if 38 <= index < 46 else 0) + (index * 37) % 50)
-        judged = judgements(index + 1, wrong, documents)
+        judged = _judged(index, documents)
         card = scorecard(judged)
         cause: tuple[Cause, ...] = ("outputs",)
         if index == 17:
@@ -268,6 +269,23 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         point = Point(at, card, edits, now, stale=index == number - 1 and bool(edits))
         out.append(compared(before, point, flips_of(before.scorecard, card)) if before else point)
     return tuple(out)
+
+
+def _judged(index: int, documents: tuple[str, ...]) -> list[Judgement]:
+    wrong = max(90, 420 - 7 * index + (130 if 38 <= index < 46 else 0) + (index * 37) % 50)
+    return judgements(index + 1, wrong, documents)
+
+
+def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
+    """The cells of ``points``, and of those again and again."""
+    follower = Follower()
+    for index in range(number):
+        at = index % 60
+        judged = _judged(at, documents)
+        if at == 17:
+            judged = [one._replace(outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
+        follower.follow([] if at == 30 else judged)
+    return follower.cells()
 
 
 def flips_of(before: Scorecard, after: Scorecard) -> Flips:
@@ -298,13 +316,13 @@ CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds=((
 def series(number: int = 60) -> Series:
     """The eval that most pages show."""
     some = points(number)
-    return Series(WAYBILLS, history("waybills", some), SPECS, some)
+    return Series(WAYBILLS, history("waybills", some), SPECS, some, cells(number))
 
 
 def single() -> Series:
     """An eval with one point and three documents."""
     some = points(1, ("f-001", "f-002", "f-003"))
-    return Series(RECEIPTS, history("receipts", some), SPECS, some)
+    return Series(RECEIPTS, history("receipts", some), SPECS, some, cells(1, ("f-001", "f-002", "f-003")))
 
 
 def long(number: int = 500) -> Series:
@@ -315,13 +333,15 @@ def long(number: int = 500) -> Series:
         for index in range(number)
         for point in (some[index % 60],)
     ]
-    return Series(EvalInfo("manifests", "Manifests"), history("manifests", tuple(out)), SPECS, tuple(out))
+    return Series(
+        EvalInfo("manifests", "Manifests"), history("manifests", tuple(out)), SPECS, tuple(out), cells(number)
+    )
 
 
 def gone() -> Series:
     """An eval that the newest commit no longer has."""
     some = points(3)
-    return Series(EvalInfo("labels", "Parcel labels"), history("labels", some, deleted=True), SPECS, some)
+    return Series(EvalInfo("labels", "Parcel labels"), history("labels", some, deleted=True), SPECS, some, cells(3))
 
 
 def none_yet() -> Series:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sitegen.analysis.blame import Blame
 from sitegen.config import Mute
-from sitegen.model.cells import WRONG
+from sitegen.model.cells import WRONG, Cell, CellMap, Run
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import exports, search
+from sitegen.pages.compare import compare_page
+from sitegen.pages.fields import field_page, field_work
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
@@ -47,7 +50,29 @@ def pages() -> list[Page]:
     out += [_report(series, index) for index in (0, 17, 30, 58, 59)]
     out.append(_nasty(series))
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
+    out += [compare_page(series), compare_page(sample.long()), *_field_pages(series)[:2], _nasty_field(series)]
     return out
+
+
+def _field_pages(series: Series) -> list[Page]:
+    blame = Blame(series.cells, [point.snapshot for point in series.points])
+    return [field_page(series, blame, work) for work in field_work(series)]
+
+
+def _nasty_field(series: Series) -> Page:
+    """A field whose name, paths, documents and values are what a page must survive."""
+    runs = [Run(index, "wrong_value", f'"{text[:150]}"', f'"{text[:149]}?"') for index, text in enumerate(sample.NASTY)]
+    every = [
+        Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, (*runs,)) for index, text in enumerate(sample.NASTY)
+    ]
+    (page,) = _field_pages(series._replace(cells=CellMap(len(series.points), tuple(every))))
+    return page
+
+
+def more_pages() -> list[Page]:
+    """What those pages lead to, of which there are many alike."""
+    evals = (sample.series(), sample.single(), sample.long(), sample.gone())
+    return [*(page for one in evals for page in _field_pages(one)), compare_page(sample.gone())]
 
 
 def _fallen() -> EvalSummary:
@@ -118,7 +143,7 @@ def _nasty(series: Series) -> Page:
 
 def write(folder: Path, renderer: Renderer) -> None:
     """Every page and file below ``folder``."""
-    for page in pages():
+    for page in (*more_pages(), *pages()):
         _write(folder / page.path, renderer.render(page))
     for file in (*raw_files(), *renderer.assets()):
         _write(folder / file.path, file.content)
