@@ -12,8 +12,8 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages.compare import ByField, ComparedCell, Pair, Valued
 from sitegen.pages.labels import ERROR_LETTERS
-from sitegen.render.cells import text
-from sitegen.render.formats import breakable, number, signed
+from sitegen.render.cells import code, text, where
+from sitegen.render.formats import number, signed
 from sitegen.render.rows import type_name
 
 NAMED: Final = 8
@@ -46,10 +46,7 @@ def _row(*cells: str) -> str:
 
 def fields(some: Sequence[ByField]) -> Markup:
     """Which fields the cells are of: those with the most."""
-    named = ", ".join(
-        f'<a href="{text(one.file)}"><code>{breakable(text(one.attribute))}</code></a> {one.number:,}'
-        for one in some[:NAMED]
-    )
+    named = ", ".join(f'<a href="{text(one.file)}">{code(one.attribute)}</a> {one.number:,}' for one in some[:NAMED])
     return Markup(f"{named} and {len(some) - NAMED:,} more" if len(some) > NAMED else named)
 
 
@@ -59,11 +56,9 @@ def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:
 
 
 def _cell(one: ComparedCell, nouns: Nouns) -> str:
-    document = f' <span class="doc">{text(one.document)}</span>' if one.document else ""
-    extra = ' <span class="pill">extra item</span>' if one.extra else ""
     was = f"<i> was {text(one.expected_before)}</i>" if one.expected_before is not None else ""
     return (
-        f'<tr><td><a href="{text(one.file)}"><code>{breakable(text(one.path))}</code></a>{document}{extra}'
+        f"<tr><td>{where(one.path, one.document, extra=one.extra, file=one.file)}"
         f'<td class="sides" dir=auto>{_value(one.expected, _BLANK)}{was}{_side(one.before, nouns)}'
         f"{_side(one.after, nouns)}\n"
     )

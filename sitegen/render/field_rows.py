@@ -13,8 +13,8 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import links
 from sitegen.pages.fields import Band, CellRow, Place, RunRow, TurnRow
 from sitegen.pages.labels import ERROR_LETTERS, FATES
-from sitegen.render.cells import text, value
-from sitegen.render.formats import breakable, day
+from sitegen.render.cells import text, value, where
+from sitegen.render.formats import day
 from sitegen.render.rows import type_name
 
 _LETTERS: Final[dict[State, str]] = {"correct": "✓", "true_negative": "✓", **dict(ERROR_LETTERS.items())}
@@ -41,7 +41,8 @@ def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
 
 
 def _strip(cell: CellRow, nouns: Nouns) -> str:
-    return f'<tr><th scope="row">{_name(cell)}{"".join([_band(band, nouns) for band in cell.bands])}<td>\n'
+    bands = "".join([_band(band, nouns) for band in cell.bands])
+    return f'<tr><th scope="row">{_name(cell)}{bands}<td>\n'
 
 
 def _band(band: Band, nouns: Nouns) -> str:
@@ -125,7 +126,4 @@ def _subject(at: Place) -> str:
 
 
 def _name(cell: CellRow) -> str:
-    """Where the cell stands: its path; of several documents, which one."""
-    document = f' <span class="doc">{text(cell.document)}</span>' if cell.document else ""
-    extra = ' <span class="pill">extra item</span>' if cell.extra else ""
-    return f"<code>{breakable(text(cell.path))}</code>{document}{extra}"
+    return where(cell.path, cell.document, extra=cell.extra)

@@ -201,7 +201,7 @@ class Comparison {
     fields.slice(0, NAMED).forEach(([field, number], index) => {
       const [name, file] = this.data.fields[field], link = element("a");
       link.href = `fields/${file}`;
-      link.append(element("code", "", visible(name)));
+      link.append(element("code", "", short(name)));
       line.append(index ? ", " : "", link, ` ${number.toLocaleString("en")}`);
     });
     if (fields.length > NAMED) line.append(` and ${fields.length - NAMED} more`);
@@ -211,9 +211,9 @@ class Comparison {
   cell({ document, field, path, extra, before, after }) {
     const row = element("tr"), where = element("td"), link = element("a"), expected = element("td", "sides");
     link.href = `fields/${this.data.fields[field][1]}`;
-    link.append(element("code", "", visible(path)));
+    link.append(element("code", "", short(path)));
     where.append(link);
-    if (this.data.documents[document]) where.append(" ", element("span", "doc", visible(this.data.documents[document])));
+    if (this.data.documents[document]) where.append(" ", element("span", "doc", short(this.data.documents[document])));
     if (extra) where.append(" ", element("span", "pill", "extra item"));
     const there = [after, before].filter(run => run !== null && run.state !== ABSENT);
     expected.dir = "auto";
@@ -256,6 +256,8 @@ class Comparison {
     return box;
   }
 }
+
+const short = text => visible(text.length > 200 ? `${text.slice(0, 200)} …` : text);
 
 /** What cannot be seen, or turns the direction of writing, made visible: ‹U+202E›. */
 function visible(text) {
