@@ -17,6 +17,8 @@ def update_of(fold: Fold) -> Update:
     """What new commits changed. Raises StartOverError if they changed how an eval was told so far."""
     evals = [_eval_update(fold, each) for _, each in sorted(fold.evals.items()) if each.was_scorable]
     files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
+    if len(files) < len(fold.instructions.touched) and not fold.complete:
+        raise StartOverError  # a file was renamed: the pages of earlier commits name it by its last path
     return Update(
         fold.complete,
         tuple(each for each in evals if each is not None),

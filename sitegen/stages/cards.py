@@ -8,7 +8,7 @@ from itertools import pairwise
 from sitegen.analysis.attribution import mixtures, under_rules_of
 from sitegen.analysis.series import pack, scorecard_key, unpack
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.scoring import results
 from sitegen.stages.vectors import Vectors, model_of
@@ -20,11 +20,20 @@ def presents(history: EvalHistory) -> Iterator[Snapshot]:
     return (under_rules_of(snapshot, history.snapshots[-1]) for snapshot in history.snapshots)
 
 
+def runs_of(snapshot: Snapshot) -> list[Snapshot]:
+    """The repeated runs of an iteration, each in the place of its output; a run is a folder."""
+    folders: dict[str, list[Blob]] = {}
+    for blob in snapshot.runs:
+        folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
+    return [snapshot._replace(outputs=tuple(blobs), runs=()) for blobs in folders.values()]
+
+
 def wanted_keys(history: EvalHistory) -> list[str]:
     """The memo's keys of every scorecard that the pages of an eval may need."""
     key = KeyOf(history.kind)
     crossed = (mixture for before, after in pairwise(history.snapshots) for mixture in mixtures(before, after))
-    every = (*history.snapshots, *presents(history), *crossed)
+    runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
+    every = (*history.snapshots, *presents(history), *crossed, *runs)
     return list(dict.fromkeys(map(key, every)))
 
 

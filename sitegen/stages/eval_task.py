@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
-from sitegen.analysis.deltas import Side, delta
-from sitegen.analysis.flips import flipped_cells, flips_between, tallied
+from sitegen.analysis.flips import flips_between
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
@@ -18,8 +17,9 @@ from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import Flips
 from sitegen.model.problems import Problem
+from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalInfo, EvalSummary, Point, Series, Window
+from sitegen.model.series import EvalInfo, EvalSummary, Series, Window
 from sitegen.model.site import Page
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
@@ -27,13 +27,14 @@ from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.exports import results_json, series_files
 from sitegen.pages.focus import focus_of
-from sitegen.pages.report import Past, is_bounded, report_page
+from sitegen.pages.report import is_bounded
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.cards import Cards, presents
 from sitegen.stages.field_pages import write_fields
+from sitegen.stages.reports import Reports
 from sitegen.stages.scoring import results
 from sitegen.stages.suspect_truth import suspects_of
 from sitegen.stages.vectors import Rows, vectors_of
@@ -58,6 +59,8 @@ class EvalTask(NamedTuple):
     """What the memo knows of its cells, as ``pack_cells`` made it."""
     suspects: tuple[SuspectTruth, ...] = ()
     """Suspect labels of the last build."""
+    moved: tuple[tuple[str, str, str], ...] = ()
+    """(path, commit) of an edit whose file was moved since, and the file's last path."""
     first_new: int = 0
     """Index of the first snapshot that the memo knows nothing of."""
 
@@ -114,6 +117,9 @@ class _EvalWork:
             self._scorer.over,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
+        self._reports = Reports(
+            self._shop, self._info, self._scorer, self._told, self._edits, task.moved, self._cards, self._vectors
+        )
         self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
         self._renderer = self._shop.renderer()
 
@@ -158,47 +164,26 @@ class _EvalWork:
 
     def _page_keys(self) -> list[str]:
         """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
-        always = repr((self._shop.templates, self._shop.discrepancies_per_type, self._info))
+        always = repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._task.moved))
         found = []
         history = ""
         for snapshot, key, edits, commit in zip(
             self._snapshots, self._keys, self._edits, self._told.made_with, strict=True
         ):
-            history = digest(history, repr(snapshot), key)
-            found.append(digest(always, history, repr([edit.commit.sha for edit in edits]), repr(commit)))
+            history = digest(history, repr(snapshot), key, repr([(edit.path, edit.commit.sha) for edit in edits]))
+            found.append(digest(always, history, repr(commit)))
         return found
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
         return results(self._shop, self._scorer, [self._snapshots[index] for index in needed], self._vectors)
 
-    def _side(self, index: int) -> Side:
-        return Side(self._snapshots[index], self._cards[self._snapshots[index]])
-
     def _write_report(self, index: int, result: Result, follower: Follower, key: str) -> None:
-        at, before = self._side(index), self._side(index - 1) if index else None
-        flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()
-        point = Point(
-            at.snapshot,
-            result.scorecard,
-            self._edits[index],
-            delta=before and delta(self._scorer.metrics, self._scorer.over, before, at, self._cards.__getitem__),
-            flips=tallied(flipped) if before else None,
-        )
-        page = report_page(
-            self._info,
-            self._scorer.metrics,
-            point,
-            Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
-            result,
-            Past(self._snapshots[: index + 1], follower.wrong_since, flipped),
-            self._shop.discrepancies_per_type,
-            problems(self._info.id, point.snapshot, result.scorecard),
-            self._told.made_with[index],
-        )
+        page = self._reports.page(index, result, follower)
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if is_bounded(result, self._shop.discrepancies_per_type):
-            data = results_json(result, self._info, point.snapshot)
-            self._writer.write(self._owner, links.report_data(self._info.id, point.snapshot.slug), data, key)
+            at = self._snapshots[index]
+            data = results_json(result, self._info, at)
+            self._writer.write(self._owner, links.report_data(self._info.id, at.slug), data, key)
 
     def _lacks_variants(self, page_keys: Sequence[str]) -> bool:
         """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
@@ -224,7 +209,8 @@ class _EvalWork:
             self._info, self._task.history, specs, points(self._told, self._cards.__getitem__, cells), cells
         )
         suspects = suspects_of(self._shop, series, self._task.suspects)
-        for page in eval_pages(series, suspects):
+        steps = steps_of(series)
+        for page in eval_pages(series, steps, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
         for file in series_files(series):
@@ -242,7 +228,7 @@ class _EvalWork:
                 delta=series.points[-1].delta if series.points else None,
                 focus=focus_of(series),
                 suspects=suspects,
-                steps=steps_of(series),
+                steps=steps,
                 windows=found,
                 peak=peak(series.points, speaks, specs[0]),
             ),
@@ -269,9 +255,9 @@ class _EvalWork:
         return tuple(zip(pairs, flips_between(cells, list(pairs.values())), strict=True))
 
 
-def eval_pages(series: Series, suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
+def eval_pages(series: Series, steps: tuple[Step, ...], suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
     """The pages of an eval that show all of its points, in the order in which they are read."""
-    yield trend_page(series)
+    yield trend_page(series, steps)
     if len(series.points) > 1:
         yield compare_page(series)
     if suspects:

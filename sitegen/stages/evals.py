@@ -101,6 +101,16 @@ def _most_points_first(update: EvalUpdate) -> int:
     return -len(update.history.snapshots)
 
 
+def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]:
+    """The edits of files that were moved since: path, commit, and the last path, which names the file's pages."""
+    return tuple(
+        (edit.path, edit.commit.sha, file.path)
+        for file in timeline.drivers(eval_id)
+        for edit in file.edits
+        if edit.path != file.path
+    )
+
+
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, kept: _Kept | None) -> EvalTask:
     history = update.history
     return EvalTask(
@@ -108,6 +118,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, ke
         info=timeline.info(history),
         history=history,
         edits=driving_edits(timeline, history.id),
+        moved=_moved(timeline, history.id),
         scorecards=tuple(memo.scorecards(wanted_keys(history)).items()),
         pages=ledger.known(owner(history.id)),
         vectors=known_vectors(memo, history.id, history.kind),

@@ -22,6 +22,7 @@ FEWEST: Final = 2
 """Degrees of freedom that a noise limit takes: three repeats, or two pairs of them."""
 
 _OUTPUTS_ONLY: Final = ("outputs",)
+_NO_CELLS: Final = CellMap(0, ())
 
 
 class Repeats(NamedTuple):
@@ -69,6 +70,36 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
         follower.follow(result.judgements)
     headlines = tuple(_headline(result.scorecard) for result in readable)
     return Repeats(follower.cells(), tuple(range(len(readable))), headlines)
+
+
+class RepeatsSoFar:
+    """Takes the points of a series one after the other, with their runs; which cells flip is not asked here."""
+
+    def __init__(self) -> None:
+        self.points = 0
+        """How many it has taken."""
+        self._last: Point | None = None
+        self._open = False
+        self._repeats: list[list[float | None]] = []
+        self._runs: list[list[float | None]] = []
+
+    def take(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
+        """One more point. ``runs``: of its repeated runs."""
+        last, was_open = self._last, self._open
+        self._open = last is not None and _repeats(last, point)
+        if self._open and last is not None:
+            if not was_open:
+                self._repeats.append([_headline(last.scorecard)])
+            self._repeats[-1].append(_headline(point.scorecard))
+        if runs:
+            self._runs.append([_headline(run) for run in runs if run.status == "scored"])
+        self._last = point
+        self.points += 1
+
+    def noise(self) -> Noise | None:
+        """How far the headline wanders, as far as these points tell."""
+        groups = (*self._repeats, *self._runs)
+        return noise_of(Repeats(_NO_CELLS, tuple(range(len(values))), tuple(values)) for values in groups)
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sitegen.analysis.noise.repeats import Repeats
 from sitegen.model.flips import CellFlip
 from sitegen.model.noise import Noise
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
@@ -30,8 +31,10 @@ class Past(NamedTuple):
     """The cells that are wrong at its point or at the one before it."""
     noise: Noise | None = None
     """What outputs that were made again had told by then."""
-    moved: tuple[tuple[str, str], ...] = ()
-    """(path of an instruction edit, last path of its file), where they differ."""
+    runs: Repeats | None = None
+    """Its repeated runs, if it has any."""
+    moved: tuple[tuple[str, str, str], ...] = ()
+    """(path, commit) of an edit of instructions whose file was moved since, and the file's last path."""
 
 
 class Since(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sitegen.model.commits import Commit
@@ -38,10 +38,13 @@ def previous_of(info: EvalInfo, previous: Point | None) -> Previous | None:
     return Previous(at.label, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
 
 
-def edit_links(edits: tuple[Edit, ...], moved: Mapping[str, str]) -> tuple[EditLink, ...]:
-    """The edits, the newest first."""
-    found = (EditLink(edit.path, moved.get(edit.path, edit.path), edit.commit, edit.status) for edit in edits)
-    return tuple(found)[::-1]
+def edit_links(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str]]) -> tuple[EditLink, ...]:
+    """The edits, the newest first. ``moved`` as in ``Past``."""
+    files = {(path, sha): file for path, sha, file in moved} if edits else {}
+    return tuple(
+        EditLink(edit.path, files.get((edit.path, edit.commit.sha), edit.path), edit.commit, edit.status)
+        for edit in reversed(edits)
+    )
 
 
 def made_with(at: Snapshot) -> str:

@@ -126,7 +126,7 @@ def report_page(
         made_at=at.made_at,
         instructions=instructions,
         recorded_at=at.recorded_at,
-        edits=origin.edit_links(point.edits, dict(past.moved)),
+        edits=origin.edit_links(point.edits, past.moved),
         files=origin.files(at),
         previous=origin.previous_of(info, previous),
         metrics=metric_changes(specs, card, point.delta),

@@ -1,0 +1,100 @@
+"""The report pages of one eval: each from its result, the points before it, and what was known by then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.deltas import Side, delta
+from sitegen.analysis.flips import flipped_cells, tallied
+from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
+from sitegen.analysis.points import Told
+from sitegen.analysis.series import problems
+from sitegen.model.scorecards import Result
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit, Snapshot
+from sitegen.pages.report import Past, report_page
+from sitegen.scoring.scorer import Scorer
+from sitegen.stages.cards import Cards, runs_of
+from sitegen.stages.scoring import results
+from sitegen.stages.vectors import Vectors
+from sitegen.stages.workshop import Workshop
+
+
+class Reports:
+    """Makes them in any order from the first to the last; points may be left out."""
+
+    def __init__(
+        self,
+        shop: Workshop,
+        info: EvalInfo,
+        scorer: Scorer,
+        told: Told,
+        edits: Sequence[tuple[Edit, ...]],
+        moved: Sequence[tuple[str, str, str]],
+        cards: Cards,
+        vectors: Vectors | None,
+    ) -> None:
+        """``edits``: of each point. ``moved``: path and commit of an edit, and the last path of its file."""
+        self._shop = shop
+        self._info = info
+        self._scorer = scorer
+        self._told = told
+        self._edits = edits
+        self._moved = tuple(moved)
+        self._cards = cards
+        self._vectors = vectors
+        self._repeats = RepeatsSoFar()
+
+    def page(self, index: int, result: Result, follower: Follower) -> Page:
+        """The report of a point that the follower has just taken, and whose mixtures with the one before are scored."""
+        snapshots, specs = self._told.snapshots, self._scorer.metrics
+        at, before = self._side(index), self._side(index - 1) if index else None
+        runs = self._runs(at.snapshot)
+        self._learn(index)
+        flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()
+        point = Point(
+            at.snapshot,
+            result.scorecard,
+            self._edits[index],
+            delta=before and delta(specs, self._scorer.over, before, at, self._cards.__getitem__),
+            flips=tallied(flipped) if before else None,
+        )
+        return report_page(
+            self._info,
+            specs,
+            point,
+            Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
+            result,
+            Past(
+                snapshots[: index + 1],
+                follower.wrong_since,
+                flipped,
+                self._repeats.noise(),
+                repeats_of_runs(runs) if runs else None,
+                self._moved,
+            ),
+            self._shop.discrepancies_per_type,
+            problems(self._info.id, point.snapshot, result.scorecard),
+            self._told.made_with[index],
+        )
+
+    def _side(self, index: int) -> Side:
+        return Side(self._told.snapshots[index], self._cards[self._told.snapshots[index]])
+
+    def _runs(self, snapshot: Snapshot) -> list[Result]:
+        """Its repeated runs, scored as its output is."""
+        runs = runs_of(snapshot)
+        found = list(results(self._shop, self._scorer, runs, self._vectors))
+        for run, result in zip(runs, found, strict=True):
+            self._cards.put(run, result.scorecard)
+        return found
+
+    def _learn(self, index: int) -> None:
+        """What outputs that were made again tell, up to a point."""
+        for here in range(self._repeats.points, index + 1):
+            at = self._side(here)
+            runs = runs_of(at.snapshot)
+            self._cards.fill(runs)
+            self._repeats.take(Point(at.snapshot, at.scorecard, self._edits[here]), [self._cards[run] for run in runs])
