@@ -250,7 +250,7 @@ def code_judge(
 
 @app.command()
 def init(repo: Repo = Path()) -> None:
-    """Write a manifest, a mapping and a verifier's instructions.
+    """Write a manifest, a mapping, a verifier's instructions and a Pages workflow.
 
     Only where there are none yet.
     """
