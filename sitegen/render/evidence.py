@@ -23,7 +23,7 @@ def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = Non
     """What decided, as sentences; of a change that may be chance, what this set can show."""
     said = _decided(verdict, spec, noise)
     if verdict.decision == "inconclusive" and verdict.detectable is not None:
-        said += f" This set shows a change of {_size(verdict.detectable, spec)} points 8 times in 10."
+        said += f" A change of {_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
     return said
 
 
@@ -34,7 +34,7 @@ def _decided(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> s
             tested = f", and {flips} is more than luck ({_chance(verdict)})" if verdict.p_value is not None else ""
             return f"Its 95\u202f% interval, {_ends(verdict, spec)} points, leaves out zero{tested}."
         case "nothing moved":
-            return "Nothing became right or wrong, and the number did not move."
+            return "Nothing became right or wrong."
         case "nothing to compare":
             return "There is nothing in common to compare."
         case "too few units":

@@ -9,10 +9,11 @@ from markupsafe import Markup
 
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import Interval
-from sitegen.pages.changes import Change
+from sitegen.model.noise import FlipRate, Interval
+from sitegen.pages.changes import Change, in_points
 from sitegen.pages.noise import over
 from sitegen.pages.report import FateRow, FixedCell
+from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.report.why import Why
 from sitegen.render import changes, evidence
 from sitegen.render.cells import text, value
@@ -25,13 +26,15 @@ _ORIGINS: Final = {
 }
 
 
-def sentence(spec: MetricSpec, change: Change) -> Markup:
+def sentence(spec: MetricSpec, change: Change, same_inputs: bool = False) -> Markup:
     """A change in one sentence: ``F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because ...``."""
     label = text(spec.label)
     if change.points is None:
         return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
     origins = [f"{changes.points(part.points)} {_ORIGINS[part.name]}" for part in change.parts]
-    if not change.parts:
+    if same_inputs:
+        split = ": output, ground truth and rules are the same"
+    elif not change.parts:
         split = ""
     elif len(change.parts) == 1:
         split = f", all of it {_ORIGINS[change.parts[0].name]}"
@@ -56,10 +59,9 @@ def interval(found: Interval | None, nouns: Nouns) -> Markup:
     """The ends of an interval, and what it was made from; empty without one."""
     if found is None:
         return Markup("")
-    return Markup(
-        f'<span title="{text(found.method)}">{changes.span(found)}</span> '
-        f"({100 * found.level:.0f}\u202f%, {text(over(found, nouns))})"
-    )
+    of, where = text(over(found, nouns)).partition(" of ")[::2]
+    how = f"Over {of}{f' of {where}' if where else ''}: {text(found.method)}"
+    return Markup(f'<span title="{how}">{100 * found.level:.0f}\u202f%: {changes.span(found)}</span>, by {of}')
 
 
 def documents(why: Why, nouns: Nouns, before: str) -> Markup:
@@ -156,4 +158,33 @@ def _fixed(row: FixedCell, several_documents: bool) -> str:
     return (
         f"<tr><td>{text(path)}<td dir=auto>{value(expected)}{changed}"
         f"<td dir=auto>{value(before)}<td dir=auto>{value(after)}{where}\n"
+    )
+
+
+def runs(view: RunsView, spec: MetricSpec) -> Markup:
+    """How far repeated runs are apart, in sentences."""
+    label = text(spec.label)
+    if view.lowest is None or view.highest is None:
+        return Markup(f"{label} is undefined in all of them.")
+    said = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
+    if view.interval:
+        said += (
+            f"; the mean of such runs between {changes.span(view.interval)} ({100 * view.interval.level:.0f}\u202f%)"
+        )
+    if view.deviation is not None:
+        said += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"
+    if view.pooled and view.pooled.rate is not None:
+        said += f". Of {view.pooled.pairs:,} pairs of values {100 * view.pooled.rate:.1f}\u202f% differ in outcome"
+    return Markup(f"{said}.")
+
+
+def rates(rows: Iterable[RateRow]) -> Markup:
+    """The fields in which runs differ: how many pairs of runs, of how many, which share."""
+    return Markup("".join([_rate(row.rate, row.file) for row in rows]))
+
+
+def _rate(rate: FlipRate, file: str) -> str:
+    return (
+        f'<tr><td><a href="{text(file)}">{text(rate.attribute)}</a><td>{rate.flips:,}<td>{rate.pairs:,}'
+        f"<td>{100 * (rate.rate or 0):.0f}\u202f%\n"
     )

@@ -35,7 +35,11 @@ class FilteredTable {
     }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", () => { this.rows = $$("tbody tr", this.box); this.show(); });
-    addEventListener("hashchange", () => { this.restore(); this.show(); });
+    addEventListener("hashchange", () => {
+      this.restore();
+      this.show();
+      if (this.fresh && hash().has("new")) this.box.scrollIntoView();
+    });
   }
 
   /** The filter as the address has it. A row's own address (#d12) shows that row, whatever its place. */

@@ -30,12 +30,13 @@ class EditLink(NamedTuple):
     status: EditStatus
 
 
-def previous_of(info: EvalInfo, previous: Point | None) -> Previous | None:
-    """The point before, as pages name it."""
+def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous | None:
+    """The point before, as pages name it; with its commit if it is the same iteration, scored again."""
     if previous is None:
         return None
     at = previous.snapshot
-    return Previous(at.label, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
+    name = at.label if at.label != label else f"{at.label} at {at.commit.short}"
+    return Previous(name, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
 
 
 def edit_links(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str]]) -> tuple[EditLink, ...]:

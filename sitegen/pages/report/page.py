@@ -24,6 +24,7 @@ from sitegen.pages.report import bounds, origin
 from sitegen.pages.report.discrepancies import Discrepancy, Past, discrepancies, left_out, since, wrong_in
 from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import ErrorChange, MetricChange, error_changes, metric_changes
+from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import Section, grouping, sections
 from sitegen.pages.report.why import Why, why
 
@@ -55,6 +56,7 @@ class ReportView:
     why: Why | None
     """None for the first point."""
     fates: Fates | None
+    runs: RunsView | None
     counts: Counts
     errors: tuple[ErrorChange, ...]
     error_change: int | None
@@ -128,11 +130,12 @@ def report_page(
         recorded_at=at.recorded_at,
         edits=origin.edit_links(point.edits, past.moved),
         files=origin.files(at),
-        previous=origin.previous_of(info, previous),
+        previous=origin.previous_of(info, previous, at.label),
         metrics=metric_changes(specs, card, point.delta),
         interval=interval_of(card, info.kind),
         why=why(info, specs, previous, point, past.noise),
         fates=fates(info.id, point.flips, past.flipped) if point.flips else None,
+        runs=runs_view(info.id, at, past.runs),
         counts=card.counts,
         errors=errors,
         error_change=_sum([one.change for one in errors]),

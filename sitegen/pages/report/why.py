@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from sitegen.analysis.attribution import differing
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.deltas import Overlap
@@ -31,6 +32,8 @@ class Why(NamedTuple):
     verdict: ChangeVerdict
     noise: Noise | None
     """What repeats had told by then."""
+    same_inputs: bool
+    """Nothing that decides a number differs."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -61,4 +64,5 @@ def why(
             higher_is_better=specs[0].higher_is_better,
         ),
         noise,
+        not differing(before.snapshot, after.snapshot),
     )

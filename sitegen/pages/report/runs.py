@@ -1,0 +1,59 @@
+"""Repeated runs of an iteration: how far they are apart, and in which fields."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sitegen.analysis.noise.intervals import interval_of_runs
+from sitegen.analysis.noise.repeats import Repeats, noise_of
+from sitegen.model.noise import FlipRate, Interval
+from sitegen.model.timeline import Snapshot
+from sitegen.pages.report.discrepancies import field_file
+
+FIELDS: Final = 20
+"""Fields that the table names: those that differ most often."""
+
+
+class RateRow(NamedTuple):
+    """How often the runs differ in a field."""
+
+    rate: FlipRate
+    file: str
+    """The page of the attribute, as seen from the report."""
+
+
+class RunsView(NamedTuple):
+    """The runs of one iteration."""
+
+    number: int
+    readable: int
+    lowest: float | None
+    """Of the headline."""
+    highest: float | None
+    interval: Interval | None
+    """Of its mean over the runs."""
+    deviation: float | None
+    pooled: FlipRate | None
+    rows: tuple[RateRow, ...]
+    """Fields in which runs differ at all."""
+    more: int
+
+
+def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | None:
+    """None without runs."""
+    if runs is None:
+        return None
+    values = [value for value in runs.headlines if value is not None]
+    noise = noise_of([runs])
+    rates = [rate for rate in noise.fields if rate.flips] if noise else []
+    return RunsView(
+        number=len({blob.path.rpartition("/")[0] for blob in at.runs}),
+        readable=len(runs.indices),
+        lowest=min(values, default=None),
+        highest=max(values, default=None),
+        interval=interval_of_runs(values),
+        deviation=noise.deviation if noise else None,
+        pooled=noise.pooled if noise else None,
+        rows=tuple(RateRow(rate, field_file(eval_id, rate.attribute)) for rate in rates[:FIELDS]),
+        more=max(0, len(rates) - FIELDS),
+    )
