@@ -1,0 +1,213 @@
+"""Blame: what each run of a cell began with, which point flipped it, and what the terminal says of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sitegen.analysis.attribution import Role
+from sitegen.analysis.blame import Blame, CellBlame, Stretch, Turn, turns, worst_first
+from sitegen.commands.blame import chosen
+from sitegen.errors import ConfigurationError
+from sitegen.model.cells import Cell, CellMap, Run, State
+from sitegen.model.timeline import Blob, Snapshot
+from tests import pages_sample as sample
+from tests.sites import run
+
+
+def cell(*runs: tuple[int, State, str, str], path: str = "total", document: str = "", extra: bool = False) -> Cell:
+    return Cell(document, path, path, extra, tuple(Run(*one) for one in runs))
+
+
+def snapshots(*changed: tuple[Role, ...]) -> list[Snapshot]:
+    """One snapshot more than given: what each later one changed."""
+    at = sample.snapshot(1, sample.commit(0))
+    found = [at]
+    for number, roles in enumerate(changed, 2):
+        oid = f"{number:040x}"
+        if "outputs" in roles:
+            at = at._replace(outputs=(Blob("extracted.json", oid),))
+        if "ground_truth" in roles:
+            at = at._replace(ground_truth=Blob("ground_truth.csv", oid))
+        if "rules" in roles:
+            at = at._replace(settings=oid)
+        found.append(at._replace(commit=sample.commit(number)))
+    return found
+
+
+def blamed(one: Cell, some: list[Snapshot], *others: Cell) -> CellBlame:
+    return Blame(CellMap(len(some), (one, *others)), some).of(one)
+
+
+def test_a_cell_is_followed_from_run_to_run():
+    one = cell(
+        (0, "correct", "1", "1"), (2, "wrong_value", "1", "2"), (3, "omission", "1", ""), (5, "correct", "1", "1")
+    )
+    some = snapshots(*[("outputs",)] * 6)
+    found = blamed(one, some)
+    first, second, third, last = one.runs
+    assert found == CellBlame(
+        one,
+        (
+            Stretch(first, 2, None, ()),
+            Stretch(second, 3, "broken", ("outputs",)),
+            Stretch(third, 5, "still_wrong", ("outputs",)),
+            Stretch(last, 7, "fixed", ("outputs",)),
+        ),
+        None,
+    )
+    assert (found.flips, found.judged, found.wrong, found.ever_wrong) == (2, 7, 3, True)
+    assert found.right_share == pytest.approx(4 / 7)
+    assert [stretch.points for stretch in found.stretches] == [2, 1, 2, 2]
+
+
+def test_an_error_that_lasts_says_since_when():
+    one = cell((0, "correct", "1", "1"), (1, "wrong_value", "1", "2"), (2, "wrong_value", "1", "3"))
+    assert blamed(one, snapshots(*[("outputs",)] * 3)).wrong_since == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "before", "after", "causes"),
+    [
+        (("outputs",), ("1", "2"), ("1", "1"), ("outputs",)),
+        (("ground_truth",), ("1", "2"), ("2", "2"), ("ground_truth",)),
+        (("rules",), ("1", "1.0"), ("1", "1.0"), ("rules",)),
+        # One role alone can have done it, whatever else is seen: items of lists are paired anew.
+        (("ground_truth",), ("1", "2"), ("1", "1"), ("ground_truth",)),
+        # Of several, those whose side of the cell changed.
+        (("outputs", "ground_truth"), ("1", "2"), ("1", "1"), ("outputs",)),
+        (("outputs", "ground_truth"), ("1", "2"), ("2", "2"), ("ground_truth",)),
+        (("outputs", "ground_truth"), ("1", "2"), ("3", "3"), ("outputs", "ground_truth")),
+        (("outputs", "rules"), ("1", "2"), ("1", "1"), ("outputs",)),
+        # Neither side: the rules if they changed, else nobody knows which.
+        (("outputs", "rules"), ("1", "1.0"), ("1", "1.0"), ("rules",)),
+        (("outputs", "ground_truth"), ("1", "1"), ("1", "1"), ("outputs", "ground_truth")),
+    ],
+)
+def test_the_cause_is_what_changed_at_the_point_and_in_the_cell(
+    changed: tuple[Role, ...], before: tuple[str, str], after: tuple[str, str], causes: tuple[Role, ...]
+):
+    one = cell((0, "wrong_value", *before), (1, "correct", *after))
+    assert blamed(one, snapshots(changed)).stretches[1].causes == causes
+
+
+def test_an_extra_item_that_comes_and_goes_flips_if_its_document_stays():
+    extra = cell((1, "hallucination", "", "9"), (2, "absent", "", ""), path="rows[3].x", document="a", extra=True)
+    there = cell((0, "correct", "1", "1"), document="a")
+    found = blamed(extra, snapshots(*[("outputs",)] * 2), there)
+    assert [stretch.fate for stretch in found.stretches] == ["broken", "fixed"]
+    alone = blamed(extra, snapshots(*[("outputs",)] * 2))
+    assert [stretch.fate for stretch in alone.stretches] == ["appeared", "vanished"]
+    assert (found.flips, found.judged, found.wrong, alone.flips) == (2, 1, 1, 0)
+
+
+def test_what_happened_is_summed_up_by_point():
+    some = snapshots(("outputs",), ("outputs", "ground_truth"), ("outputs",))
+    one = cell((0, "correct", "1", "1"), (1, "wrong_value", "1", "2"), (2, "correct", "2", "2"), path="a")
+    other = cell((0, "omission", "1", ""), (2, "wrong_value", "1", "3"), path="b")
+    late = cell((2, "omission", "5", ""), path="c")
+    cells = CellMap(4, (one, other, late))
+    blame = Blame(cells, some)
+    assert turns(map(blame.of, cells.cells), 4) == (
+        Turn(0, (), (), 1, 2),
+        Turn(1, (("broken", 1),), (("outputs", 1),), 2, 2),
+        Turn(2, (("appeared", 1), ("fixed", 1), ("still_wrong", 1)), (("ground_truth", 1),), 2, 3),
+    )
+
+
+def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
+    some = snapshots(*[("outputs",)] * 3)
+    right = cell((0, "correct", "1", "1"), path="right")
+    past = cell((0, "wrong_value", "1", "2"), (1, "correct", "1", "1"), path="past")
+    stuck = cell((0, "omission", "1", ""), path="stuck")
+    flaky = cell((0, "correct", "1", "1"), (1, "omission", "1", ""), (2, "correct", "1", "1"), path="flaky")
+    flaky = flaky._replace(runs=(*flaky.runs, Run(3, "omission", "1", "")))
+    cells = CellMap(4, (right, past, stuck, flaky))
+    blame = Blame(cells, some)
+    assert [one.cell.path for one in worst_first(map(blame.of, cells.cells))] == ["flaky", "stuck", "past", "right"]
+
+
+CELLS = (
+    cell((0, "correct", "1", "1"), path="walls[0].area", document="a")._replace(attribute="walls[].area"),
+    cell((0, "correct", "1", "1"), path="walls[1].area", document="a")._replace(attribute="walls[].area"),
+    cell((0, "correct", "1", "1"), path="walls[0].area", document="b")._replace(attribute="walls[].area"),
+    cell((0, "correct", "1", "1"), path="name", document="a"),
+    cell((0, "correct", "1", "1"), path="na*e", document="b"),
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "document", "found"),
+    [
+        ("walls[].area", None, [0, 1, 2]),
+        ("walls[].area", "a", [0, 1]),
+        ("walls[0].area", None, [0, 2]),
+        ("*.area", "b", [2]),
+        ("walls[?].area", None, [0, 1, 2]),
+        ("n?me", None, [3]),
+        ("na*e", None, [4]),
+        ("*", None, [0, 1, 2, 3, 4]),
+    ],
+)
+def test_a_field_is_an_attribute_a_path_or_a_pattern(field: str, document: str | None, found: list[int]):
+    assert chosen(CELLS, field, document) == [CELLS[index] for index in found]
+
+
+@pytest.mark.parametrize(
+    ("field", "document", "what", "fix"),
+    [
+        ("wall[].area", None, "No point has judged a field 'wall[].area'.", "Did you mean walls[].area,"),
+        ("zzz", "a", "No point has judged a field 'zzz'.", "Did you mean walls[].area, walls[0].area,"),
+        ("name", "c", "No point has judged a document 'c'.", "Did you mean a, b?"),
+        ("\x1b[2J", None, "No point has judged a field '␛[2J'.", "Did you mean"),
+    ],
+)
+def test_a_miss_names_what_comes_near(field: str, document: str | None, what: str, fix: str):
+    with pytest.raises(ConfigurationError) as caught:
+        chosen(CELLS, field, document)
+    assert caught.value.what == what
+    assert (caught.value.fix or "").startswith(fix)
+
+
+def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path):
+    done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--repo", str(demo))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
+        "reported_on, report-b: right at 4 of 14 points, 1 flip",
+        'iteration-009 6c8ae81 2026-03-29 correct expected "2026-11-26", got "2026-11-26" fixed: new output',
+        'iteration-003 b72d906 2026-01-14 omission expected "2026-11-26", got nothing still wrong: ground truth',
+        'iteration-001 d3fce7b 2026-01-08 omission expected "2026-01-01", got nothing',
+    ]
+
+
+def test_json_has_every_run_oldest_first(demo: Path):
+    done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--json", "--repo", str(demo))
+    body = json.loads(done.stdout)
+    (one,) = body.pop("cells")
+    runs = one.pop("runs")
+    assert body == {"schema": "sitegen/blame/1", "eval_id": "lab-reports", "field": "reported_on"}
+    assert one == {
+        "document": "report-b",
+        "path": "reported_on",
+        "attribute": "reported_on",
+        "extra_item": False,
+        "wrong_since": None,
+        "wrong_for_points": 0,
+        "flips": 1,
+        "points_judged": 14,
+        "points_wrong": 10,
+    }
+    assert [(each["points"], each["became"], each["causes"]) for each in runs] == [
+        (3, None, []),
+        (7, "still_wrong", ["ground_truth"]),
+        (4, "fixed", ["outputs"]),
+    ]
+
+
+def test_an_unknown_field_is_an_error_that_names_the_nearest(demo: Path):
+    done = run("blame", "lab-reports", "reportd_on", "--repo", str(demo))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr
+        == "sitegen: No point has judged a field 'reportd_on'.\n  do: Did you mean reported_on, sampled_on?\n"
+    )
