@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import ne
 from typing import NamedTuple
 
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.pages.labels import CAUSES
 
@@ -36,12 +38,20 @@ ONE_CLOCK = Clocks((), 0, ())
 
 def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
     """Compare the two clocks of all points, by the metrics that are drawn."""
-    then = [tuple(point.scorecard.metric(spec.name) for spec in drawn) for point in points]
-    now = [tuple((point.now or point.scorecard).metric(spec.name) for spec in drawn) for point in points]
-    apart = sum(one != other for one, other in zip(then, now, strict=True))
+    then = [_values(point.scorecard, drawn) for point in points]
+    now = [
+        values if point.now is None or point.now is point.scorecard else _values(point.now, drawn)
+        for point, values in zip(points, then, strict=True)
+    ]
+    apart = sum(map(ne, then, now))
     turned = tuple(
         Turned(index, point.snapshot.label, ", ".join(CAUSES[cause] for cause in rules))
         for index, point in enumerate(points)
         if index and (rules := [cause for cause in point.snapshot.cause if cause != "outputs"])
     )
     return Clocks(turned, apart, tuple(now) if apart else ())
+
+
+def _values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float | None, ...]:
+    known = dict(card.metrics)
+    return tuple([known.get(spec.name) for spec in drawn])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeats, noise_of, repeated
 from sitegen.model.cells import CellMap
+from sitegen.model.flips import Flips
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.series import Series
 from sitegen.pages.changes import Change, changes, in_points
@@ -17,46 +18,51 @@ _NO_CELLS = CellMap(0, ())
 
 
 class LastChange(NamedTuple):
-    """The newest point held against the one before it."""
+    """A point held against the one before it."""
 
     at: int
-    """Index of the newest point."""
+    """Its index."""
     change: Change
     """Of the headline."""
     verdict: ChangeVerdict
+    over: str
+    """What the interval of the change was made from, in words; empty without one."""
     detectable: float | None
     """The least change, in points, that this set shows 8 times in 10."""
-    over: str
-    """What the interval was made from, in words; empty without one."""
     flipped: Flipped
-    moved: int | None
-    """If nothing moved: index of the newest point at which anything did; None if none did."""
 
 
-def last_change(series: Series) -> LastChange | None:
-    """What the newest point brought; None for fewer than two, or if nobody compared them."""
-    if len(series.points) < 2:
-        return None
-    before, after = series.points[-2:]
-    if after.delta is None or after.flips is None:
-        return None
-    spec, nouns = series.specs[0], series.info.nouns
+def last_changes(series: Series) -> tuple[LastChange, ...]:
+    """What the newest point brought, and if that is nothing, what the newest one brought that brought anything.
+
+    Empty for fewer than two points, or if nobody compared them.
+    """
+    if len(series.points) < 2 or series.points[-1].delta is None:
+        return ()
+    noise = _noise(series)
+    newest = _change_at(series, len(series.points) - 1, noise)
+    moved = _moved(series) if newest.verdict.decision == "same" else None
+    return (newest,) if moved is None else (newest, _change_at(series, moved, noise))
+
+
+def _change_at(series: Series, at: int, noise: Noise | None) -> LastChange:
+    before, after = series.points[at - 1 : at + 1]
+    spec, nouns, flips = series.specs[0], series.info.nouns, after.flips or Flips()
     verdict = change_verdict(
         before.scorecard,
         after.scorecard,
         series.info.kind,
-        after.flips,
-        noise=_noise(series),
+        flips,
+        noise=noise,
         higher_is_better=spec.higher_is_better,
     )
     return LastChange(
-        at=len(series.points) - 1,
-        change=changes(series.specs[:1], nouns, before, after)[0],
+        at=at,
+        change=changes((spec,), nouns, before, after)[0],
         verdict=verdict,
-        detectable=None if verdict.detectable is None else in_points(verdict.detectable, spec),
         over=over(verdict.interval, nouns) if verdict.interval else "",
-        flipped=flipped(after.flips),
-        moved=_moved(series) if verdict.decision == "same" else None,
+        detectable=None if verdict.detectable is None else in_points(verdict.detectable, spec),
+        flipped=flipped(flips),
     )
 
 
@@ -68,7 +74,7 @@ def _noise(series: Series) -> Noise | None:
 
 
 def _moved(series: Series) -> int | None:
-    for index in range(len(series.points) - 1, 0, -1):
+    for index in range(len(series.points) - 2, 0, -1):
         point = series.points[index]
         if (point.delta and point.delta.headline.change) or (point.flips and (point.flips.fixed or point.flips.broken)):
             return index

@@ -29,8 +29,16 @@ def slug(name: str) -> str:
         return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     readable = _UNSAFE.sub("-", plain).strip("-._")[:60].rstrip("-._")
-    digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    digest = hashlib.sha256(_bytes(name)).hexdigest()[:8]
     return f"{readable}-{digest}" if readable else digest
+
+
+def _bytes(name: str) -> bytes:
+    """Its own bytes, as those of a file name; JSON may hold halves of characters besides, which have none."""
+    try:
+        return name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return name.encode("utf-8", "surrogatepass")
 
 
 def short_sha(sha: str) -> str:

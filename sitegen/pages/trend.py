@@ -19,7 +19,7 @@ from sitegen.pages.changes import Change, changes
 from sitegen.pages.clocks import ONE_CLOCK, Clocks, clocks
 from sitegen.pages.heat import FieldRow, HeatMap, field_rows, heat_map
 from sitegen.pages.labels import CAUSES, STATUSES
-from sitegen.pages.last_change import LastChange, last_change
+from sitegen.pages.last_change import LastChange, last_changes
 from sitegen.pages.tallies import Flipped, errors_by_type, flipped
 
 DRAWN: Final = 3
@@ -122,8 +122,8 @@ class TrendView:
     """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
     drawn_variants: tuple[str, ...] = ()
     """Names, those of the newest point first and in its order; empty if no point has two."""
-    last: LastChange | None = None
-    """None for fewer than two points."""
+    last: tuple[LastChange, ...] = ()
+    """The newest change; after one that changed nothing, the newest that did."""
     clocks: Clocks = ONE_CLOCK
     champions: tuple[int | None, ...] = ()
     """For each point the index of the one with the best headline so far."""
@@ -160,7 +160,7 @@ def trend_page(series: Series, steps: Sequence[Step] = ()) -> Page:
         files=_files(newest),
         variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
         drawn_variants=variants,
-        last=last_change(series),
+        last=last_changes(series),
         clocks=clocks(series.points, specs[:drawn]),
         champions=champions([point.values[0] for point in points], higher_is_better=specs[0].higher_is_better),
         steps=tuple(steps),
@@ -185,6 +185,7 @@ def _points(series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, 
     before: Point | None = None
     for point in series.points:
         at, card = point.snapshot, point.scorecard
+        known = dict(card.metrics)
         of_variants = {each.id: dict(each.metrics) for each in card.documents} if variants else {}
         out.append(
             TrendPoint(
@@ -200,7 +201,7 @@ def _points(series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, 
                 cause=", ".join(CAUSES[cause] for cause in at.cause),
                 rescored="outputs" not in at.cause,
                 deleted=at.deleted,
-                values=tuple(card.metric(spec.name) for spec in series.specs),
+                values=tuple([known.get(spec.name) for spec in series.specs]),
                 errors=errors_by_type(card.counts),
                 edits=len(point.edits),
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants),

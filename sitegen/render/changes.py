@@ -23,14 +23,18 @@ def parts(change: Change) -> str:
     return ", ".join(f"{part.name} {points(part.points)}" for part in change.parts)
 
 
+def origin(change: Change) -> str:
+    """What stands behind a number: its parts, and what has to be known of it; empty if nothing moved."""
+    return "; ".join(filter(None, (parts(change), change.note)))
+
+
 def sentence(change: Change) -> str:
     """A change with its parts: ``+4.2 = outputs +5.0, ground truth −1.1, rules +0.3``, and what has to be known."""
     if change.points is None:
         return change.note
-    split = parts(change)
-    joint = ", " if len(change.parts) == 1 else " = "
-    whole = points(change.points) + (joint + split if split else "")
-    return f"{whole} ({change.note})" if change.note else whole
+    split = origin(change)
+    joint = " = " if len(change.parts) > 1 else ", "
+    return points(change.points) + (joint + split if split else "")
 
 
 def span(interval: Interval | None) -> str:

@@ -91,7 +91,7 @@ class TrendChart(NamedTuple):
     linked: tuple[tuple[int, float], ...]
     """(index, y) of points whose dot is a link."""
     island: dict[str, object]
-    """What the script needs to read values back, as JSON; texts it takes from the table of iterations."""
+    """What the script needs to read values back, as JSON; texts and counts it takes from the table of iterations."""
 
 
 def trend(view: TrendView) -> TrendChart:
@@ -149,13 +149,11 @@ def trend(view: TrendView) -> TrendChart:
             "now": [_rounded(column) for column in now],
             "changes": [_changes(points, k) for k in range(view.drawn)],
             "spans": [point.interval and _rounded(point.interval[:2], 3) for point in points],
-            "flips": [point.flipped and point.flipped[:3] for point in points],
-            "errors": [point.errors for point in points],
         },
     )
 
 
-def _rounded(values: Sequence[float | None], digits: int = 4) -> list[float | None]:
+def _rounded(values: Sequence[float | None], digits: int = 6) -> list[float | None]:
     return [None if value is None else round(value, digits) for value in values]
 
 

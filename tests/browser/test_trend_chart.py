@@ -75,7 +75,9 @@ def test_dragging_over_the_chart_zooms_every_row_alike(visit):
 
 def test_a_click_on_the_chart_opens_the_report_below_the_cursor(visit):
     page = visit(TREND)
-    box = page.locator(".h-err .cv").bounding_box()
+    errors = page.locator(".h-err .cv")
+    errors.scroll_into_view_if_needed()
+    box = errors.bounding_box()
     page.mouse.click(box["x"] + box["width"] * 59.5 / 60, box["y"] + 40)
     page.wait_for_url(re.compile(r"evals/waybills/0060\.html$"))
 

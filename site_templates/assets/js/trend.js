@@ -18,7 +18,7 @@ class TrendChart {
     this.card = chart.closest(".card");
     this.data = JSON.parse($("script[type='application/json']", chart).textContent);
     this.rows = $$("table.iters tbody tr").reverse();
-    this.last = this.data.errors.length - 1;
+    this.last = this.rows.length - 1;
     this.clock = "";
     this.least = -0.5;
     this.most = this.last + 0.5;
@@ -133,7 +133,7 @@ class TrendChart {
     const plot = $(".h-err .pl", this.chart);
     let top = this.data.top;
     if (!this.whole) {
-      const sums = this.data.errors.slice(first, last + 1).map(errors => errors.reduce((a, b) => a + b));
+      const sums = this.rows.slice(first, last + 1).map(row => this.counts(row).at(-5));
       top = Math.max(1, ...sums) * 1.06;
     }
     const share = top / this.data.top;
@@ -165,13 +165,16 @@ class TrendChart {
     return before !== undefined && this.point(before).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
   }
 
+  /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
+  counts(row) { return [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", "")); }
+
   /** What the table says of a point. */
   point(index) {
-    const cell = this.rows[index].cells[0], link = $("a", cell), who = $("span", cell);
+    const row = this.rows[index], cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = this.counts(row);
     return {
-      label: link.textContent, file: link.getAttribute("href"), subject: $("i", cell).textContent, day: $("bdi", who).textContent,
-      sha: who.previousElementSibling.tagName === "A" ? who.previousElementSibling.textContent : "", author: who.textContent,
-      remarks: [...$$(".pill", cell).map(pill => pill.textContent), ...$$("small", cell).map(note => note.textContent)],
+      label: link.textContent, file: link.getAttribute("href"), subject: $("i", cell).textContent, by, day: by.split(" · ").pop(),
+      sha: $("div + a", cell)?.textContent, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
+      remarks: $$(".pill, small", cell),
     };
   }
 
@@ -235,9 +238,8 @@ class TrendChart {
         + (now && now[index] !== this.data.values[k][index] ? `, by today's truth ${this.number(now[index], "undefined")}` : "")
         + (change == null ? "" : `, change ${this.points(change)} points`);
     });
-    const sum = this.data.errors[index].reduce((a, b) => a + b);
-    return `Point ${index + 1} of ${this.size}, ${point.label}, ${point.subject}. ${named.join("; ")}; ${sum} errors.`
-      + point.remarks.map(remark => ` ${remark}.`).join("");
+    return `Point ${index + 1} of ${this.size}, ${point.label}, ${point.subject}. ${named.join("; ")}; ${point.sum} errors.`
+      + point.remarks.map(remark => ` ${remark.textContent}.`).join("");
   }
 
   fillTip(index, point) {
@@ -252,16 +254,20 @@ class TrendChart {
       row.append(this.change(k, index));
       body.append(row);
     });
-    this.data.errors[index].forEach((count, k) => {
+    point.errors.forEach((count, k) => {
       const part = element("span");
       part.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), String(count));
       marks.append(part);
     });
-    const parts = [element("b", "", point.subject), element("div", "m", [point.label, point.sha, point.author].filter(Boolean).join(" · ")), table, marks];
-    const span = this.data.spans[index], flips = this.data.flips[index];
+    const parts = [element("b", "", point.subject), element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")), table, marks];
+    const span = this.data.spans[index], [fixed, broken, still] = point.flips;
     if (span) parts.push(element("div", "m", `95 %: ${span[0].toFixed(3)} to ${span[1].toFixed(3)}`));
-    if (flips) parts.push(element("div", "m", `${flips[0]} fixed, ${flips[1]} broken, ${flips[2]} still wrong`));
-    parts.push(...point.remarks.map(remark => element("div", "remark", remark)));
+    if (index) parts.push(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
+    if (point.remarks.length) {
+      const remarks = element("div", "remark");
+      remarks.append(...point.remarks.flatMap(remark => [remark.cloneNode(true), " "]));
+      parts.push(remarks);
+    }
     this.tip.replaceChildren(...parts);
   }
 
@@ -284,7 +290,8 @@ class TrendChart {
 
   fillSide(index) {
     for (const value of $$("[data-v]", this.chart)) value.textContent = this.number(this.shown(value.dataset.v)[0][index], DASH);
-    for (const count of $$("[data-e]", this.chart)) count.textContent = this.data.errors[index][count.dataset.e];
+    const { errors } = this.point(index);
+    for (const count of $$("[data-e]", this.chart)) count.textContent = errors[count.dataset.e];
   }
 
   number(value, otherwise) { return value === null ? otherwise : value.toFixed(3); }
