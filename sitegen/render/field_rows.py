@@ -35,28 +35,22 @@ def heads(columns: Iterable[Place]) -> Markup:
     )
 
 
-def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
+def strip(cells: Iterable[CellRow]) -> Markup:
     """For each cell what it was from column to column: letter and colour, never colour alone."""
-    return Markup("".join(_strip(cell, nouns) for cell in cells))
+    return Markup("".join(map(_strip, cells)))
 
 
-def _strip(cell: CellRow, nouns: Nouns) -> str:
-    bands = "".join([_band(band, nouns) for band in cell.bands])
+def _strip(cell: CellRow) -> str:
+    bands = "".join(map(_band, cell.bands))
     return f'<tr><th scope="row">{_name(cell)}{bands}<td>\n'
 
 
-def _band(band: Band, nouns: Nouns) -> str:
+def _band(band: Band) -> str:
     state, columns = band
     wide = f" colspan={columns}" if columns > 1 else ""
     if state is None or state == "absent":
         return f"<td{wide}>"
-    return f'<td{wide} class={state} title="{_state(state, nouns)}">{_LETTERS[state]}'
-
-
-def _state(state: State, nouns: Nouns) -> str:
-    if state in ERROR_TYPES:
-        return text(nouns.errors[ERROR_TYPES.index(state)])
-    return _RIGHT[state]
+    return f"<td{wide} class={state}>{_LETTERS[state]}"
 
 
 def turns(rows: Iterable[TurnRow], root: str) -> Markup:

@@ -1,0 +1,179 @@
+"""The page of a field: what it shows of its cells, what it leaves out, and when it stays as it is."""
+
+import pytest
+
+from sitegen.analysis.blame import Blame
+from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.series import Series
+from sitegen.model.site import Page, SiteInfo
+from sitegen.pages.fields import (
+    CELLS,
+    COLUMNS,
+    FEWEST_RUNS,
+    TURNS,
+    Band,
+    CellRow,
+    FieldView,
+    Place,
+    RunRow,
+    TurnRow,
+    field_page,
+    field_work,
+)
+from sitegen.pages.values import Shown
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.words import Span
+from tests import pages_sample as sample
+
+
+def series(*cells: Cell, number: int = 6) -> Series:
+    """New outputs, one after the other; the fifth is the fourth, scored again by another ground truth."""
+    some = [point._replace(edits=()) for point in sample.points(number)]
+    if number > 4:
+        again = sample.snapshot(4, sample.commit(100), ("ground_truth",), ground_truth=None)
+        some[4] = some[4]._replace(snapshot=again._replace(outputs=some[3].snapshot.outputs))
+    info = sample.WAYBILLS._replace(metadata=())
+    return Series(info, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), CellMap(number, cells))
+
+
+def pages(one: Series) -> list[Page]:
+    blame = Blame(one.cells, [point.snapshot for point in one.points])
+    return [field_page(one, blame, work) for work in field_work(one)]
+
+
+def views(one: Series) -> list[FieldView]:
+    return [page.view for page in pages(one) if isinstance(page.view, FieldView)]
+
+
+def place(one: Series, index: int, number: str) -> Place:
+    at = one.points[index].snapshot
+    commit = at.commit
+    return Place(
+        number, at.label, f"../{at.slug}.html", commit.sha, commit.short, commit.subject, commit.committed_at, 0
+    )
+
+
+def plain(text: str) -> Shown:
+    return Shown((Span(text, False),))
+
+
+FLIPPED = Cell(
+    "a",
+    "cargo[0].name",
+    "cargo[].name",
+    False,
+    (
+        Run(0, "correct", '"Dried cod"', '"Dried cod"'),
+        Run(2, "wrong_value", '"Dried cod"', '"Dried cow"'),
+        Run(4, "wrong_value", "12", '"Dried cow"'),
+    ),
+)
+RIGHT = Cell("b", "cargo[0].name", "cargo[].name", False, (Run(1, "correct", "1", "1"),))
+
+
+def test_a_field_is_shown_with_its_cells_and_what_changed_them():
+    one = series(FLIPPED, RIGHT)
+    (view,) = views(one)
+    first, third, fifth = place(one, 0, "1"), place(one, 2, "3"), place(one, 4, "4*")
+    assert view == FieldView(
+        info=one.info,
+        attribute="cargo[].name",
+        columns=(first, third, fifth),
+        more_columns=0,
+        cells=(
+            CellRow(
+                path="cargo[0].name",
+                document="a",
+                extra=False,
+                since=third,
+                flips=1,
+                bands=(Band("correct", 1), Band("wrong_value", 1), Band("wrong_value", 1)),
+                runs=(
+                    RunRow(fifth, "wrong_value", plain("12"), plain("Dried cow"), "still_wrong", "ground truth", None),
+                    RunRow(
+                        third,
+                        "wrong_value",
+                        Shown((Span("Dried co", False), Span("d", True))),
+                        Shown((Span("Dried co", False), Span("w", True))),
+                        "broken",
+                        "new output",
+                        2,
+                    ),
+                    RunRow(first, "correct", plain("Dried cod"), plain("Dried cod"), None, "", 2),
+                ),
+                earlier=0,
+            ),
+        ),
+        more_cells=0,
+        never_wrong=1,
+        turns=(
+            TurnRow(fifth, 0, 0, 1, 0, "", 1, 2),
+            TurnRow(third, 0, 1, 0, 0, "new output", 1, 2),
+            TurnRow(first, 0, 0, 0, 0, "", 0, 1),
+        ),
+        more_turns=0,
+        wrong=1,
+        judged=2,
+        since=third,
+        flipped=third,
+        flips=1,
+        causes=(("new output", 1),),
+    )
+    assert view.scored_again
+
+
+def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
+    (view,) = views(series(RIGHT))
+    assert (view.cells, view.turns, view.columns, view.never_wrong, view.wrong, view.judged) == ((), (), (), 1, 0, 1)
+    (page,) = pages(series(RIGHT))
+    html = Renderer([find_templates()], SiteInfo("t", "1")).render(page)
+    assert b"No point ever found an error here" in html
+    assert len(html) < 6_000
+
+
+def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
+    renderer = Renderer([find_templates()], SiteInfo("t", "1"))
+    few, many = (series(FLIPPED, RIGHT, number=number) for number in (6, 40))
+    assert [renderer.render(page) for page in pages(few)] == [renderer.render(page) for page in pages(many)]
+    assert [work.last for work in field_work(few)] == [work.last for work in field_work(many)] == [4]
+
+
+def test_a_page_has_an_end_whatever_happened():
+    number = 100
+    flaky = tuple(
+        Run(index, "correct" if index % 2 else "omission", "1", "1" if index % 2 else "") for index in range(number)
+    )
+    cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flaky) for index in range(CELLS + 20)]
+    (view,) = views(series(*cells, number=number))
+    assert (len(view.cells), view.more_cells) == (CELLS, 20)
+    assert (len(view.columns), view.more_columns) == (COLUMNS, number - COLUMNS)
+    assert (len(view.turns), view.more_turns) == (TURNS, number - TURNS)
+    assert {len(cell.runs) for cell in view.cells} == {4} == {max(FEWEST_RUNS, 4)}
+    assert {cell.earlier for cell in view.cells} == {number - 4}
+    assert {sum(band.columns for band in cell.bands) for cell in view.cells} == {COLUMNS}
+    html = Renderer([find_templates()], SiteInfo("t", "1")).render(pages(series(*cells, number=number))[0])
+    assert len(html) < 400_000
+
+
+def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
+    runs = (Run(1, "omission", "1", ""), Run(2, "correct", "1", "1"))
+    cell = Cell("", "x", "x", False, runs)
+    busy = Cell("", "y", "x", False, tuple(Run(index, "omission", str(index), "") for index in range(COLUMNS + 5)))
+    (view,) = views(series(cell, busy, number=COLUMNS + 5))
+    assert view.cells[1].bands == (Band("correct", COLUMNS),)
+    early, _ = views(series(cell, busy._replace(attribute="y"), number=COLUMNS + 5))
+    assert early.cells[0].bands == (Band("omission", 1), Band("correct", 1))
+
+
+@pytest.mark.parametrize("text", sample.NASTY)
+def test_names_and_values_are_text_and_nothing_else(text: str):
+    cell = Cell(text, text, text, False, (Run(0, "wrong_value", f'"{text}', f'"{text}x'),))
+    one = series(cell)
+    (page,) = pages(one)
+    html = Renderer([find_templates()], SiteInfo("t", "1")).render(page).decode()
+    assert "<script>alert" not in html
+    assert " onmouseover" not in html.replace("&#39; onmouseover", "")
+    assert "\u202e" not in html
+    assert page.path.startswith("evals/waybills/fields/")
+    assert page.path.count("/") == 3
+    assert len(page.path) < 120
