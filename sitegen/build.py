@@ -24,14 +24,18 @@ class Progress(NamedTuple):
     """So many more of its steps are done."""
 
 
+def template_digest() -> str:
+    """Changes when any template or asset does, or sitegen."""
+    return Renderer((find_templates(),), SiteInfo("", __version__)).digest()
+
+
 def build(options: Options, progress: Progress | None = None) -> Site:
     """Bring the site of a project up to date.
 
     Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
     folder is not ours. Whatever else is wrong is on the problems page, and stops nothing.
     """
-    templates = Renderer((find_templates(),), SiteInfo("", __version__)).digest()
-    project = open_project(options, templates)
+    project = open_project(options, template_digest())
     with claimed(project.out, force=options.force) as claim, Memo.open(project.cache) as memo, memo.held():
         ledger = Ledger(project, claim, memo)
         if project.head and ledger.head == project.head and not options.worktree:

@@ -47,6 +47,7 @@ class Memo:
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._db = connection
         self._folder = folder
+        self._scored: list[tuple[str, bytes]] | None = None
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -93,6 +94,19 @@ class Memo:
             raise
         self._db.execute("COMMIT")
 
+    @contextmanager
+    def tentative(self) -> Iterator[None]:
+        """Forget at the end what is kept meanwhile, but for scorecards: of their content they are true for ever."""
+        self._scored = scored = []
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            self._scored = None
+            self._db.execute("ROLLBACK")
+        with self.transaction():
+            self.keep_scorecards(scored)
+
     # Scorecards, by the digest of everything that decides them.
 
     def scorecards(self, keys: Iterable[str]) -> dict[str, bytes]:
@@ -107,6 +121,9 @@ class Memo:
 
     def keep_scorecards(self, rows: Iterable[tuple[str, bytes]]) -> None:
         """Remember (key, body) pairs."""
+        if self._scored is not None:
+            rows = list(rows)
+            self._scored += rows
         self._db.executemany("INSERT OR REPLACE INTO scorecards VALUES (?, ?)", rows)
 
     # Parts of the folded timeline; the store that ``sitegen.history`` asks for.

@@ -41,6 +41,7 @@ class Ledger:
     def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
         self._project = project
         self._claim = claim
+        self._into = claim.folder
         self._memo = memo
         self._site = project.site
         body = memo.site(self._site)
@@ -71,7 +72,7 @@ class Ledger:
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """A writer for the files of one owner, in this process. ``new``: for files that the owner does not have yet."""
         known = () if new else self.known(owner)
-        return Writer(self._claim.folder, {row.path: row.key for row in known})
+        return Writer(self._into, {row.path: row.key for row in known})
 
     def record(self, owner: str, rows: Iterable[PageRow], written: int, kept: int, *, whole: bool = True) -> None:
         """The files that an owner has now; not ``whole``: those besides what it had."""
@@ -91,13 +92,8 @@ class Ledger:
         ``complete``: every file of the site was recorded, so whatever else is known or found is stale.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
-        now = {row.path for row in self._rows}
-        if complete:
-            before = memo.pages(name)
-        else:
-            before = tuple(row for owner in sorted(self._owners) for row in memo.pages(name, owner))
-        stale = [row for row in before if row.path not in now]
-        removed = remove(folder, stale)
+        before = self._before(complete)
+        removed = remove(folder, self._stale(before))
         memo.forget_pages(name, before)
         memo.keep_pages(name, self._rows)
         if not self.trusted:
@@ -108,3 +104,14 @@ class Ledger:
         state = {"fingerprint": self._project.fingerprint, "head": head, "site": done._asdict()}
         memo.keep_site(name, json.dumps(state).encode())
         return done
+
+    def _before(self, complete: bool) -> tuple[PageRow, ...]:
+        """What is known of all files, or of those of the owners that were recorded whole."""
+        if complete:
+            return self._memo.pages(self._site)
+        return tuple(row for owner in sorted(self._owners) for row in self._memo.pages(self._site, owner))
+
+    def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
+        """Of these, the files that the site no longer has."""
+        now = {row.path for row in self._rows}
+        return [row for row in before if row.path not in now]

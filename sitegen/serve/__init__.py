@@ -1,0 +1,1 @@
+"""``sitegen watch``: a site that follows the work tree, and the local server that shows it."""
