@@ -12,6 +12,7 @@ from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
+from sitegen.pages.brought import Brought
 from sitegen.pages.edit import Move, Verdict, moved, verdict
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.touched import OutputChanges, PathChange, Touched
@@ -32,6 +33,8 @@ class EvalMove(NamedTuple):
     """Of this commit, in series order; at least one."""
     causes: tuple[Cause, ...]
     """Of all of these points together."""
+    brought: Brought | None = None
+    """What that did; None without a point before."""
 
 
 class PointRow(NamedTuple):
@@ -48,6 +51,8 @@ class MoveRow(NamedTuple):
     eval_id: str
     name: str
     verdict: Verdict
+    spec: MetricSpec
+    """Of the headline."""
     before: Headline | None
     after: Headline
     moves: tuple[Move, ...]
@@ -58,6 +63,7 @@ class MoveRow(NamedTuple):
     total: int
     best: PointRow | None
     """Of several points the best, the earliest of equals."""
+    brought: Brought | None
 
 
 class InstructionEdit(NamedTuple):
@@ -138,12 +144,15 @@ def commit_page(
 def _move_row(move: EvalMove) -> MoveRow:
     last = move.points[-1]
     moves = moved(move.before, last, move.specs)
+    if move.brought:
+        moves = tuple(one._replace(change=change) for one, change in zip(moves, move.brought.changes, strict=True))
     points = tuple(PointRow(point.slug, line(point.label, 60), point.values[0]) for point in move.points)
     several = len(points) > 1
     return MoveRow(
         move.info.id,
         line(move.info.name, 80),
         verdict(moves[0], last),
+        move.specs[0],
         move.before,
         last,
         moves,
@@ -151,6 +160,7 @@ def _move_row(move: EvalMove) -> MoveRow:
         points[:MOST_POINTS] if several else (),
         len(points),
         _best(points, moves[0].higher_is_better) if several else None,
+        move.brought,
     )
 
 

@@ -11,6 +11,7 @@ from sitegen.model.series import Headline
 from sitegen.pages import links
 from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
+from sitegen.render.brought_rows import brought
 from sitegen.render.flip_rows import flipped
 from sitegen.render.formats import signed
 
@@ -81,7 +82,7 @@ def moves(rows: Iterable[MoveRow], root: str) -> Markup:
 
 def _move(row: MoveRow, root: str) -> str:
     item = _effect(EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves), root)
-    why = f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
+    why = f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>{brought(row.brought, row.spec)}'
     return item.removesuffix("</li>\n") + why + "</li>\n"
 
 

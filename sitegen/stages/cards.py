@@ -10,6 +10,7 @@ from sitegen.analysis.series import pack, scorecard_key, unpack
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import scorer
+from sitegen.stages.brought import crossed as crossed_by_commits
 from sitegen.stages.scoring import results
 from sitegen.stages.vectors import Vectors, model_of
 from sitegen.stages.workshop import Workshop
@@ -33,7 +34,7 @@ def wanted_keys(history: EvalHistory) -> list[str]:
     key = KeyOf(history.kind)
     crossed = (mixture for before, after in pairwise(history.snapshots) for mixture in mixtures(before, after))
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
-    every = (*history.snapshots, *presents(history), *crossed, *runs)
+    every = (*history.snapshots, *presents(history), *crossed, *crossed_by_commits(history.snapshots), *runs)
     return list(dict.fromkeys(map(key, every)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.memo import Memo
@@ -14,6 +14,7 @@ from sitegen.pages import links, touched
 from sitegen.pages.commit import EvalMove, commit_page
 from sitegen.pages.touched import Touched
 from sitegen.render.writer import digest
+from sitegen.stages.brought import unpacked
 from sitegen.stages.evals import Evals
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
@@ -36,7 +37,7 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
         for one in update.evals
         for snapshot in one.history.snapshots[one.first_new :]
     }
-    files = {edit.path: file.path for file in timeline.instructions for edit in file.edits}
+    names_of = {(edit.path, edit.commit.sha): file.path for file in timeline.instructions for edit in file.edits}
     # A rename starts the walk over, so whenever a former name stands in a record, its eval is in the update.
     names_now = {
         former: one.history.id for one in update.evals for former in one.history.renamed_from if former not in summaries
@@ -45,10 +46,12 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
     newest = known.decode() if known else None
     for record in update.records:
         earlier, newest = newest, record.commit.sha
-        moves = _moves(record, summaries, causes)
+        sha = record.commit.sha
+        files = {path: names_of[path, sha] for path in record.edits if (path, sha) in names_of}
+        moves = _moves(record, summaries, causes, evals.brought)
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
-        key = digest(repr((shop.templates, record, moves, names, earlier, [files.get(path) for path in record.edits])))
+        key = digest(repr((shop.templates, record, moves, names, earlier, files)))
         if writer.is_fresh(OWNER, links.commit(record.commit.sha), key):
             continue
         page = commit_page(record, moves, changed, files, names, earlier)
@@ -74,6 +77,7 @@ def _moves(
     record: CommitRecord,
     summaries: dict[str, EvalSummary],
     causes: dict[tuple[str, str], tuple[Cause, ...]],
+    brought: Mapping[tuple[str, str], bytes],
 ) -> tuple[EvalMove, ...]:
     """What happened to each eval that the commit brought points of."""
     found = []
@@ -83,6 +87,7 @@ def _moves(
         start = bisect_left(positions, record.commit.position)
         end = bisect_right(positions, record.commit.position)
         why = {cause for one, slug in record.snapshots if one == eval_id for cause in causes[one, slug]}
+        made = brought.get((eval_id, record.commit.sha))
         found.append(
             EvalMove(
                 summary.info,
@@ -90,6 +95,7 @@ def _moves(
                 summary.headlines[start - 1] if start else None,
                 summary.headlines[start:end],
                 tuple(cause for cause in _ORDER if cause in why),
+                unpacked(made) if made else None,
             )
         )
     return tuple(found)

@@ -32,6 +32,7 @@ from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
+from sitegen.stages.brought import brought_by, crossed
 from sitegen.stages.cards import Cards, presents
 from sitegen.stages.field_pages import write_fields
 from sitegen.stages.reports import Reports
@@ -84,6 +85,8 @@ class EvalDone(NamedTuple):
     """Its cells, if they were followed further."""
     flips: tuple[tuple[int, Flips], ...] = ()
     """(position of an edit, what flipped around it), where new points decide it."""
+    brought: tuple[tuple[str, bytes], ...] = ()
+    """(id of a commit, what it did), as ``brought_by`` packs it, for the commits of new points."""
 
 
 def owner(eval_id: str) -> str:
@@ -204,6 +207,7 @@ class _EvalWork:
     def _finish(self, page_keys: Sequence[str], cells: CellMap, kept: bytes | None) -> EvalDone:
         self._cards.fill(presents(self._task.history))
         self._cards.fill(mixture for index in range(len(self._snapshots)) for mixture in self._mixtures(index))
+        self._cards.fill(crossed(self._snapshots, self._task.first_new))
         specs = self._scorer.metrics
         series = Series(
             self._info, self._task.history, specs, points(self._told, self._cards.__getitem__, cells), cells
@@ -243,6 +247,7 @@ class _EvalWork:
             vectors=self._vectors.new if self._vectors else (),
             cells=kept,
             flips=self._flips(found, cells),
+            brought=brought_by(series, self._scorer.over, self._task.first_new, self._cards.__getitem__),
         )
 
     def _flips(self, found: Sequence[Window], cells: CellMap) -> tuple[tuple[int, Flips], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ class Evals(NamedTuple):
     """(eval id, fields of its newest point)."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
+    brought: Mapping[tuple[str, str], bytes]
+    """(eval id, commit) -> what the commit did to the eval, packed; for the commits of new points."""
     new_peaks: frozenset[str] = frozenset()
     """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
@@ -56,6 +58,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     updates.sort(key=_most_points_first)
     tasks = [_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates]
     new_peaks: set[str] = set()
+    brought: dict[tuple[str, str], bytes] = {}
     for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
         step(len(task.history.snapshots))
         eval_id = task.info.id
@@ -64,6 +67,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         keep_flips(memo, eval_id, done.flips)
         if done.cells is not None:
             memo.put(CELLS, eval_id, done.cells)
+        brought |= {(eval_id, sha): body for sha, body in done.brought}
         before = kept.get(stored(eval_id))
         if before is None or before.summary.peak != done.summary.peak:
             new_peaks.add(eval_id)
@@ -79,6 +83,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         summaries=tuple(one.summary for one in every),
         attributes=tuple((one.summary.info.id, one.attributes) for one in every),
         problems=tuple(problem for one in every for problem in one.problems),
+        brought=brought,
         new_peaks=frozenset(new_peaks),
     )
 

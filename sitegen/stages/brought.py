@@ -1,0 +1,55 @@
+"""What commits did to one eval, packed: a build holds it of every commit and eval until the commits are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.deltas import Over, Side, delta
+from sitegen.analysis.flips import flips
+from sitegen.history.state import decode, encode
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Series
+from sitegen.model.timeline import Snapshot
+from sitegen.pages.brought import Brought, brought
+
+
+def crossed(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
+    """The mixtures that commits with several points need besides those of neighbours."""
+    for before, after in _spans(snapshots, first_new):
+        if after - before > 1:
+            yield from mixtures(snapshots[before], snapshots[after])
+
+
+def brought_by(
+    series: Series, over: Over, first_new: int, card: Callable[[Snapshot], Scorecard]
+) -> tuple[tuple[str, bytes], ...]:
+    """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before."""
+    snapshots = series.history.snapshots
+    found = []
+    for before, after in _spans(snapshots, first_new):
+        earlier, later = series.points[before], series.points[after]
+        if after - before > 1:
+            sides = Side(earlier.snapshot, earlier.scorecard), Side(later.snapshot, later.scorecard)
+            later = later._replace(
+                delta=delta(series.specs, over, *sides, card), flips=flips(series.cells, before, after)
+            )
+        made = brought(series.info, series.specs, earlier, later)
+        if made is not None:
+            found.append((later.snapshot.commit.sha, encode(made)))
+    return tuple(found)
+
+
+def unpacked(body: bytes) -> Brought:
+    """What ``brought_by`` packed."""
+    return decode(body, Brought)
+
+
+def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:
+    """The last point before each commit, and the last one of it."""
+    for _, points in groupby(range(len(snapshots)), key=lambda index: snapshots[index].commit.position):
+        first, *rest = points
+        last = rest[-1] if rest else first
+        if first and last >= first_new:
+            yield first - 1, last
