@@ -108,3 +108,13 @@ def test_edits_can_be_filtered(visit: Callable[..., Page]):
     page = visit(FILE)
     page.locator("[data-q]").fill("inches")
     assert page.locator("table.edits tbody tr:visible").count() == 1
+
+
+def test_a_button_copies_the_command_before_it(visit: Callable[..., Page]):
+    page = visit(FILE, permissions=["clipboard-read", "clipboard-write"])
+    page.locator("[data-copy]").first.click()
+    page.get_by_text("Copied", exact=True).wait_for(timeout=5000)
+    command = page.locator(".cmd code").first.text_content()
+    assert page.evaluate("() => navigator.clipboard.readText()") == command
+    assert command is not None
+    assert command.startswith("git checkout ")
