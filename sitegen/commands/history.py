@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from sitegen.model.series import Series
+from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.stages.series import read_series
 from sitegen.text.plain import line
@@ -23,20 +25,55 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
             print(row)
 
 
+class _Shown(NamedTuple):
+    """The metrics that a line has room for."""
+
+    names: tuple[str, ...]
+    both: bool
+    """The headline by the second clock too, because the two part."""
+
+
 def rows(series: Series) -> list[str]:
-    """A line a point: iteration, the headline with its change, the metrics beside it, errors, commit."""
+    """A line a point: iteration, metrics, the headline's change in points, errors, commit; below it what explains it.
+
+    A change is explained where it is not the outputs' alone, where not all documents could be compared, and where the
+    output is stale.
+    """
     specs = series.specs[:3]
-    names = " ".join(f"{spec.label[:9]:>9}" for spec in specs)
-    found = [f"{'iteration':20} {names} {'change':>8} {'errors':>7}  commit"]
-    before: float | None = None
+    shown = _Shown(tuple(spec.name for spec in specs), _parts(series))
+    labels = [f"{spec.label[:9]:>9}" for spec in specs]
+    if shown.both:
+        labels.insert(1, f"{'now':>9}")
+    found = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
+    before: Point | None = None
     for point in series.points:
-        card, at = point.scorecard, point.snapshot
-        values = [card.metric(spec.name) for spec in specs]
-        change = "" if values[0] is None or before is None else f"{values[0] - before:+.3f}"
-        counts = card.counts
-        errors = counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
-        numbers = " ".join("        —" if value is None else f"{value:9.3f}" for value in values)
-        label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
-        found.append(f"{label:20} {numbers} {change:>8} {errors:7,}  {at.commit.short} {line(at.commit.subject, 60)}")
-        before = values[0] if values[0] is not None else before
+        found.extend(_lines(series, shown, before, point))
+        before = point
     return found
+
+
+def _parts(series: Series) -> bool:
+    headline = series.specs[0].name
+    return any(point.now and point.now.metric(headline) != point.scorecard.metric(headline) for point in series.points)
+
+
+def _lines(series: Series, shown: _Shown, before: Point | None, point: Point) -> Iterator[str]:
+    from sitegen.pages.changes import changes
+    from sitegen.pages.labels import STALE
+    from sitegen.pages.tallies import errors
+    from sitegen.render.changes import origin, points
+
+    card, at = point.scorecard, point.snapshot
+    values = [card.metric(name) for name in shown.names]
+    if shown.both:
+        values.insert(1, (point.now or card).metric(shown.names[0]))
+    change = next(iter(changes(series.specs[:1], series.info.nouns, before, point) if before else ()), None)
+    moved = "" if change is None else "—" if change.points is None else points(change.points)
+    numbers = " ".join("        —" if value is None else f"{value:9.3f}" for value in values)
+    label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
+    subject = line(at.commit.subject, 60)
+    yield f"{label:20} {numbers} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
+    if change and (change.note or [part.name for part in change.parts] not in ([], ["outputs"])):
+        yield f"    change: {line(origin(change))}"
+    if point.stale:
+        yield f"    {STALE}"

@@ -10,18 +10,27 @@ import io
 from typing import Any, Final
 
 from sitegen import __version__
+from sitegen.analysis.attribution import ROLES
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.commits import WORKTREE
+from sitegen.model.deltas import Delta
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
-from sitegen.pages.tallies import errors_by_type
+from sitegen.pages.tallies import errors_by_type, flipped
 from sitegen.stats import counts as sums
 
 _RATIOS: Final = ("precision", "recall", "f1")
+_TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
+_NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
+_FATES: Final = ("fixed", "broken", "still")
+_WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high")
+"""Columns of the table that say why the headline moved, and how far it can be trusted."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -79,6 +88,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
 def _point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
+    interval = interval_of(card, series.info.kind)
     return {
         "iteration": at.iteration,
         "label": at.label,
@@ -89,11 +99,13 @@ def _point(series: Series, index: int) -> dict[str, Any]:
         "author": at.commit.author,
         "cause": list(at.cause),
         "status": card.status,
-        "stale": False,
+        "stale": point.stale,
         "instructions": _instructions(point.edits),
-        "then": _then(card),
-        "now": None,
-        "delta": _delta(series.points[index - 1], point) if index else None,
+        "then": _clock(card),
+        "now": _clock(point.now) if point.now else None,
+        "delta": _delta(point.delta) if point.delta else None,
+        "interval": interval and [interval.low, interval.high],
+        **_cells(point.flips),
         "report": links.report(series.info.id, at.slug),
     }
 
@@ -111,7 +123,8 @@ def _instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
     return dict(sorted(state.items()))
 
 
-def _then(card: Scorecard) -> dict[str, Any]:
+def _clock(card: Scorecard) -> dict[str, Any]:
+    """What a scorecard counts, by the one clock or the other."""
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
     computed = {"precision": sums.precision(counts), "recall": sums.recall(counts), "f1": sums.f1(counts)}
@@ -126,38 +139,58 @@ def _then(card: Scorecard) -> dict[str, Any]:
     }
 
 
-def _delta(before: Point, after: Point) -> dict[str, Any]:
-    """The change of each metric; null unless it is defined on both sides."""
-    changes: dict[str, Any] = {}
-    for name, value in after.scorecard.metrics:
-        earlier = before.scorecard.metric(name)
-        changes[name] = None if value is None or earlier is None else value - earlier
-    return {**changes, "parts": None}
+def _delta(delta: Delta) -> dict[str, Any]:
+    """The change of each metric, null where it is refused or undefined; the parts are those of the headline."""
+    verdict, common, only_before, only_after = delta.overlap
+    parts = delta.headline.parts
+    return {
+        **{metric.name: metric.change for metric in delta.metrics},
+        "parts": parts and parts._asdict(),
+        "comparable": {
+            "verdict": verdict,
+            "common": common,
+            "only_before": list(only_before),
+            "only_after": list(only_after),
+        },
+    }
+
+
+def _cells(flips: Flips | None) -> dict[str, int | None]:
+    """Cells by what became of them since the point before; null at the first one."""
+    found = flipped(flips) if flips else None
+    return {name: found and getattr(found, name) for name in _FATES}
 
 
 def _csv(series: Series, points: list[dict[str, Any]]) -> bytes:
     """The points as a table, one a line; the columns of every eval of a kind are the same."""
     more = [spec.name for spec in series.specs if spec.name not in _RATIOS]
-    texts = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
-    numbers = ("tp", "fp", "fn", "tn", *_RATIOS)
+    headline = series.specs[0].name
     out = io.StringIO(newline="")
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["iteration", *texts, "cause", "status", *numbers, *ERROR_TYPES, *more, "delta", "report"])
+    measured = (*_NUMBERS, *ERROR_TYPES, *more)
+    table.writerow(["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY])
     for point in points:
-        then, delta = point["then"], point["delta"]
-        table.writerow(
-            [
-                point["iteration"],
-                *(_cell(point[name]) for name in texts),
-                " ".join(point["cause"]),
-                point["status"],
-                *(_cell(then[name]) for name in numbers),
-                *(then["errors"][name] for name in ERROR_TYPES),
-                *(_cell(then["metrics"].get(name)) for name in more),
-                _cell(delta.get(series.specs[0].name) if delta else None),
-                point["report"],
-            ]
-        )
+        then, delta = point["then"], point["delta"] or {}
+        shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
+        row = [
+            point["iteration"],
+            *(point[name] for name in _TEXTS),
+            " ".join(point["cause"]),
+            point["status"],
+            *(then[name] for name in _NUMBERS),
+            *(then["errors"][name] for name in ERROR_TYPES),
+            *(then["metrics"].get(name) for name in more),
+            delta.get(headline),
+            point["report"],
+            point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
+            *(parts.get(role) for role in ROLES),
+            shared.get("verdict"),
+            shared.get("common"),
+            "yes" if point["stale"] else "no",
+            *(point[name] for name in _FATES),
+            *(point["interval"] or (None, None)),
+        ]
+        table.writerow(map(_cell, row))
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 

@@ -56,3 +56,5 @@ FATES: Final[dict[Fate, str]] = {
     "appeared": "appeared",
     "vanished": "vanished",
 }
+
+STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"

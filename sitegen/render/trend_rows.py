@@ -10,6 +10,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.pages import links
 from sitegen.pages.changes import Change
 from sitegen.pages.heat import FieldRow
+from sitegen.pages.labels import STALE
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.cells import text
@@ -18,8 +19,6 @@ from sitegen.render.formats import day, number, printable, signed
 
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
-
-STALE = "stale: instructions were edited after this output was made, and it was not made again"
 
 _NIL = str(number(None))
 

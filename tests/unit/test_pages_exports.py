@@ -6,7 +6,11 @@ import json
 from decimal import Decimal
 from typing import Any
 
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.flips import Flips
 from sitegen.model.outcomes import Judgement
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
@@ -33,8 +37,41 @@ def test_the_index_lists_what_the_site_holds():
     }
 
 
-def test_a_series_has_every_point_with_counts_metrics_and_changes():
-    series, body, _ = _series(3)
+def _clock(card: Scorecard) -> dict[str, object]:
+    return {
+        "tp": card.counts.tp,
+        "fp": card.counts.fp,
+        "fn": card.counts.fn,
+        "tn": card.counts.tn,
+        "precision": card.metric("precision"),
+        "recall": card.metric("recall"),
+        "f1": card.metric("f1"),
+        "errors": {
+            "omission": card.counts.omission,
+            "hallucination": card.counts.hallucination,
+            "wrong_value": card.counts.wrong_value,
+            "format_error": card.counts.format_error,
+        },
+        "metrics": {"field_accuracy": card.metric("field_accuracy")},
+    }
+
+
+def _why() -> Series:
+    """Two points: the second is bridged, has parts of all three roles, and is stale."""
+    series = sample.series(2)
+    parts = Parts(0.05, -0.011, 0.003)
+    metrics = (MetricDelta("f1", 0.042, parts), MetricDelta("precision", None, None))
+    second = series.points[1]._replace(
+        delta=Delta(Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")), metrics),
+        flips=Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), ()),
+        stale=True,
+    )
+    return series._replace(points=(series.points[0], second))
+
+
+def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
+    series = _why()
+    body = json.loads(series_files(series)[0].content)
     assert {key: body[key] for key in body if key != "points"} == {
         "schema": "sitegen/series/1",
         "eval_id": "waybills",
@@ -42,8 +79,11 @@ def test_a_series_has_every_point_with_counts_metrics_and_changes():
         "name": "Waybills",
         "renamed_from": ["waybill"],
     }
-    at, card = series.points[1].snapshot, series.points[1].scorecard
-    before = series.points[0].scorecard
+    at, card, now = series.points[1].snapshot, series.points[1].scorecard, series.points[1].now
+    interval = interval_of(card, "fields")
+    assert now is not None
+    assert interval is not None
+    assert now != card
     assert body["points"][1] == {
         "iteration": 2,
         "label": "iteration-002",
@@ -54,44 +94,73 @@ def test_a_series_has_every_point_with_counts_metrics_and_changes():
         "author": at.commit.author,
         "cause": ["outputs"],
         "status": "scored",
-        "stale": False,
+        "stale": True,
         "instructions": {},
-        "then": {
-            "tp": card.counts.tp,
-            "fp": card.counts.fp,
-            "fn": card.counts.fn,
-            "tn": card.counts.tn,
-            "precision": card.metric("precision"),
-            "recall": card.metric("recall"),
-            "f1": card.metric("f1"),
-            "errors": {
-                "omission": card.counts.omission,
-                "hallucination": card.counts.hallucination,
-                "wrong_value": card.counts.wrong_value,
-                "format_error": card.counts.format_error,
-            },
-            "metrics": {"field_accuracy": card.metric("field_accuracy")},
-        },
-        "now": None,
+        "then": _clock(card),
+        "now": _clock(now),
         "delta": {
-            **{metric.name: (metric.value or 0) - (before.metric(metric.name) or 0) for metric in card.metrics},
-            "parts": None,
+            "f1": 0.042,
+            "precision": None,
+            "parts": {"outputs": 0.05, "ground_truth": -0.011, "rules": 0.003},
+            "comparable": {"verdict": "bridged", "common": 3, "only_before": ["f-1"], "only_after": ["f-4", "f-5"]},
         },
+        "interval": [interval.low, interval.high],
+        "fixed": 3,
+        "broken": 4,
+        "still": 5,
         "report": "evals/waybills/0002.html",
     }
 
 
+def test_the_table_says_why_a_point_moved_as_the_series_does():
+    series = _why()
+    table = list(csv.DictReader(io.StringIO(series_files(series)[1].content.decode())))
+    now, interval = series.points[1].now, interval_of(series.points[1].scorecard, "fields")
+    assert now is not None
+    assert interval is not None
+    columns = list(table[0])
+    why = columns[columns.index("report") + 1 :]
+    assert {name: table[1][name] for name in ("delta", *why)} == {
+        "delta": "0.042",
+        "now": repr(now.metric("f1")),
+        "outputs": "0.05",
+        "ground_truth": "-0.011",
+        "rules": "0.003",
+        "comparable": "bridged",
+        "common": "3",
+        "stale": "yes",
+        "fixed": "3",
+        "broken": "4",
+        "still": "5",
+        "interval_low": repr(interval.low),
+        "interval_high": repr(interval.high),
+    }
+    nothing_before = ("delta", "outputs", "ground_truth", "rules", "comparable", "common", "fixed", "broken", "still")
+    assert [table[0][name] for name in nothing_before] == [""] * 9
+
+
 def test_the_first_point_and_undefined_metrics_have_no_change():
     _, body, _ = _series()
-    assert body["points"][0]["delta"] is None
+    first = body["points"][0]
+    assert [first[name] for name in ("delta", "fixed", "broken", "still")] == [None] * 4
     assert body["points"][30]["then"]["f1"] is None
+    assert body["points"][30]["interval"] is None
     assert body["points"][30]["delta"] == {
         "f1": None,
         "precision": None,
         "recall": None,
         "field_accuracy": None,
         "parts": None,
+        "comparable": {"verdict": "refused", "common": 0, "only_before": [], "only_after": []},
     }
+
+
+def test_without_a_second_clock_there_is_none_in_the_data():
+    series = sample.series(1)
+    point = series.points[0]._replace(now=None)
+    data, table = series_files(series._replace(points=(point,)))
+    assert json.loads(data.content)["points"][0]["now"] is None
+    assert next(csv.DictReader(io.StringIO(table.content.decode())))["now"] == ""
 
 
 def test_instructions_of_a_point_are_what_changed_since_the_point_before():

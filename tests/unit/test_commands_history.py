@@ -1,0 +1,54 @@
+"""What ``sitegen history`` prints."""
+
+from sitegen.commands.history import rows
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.series import Series
+from tests import pages_sample as sample
+
+
+def _series(delta: Delta, *, stale: bool = False) -> Series:
+    series = sample.series(2)
+    first, second = series.points
+    return series._replace(
+        points=(first._replace(now=first.scorecard), second._replace(now=second.scorecard, delta=delta, stale=stale))
+    )
+
+
+def _values(series: Series, index: int) -> str:
+    card = series.points[index].scorecard
+    return " ".join(f"{card.metric(spec.name):9.3f}" for spec in series.specs[:3])
+
+
+def test_a_change_of_several_roles_is_followed_by_its_parts():
+    parts = Parts(0.05, -0.011, 0.003)
+    series = _series(Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
+    first, second = (point.snapshot.commit for point in series.points)
+    assert rows(series) == [
+        "iteration                   F1 Precision    Recall   change  errors  commit",
+        f"iteration-001        {_values(series, 0)}               16  {first.short} {first.subject}",
+        f"iteration-002        {_values(series, 1)}     +4.2      23  {second.short} {second.subject}",
+        "    change: outputs +5.0, ground truth −1.1, rules +0.3",
+    ]
+
+
+def test_a_refused_change_is_a_dash_with_its_reason():
+    series = _series(Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),)))
+    lines = rows(series)
+    assert lines[2].split()[4] == "—"
+    assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]
+
+
+def test_a_stale_output_is_called_stale():
+    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, Parts(0.02, 0.0, 0.0)),))
+    lines = rows(_series(delta, stale=True))
+    assert lines[2].split()[4] == "+2.0"
+    assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]
+
+
+def test_where_the_clocks_part_the_headline_has_both():
+    series = sample.series(2)
+    lines = rows(series)
+    now = series.points[0].now
+    assert now is not None
+    assert lines[0].split() == ["iteration", "F1", "now", "Precision", "Recall", "change", "errors", "commit"]
+    assert lines[1].split()[2] == f"{now.metric('f1'):.3f}"
