@@ -22,13 +22,11 @@ LOCATED: Final = 10
 
 def suspects_of(shop: Workshop, series: Series, known: Iterable[SuspectTruth]) -> tuple[SuspectTruth, ...]:
     """The suspects at the newest point. ``known``: those of the last build; their lines are not looked for again."""
-    found = suspect_truth(series.cells, series.points)
-    if not found:
+    newest = series.points[-1].snapshot if series.points else None
+    truth = newest.ground_truth if newest else None
+    if newest is None or truth is None:  # what a judge counted has no label
         return ()
-    newest = series.points[-1].snapshot
-    truth = newest.ground_truth
-    if truth is None:
-        return found
+    found = suspect_truth(series.cells, series.points)
     lines: dict[_Cell, Correction | None] = {
         _cell(one): one.correction for one in known if one.correction and one.correction.oid == truth.oid
     }

@@ -34,6 +34,7 @@ ADDRESSES = {
     "report": r"evals/[^/]+/\d{4,}\.html",
     "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
     "variants": r"evals/[^/]+/variants\.html",
+    "suspect ground truth": r"evals/[^/]+/suspect-truth\.html",
     "field": r"evals/[^/]+/fields/[^/]+\.html",
     "compare": r"evals/[^/]+/compare\.html",
     "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
