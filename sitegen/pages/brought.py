@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from sitegen.analysis.attribution import differing
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.flips import Flips
@@ -34,8 +35,8 @@ class Brought(NamedTuple):
     changes: tuple[float | None, ...]
     """Of the headline and what is drawn beside it, over what both points hold."""
     headline: Change
-    verdict: ChangeVerdict
-    """Without its fields."""
+    verdict: ChangeVerdict | None
+    """Without its fields; None if the output is the same, as in a report."""
     flipped: Flipped
     fields: tuple[FieldFlips, ...]
     more_fields: int
@@ -46,17 +47,14 @@ def brought(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after:
     if after.delta is None or after.flips is None:
         return None
     fields = _fields(after.flips)
-    verdict = change_verdict(
-        before.scorecard,
-        after.scorecard,
-        info.kind,
-        after.flips,
-        higher_is_better=specs[0].higher_is_better,
-    )
+    higher = specs[0].higher_is_better
+    verdict = None
+    if "outputs" in differing(before.snapshot, after.snapshot):
+        verdict = change_verdict(before.scorecard, after.scorecard, info.kind, after.flips, higher_is_better=higher)
     return Brought(
         tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
         changes(specs[:1], info.nouns, before, after)[0],
-        verdict._replace(fields=()),
+        verdict and verdict._replace(fields=()),
         flipped(after.flips),
         tuple(fields[:FIELDS]),
         max(0, len(fields) - FIELDS),

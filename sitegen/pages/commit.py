@@ -90,6 +90,8 @@ class CommitView:
     """By size of the headline's change."""
     improved: int
     worse: int
+    beyond_chance: int
+    """Evals whose change is more than chance."""
     instructions: tuple[InstructionEdit, ...]
     outputs: tuple[OutputChanges, ...]
     ground_truths: tuple[PathChange, ...]
@@ -128,6 +130,7 @@ def commit_page(
         moves=tuple(rows),
         improved=sum(row.verdict == "improved" for row in rows),
         worse=sum(row.verdict == "worse" for row in rows),
+        beyond_chance=sum(_is_beyond_chance(row.brought) for row in rows),
         instructions=tuple(
             InstructionEdit(line(path), files[path], touched.how(edits[path].change) if path in edits else "modified")
             for path in record.edits
@@ -139,6 +142,10 @@ def commit_page(
         others=record.other_changes + sum(item.role == "other" for item in changed),
     )
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)
+
+
+def _is_beyond_chance(brought: Brought | None) -> bool:
+    return brought is not None and brought.verdict is not None and brought.verdict.why == "beyond chance"
 
 
 def _move_row(move: EvalMove) -> MoveRow:

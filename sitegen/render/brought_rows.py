@@ -5,7 +5,7 @@ from __future__ import annotations
 from sitegen.model.metrics import MetricSpec
 from sitegen.pages.brought import Brought, FieldFlips
 from sitegen.render.cells import text
-from sitegen.render.evidence import decision, evidence
+from sitegen.render.evidence import judged
 from sitegen.render.why_rows import sentence
 
 
@@ -14,7 +14,7 @@ def brought(made: Brought | None, spec: MetricSpec) -> str:
     if made is None:
         return ""
     note = _sentence(made.headline.note) if made.headline.points is not None else ""
-    said = f"{sentence(spec, made.headline)}{note} {decision(made.verdict)} {text(evidence(made.verdict, spec))}"
+    said = f"{sentence(spec, made.headline)}{note} {judged(made.verdict, spec)}"
     return f'<p class="ef-f">{said}</p>{_flipped(made)}'
 
 

@@ -76,7 +76,7 @@ class Renderer:
         if template is None:
             template = self._templates[page.template] = self._load().get_template(page.template)
         view: Any = page.view
-        html = template.render(view=view, nav=view.nav, root=links.up(page.path))
+        html = template.render(view=view, nav=view.nav, root=links.up(page.path), path=page.path)
         # Names from the file system may hold lone surrogates; whatever was not cleaned becomes "?" but never an error.
         return html.encode("utf-8", "replace")
 
@@ -157,6 +157,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         compare_rows,
         diff_rows,
         edit_rows,
+        evidence,
         field_rows,
         formats,
         heat,
@@ -231,6 +232,7 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
         rows=rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
+        evidence=evidence,
         field_rows=field_rows,
         move_rows=move_rows,
         variants=variants,

@@ -14,6 +14,13 @@ from sitegen.render.changes import points
 _TONES: Final[dict[Decision, str]] = {"better": " good", "worse": " bad", "inconclusive": "", "same": ""}
 
 
+def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None = None) -> Markup:
+    """The mark and what decided. Without a verdict the output is the same, and nothing is left to chance."""
+    if verdict is None:
+        return Markup("The output is the same, so this says nothing about instructions.")
+    return decision(verdict) + " " + evidence(verdict, spec, noise)
+
+
 def decision(verdict: ChangeVerdict) -> Markup:
     """Better, worse, inconclusive or same, as a mark."""
     return Markup(f'<span class="pill{_TONES[verdict.decision]}">{verdict.decision}</span>')

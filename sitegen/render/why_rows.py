@@ -15,7 +15,7 @@ from sitegen.pages.noise import over
 from sitegen.pages.report import FateRow, FixedCell
 from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.report.why import Why
-from sitegen.render import changes, evidence
+from sitegen.render import changes
 from sitegen.render.cells import text, value
 from sitegen.render.formats import NIL
 
@@ -26,15 +26,13 @@ _ORIGINS: Final = {
 }
 
 
-def sentence(spec: MetricSpec, change: Change, same_inputs: bool = False) -> Markup:
+def sentence(spec: MetricSpec, change: Change) -> Markup:
     """A change in one sentence: ``F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because ...``."""
     label = text(spec.label)
     if change.points is None:
         return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
     origins = [f"{changes.points(part.points)} {_ORIGINS[part.name]}" for part in change.parts]
-    if same_inputs:
-        split = ": output, ground truth and rules are the same"
-    elif not change.parts:
+    if not change.parts:
         split = ""
     elif len(change.parts) == 1:
         split = f", all of it {_ORIGINS[change.parts[0].name]}"
@@ -48,11 +46,6 @@ def _moved(points: float) -> str:
         return "did not move"
     size = f"{abs(points):,.1f}"
     return f"{'rose' if points > 0 else 'fell'} by {'less than 0.1' if size == '0.0' else size} points"
-
-
-def reason(why: Why) -> Markup:
-    """Better, worse or neither, and why."""
-    return evidence.decision(why.verdict) + " " + Markup(text(evidence.evidence(why.verdict, why.specs[0], why.noise)))
 
 
 def interval(found: Interval | None, nouns: Nouns) -> Markup:

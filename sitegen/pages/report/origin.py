@@ -26,8 +26,14 @@ class EditLink(NamedTuple):
     """As the file was called after it."""
     file: str
     """The file's name: the last path it had."""
-    commit: Commit
     status: EditStatus
+
+
+class CommitEdits(NamedTuple):
+    """The edits of one commit."""
+
+    commit: Commit
+    edits: tuple[EditLink, ...]
 
 
 def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous | None:
@@ -39,13 +45,14 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
     return Previous(name, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
 
 
-def edit_links(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str]]) -> tuple[EditLink, ...]:
-    """The edits, the newest first. ``moved`` as in ``Past``."""
+def edits_by_commit(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str]]) -> tuple[CommitEdits, ...]:
+    """The edits, those of the newest commit first. ``moved`` as in ``Past``."""
     files = {(path, sha): file for path, sha, file in moved} if edits else {}
-    return tuple(
-        EditLink(edit.path, files.get((edit.path, edit.commit.sha), edit.path), edit.commit, edit.status)
-        for edit in reversed(edits)
-    )
+    found: dict[Commit, list[EditLink]] = {}
+    for edit in edits:
+        file = files.get((edit.path, edit.commit.sha), edit.path)
+        found.setdefault(edit.commit, []).append(EditLink(edit.path, file, edit.status))
+    return tuple(CommitEdits(commit, tuple(each)) for commit, each in reversed(found.items()))
 
 
 def made_with(at: Snapshot) -> str:

@@ -46,7 +46,7 @@ class ReportView:
     instructions: Commit | None
     """The newest commit whose instructions made the output, if it is known."""
     recorded_at: str | None
-    edits: tuple[origin.EditLink, ...]
+    edits: tuple[origin.CommitEdits, ...]
     """Of instructions, since the previous point; the newest first."""
     files: tuple[tuple[str, Blob | None], ...]
     previous: origin.Previous | None
@@ -128,7 +128,7 @@ def report_page(
         made_at=at.made_at,
         instructions=instructions,
         recorded_at=at.recorded_at,
-        edits=origin.edit_links(point.edits, past.moved),
+        edits=origin.edits_by_commit(point.edits, past.moved),
         files=origin.files(at),
         previous=origin.previous_of(info, previous, at.label),
         metrics=metric_changes(specs, card, point.delta),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.analysis.attribution import differing
+from sitegen.analysis.attribution import Role, differing
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.deltas import Overlap
@@ -29,11 +29,12 @@ class Why(NamedTuple):
     """With no more documents than are named."""
     more: tuple[int, int]
     """(only before, only after): further ones."""
-    verdict: ChangeVerdict
+    verdict: ChangeVerdict | None
+    """None if the output is the same: what ground truth and rules did is certain, and says nothing of instructions."""
     noise: Noise | None
     """What repeats had told by then."""
-    same_inputs: bool
-    """Nothing that decides a number differs."""
+    differ: tuple[Role, ...]
+    """What a number is made from that is not the same."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -50,6 +51,7 @@ def why(
         return None
     drawn = specs[:HEADLINES]
     shared = after.delta.overlap
+    differ = differing(before.snapshot, after.snapshot)
     return Why(
         drawn,
         changes(drawn, info.nouns, before, after),
@@ -62,7 +64,9 @@ def why(
             after.flips or Flips(),
             noise=noise,
             higher_is_better=specs[0].higher_is_better,
-        ),
+        )
+        if "outputs" in differ
+        else None,
         noise,
-        not differing(before.snapshot, after.snapshot),
+        differ,
     )
