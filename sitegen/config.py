@@ -164,6 +164,9 @@ class SiteConfig:
     repository_url: str | None = None
     """Default: made from the remote ``origin``, credentials stripped."""
     base_url: str | None = None
+    """Address of the published site, for canonical links; default: what ``--base-url`` says."""
+    noindex: bool = False
+    """Every page asks search engines to leave it out."""
     rev: str = "HEAD"
     first_parent: bool = True
     instructions: tuple[str, ...] = INSTRUCTIONS

@@ -25,6 +25,8 @@ class Options(NamedTuple):
     allow_shallow: bool = False
     worktree: bool = False
     pin: str | None = None
+    base_url: str | None = None
+    """Address of the published site where the configuration has none."""
 
 
 class Project(NamedTuple):
@@ -62,7 +64,7 @@ def open_project(options: Options, templates: str) -> Project:
     if options.rev is None and revision != "HEAD":
         found, head = look(options.repo, revision)
     pin = _pinned(options)
-    asked = (revision, options.worktree, options.allow_shallow, pin)
+    asked = (revision, options.worktree, options.allow_shallow, pin, options.base_url)
     said = repr((__version__, installed(), templates, found.refs(), asked))
     files = () if found.root is None else tuple(found.root / name for name in SITE_FILES)
     return Project(

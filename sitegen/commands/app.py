@@ -61,13 +61,17 @@ def build(
         bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Use an output folder that sitegen did not make.")] = False,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
+    ] = None,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
     from sitegen.commands.build import command
     from sitegen.project import Options
 
-    command(Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin), strict=strict)
+    command(Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url), strict=strict)
 
 
 @app.command()

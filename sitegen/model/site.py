@@ -14,10 +14,13 @@ class SiteInfo(NamedTuple):
     repository_url: str | None = None
     """Web address of the repository, without a trailing slash and without credentials; for commit links."""
     base_url: str | None = None
+    """Address of the published site, without a trailing slash."""
     shallow: bool = False
     """The history is cut off: every page carries a banner."""
     pinned: str = ""
     """Id of the commit by whose ground truth and rules everything is scored: every page carries a banner."""
+    noindex: bool = False
+    """Every page asks search engines to leave it out."""
 
 
 class Page(NamedTuple):

@@ -146,6 +146,16 @@ def asset(name: str) -> str:
     return f"assets/{name}"
 
 
+def not_found() -> str:
+    """The page that a server shows for any address without one."""
+    return "404.html"
+
+
+def address(path: str) -> str:
+    """A page as its canonical link names it: a folder's index is the folder."""
+    return path.removesuffix("index.html") if path.rpartition("/")[2] == "index.html" else path
+
+
 def up(path: str) -> str:
     """The way from a page to the root of the site: ``../`` for each folder above it."""
     return "../" * path.count("/")

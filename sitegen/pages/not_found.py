@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sitegen.model.site import Page, RawFile
+from sitegen.pages import links
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class NotFoundView:
 def not_found_page(base_url: str | None) -> Page:
     """``404.html``: a server shows it for any address, so that no relative link would do."""
     root = urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
-    return Page("404.html", "pages/not_found.html", NotFoundView(root))
+    return Page(links.not_found(), "pages/not_found.html", NotFoundView(root))
 
 
 NO_JEKYLL: Final = RawFile(".nojekyll", b"")

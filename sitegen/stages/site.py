@@ -95,7 +95,7 @@ def _pages(
         regressions_page(evals.summaries, timeline.config.regressions.mute, names),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
         problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
-        not_found_page(timeline.config.base_url),
+        not_found_page(timeline.shop.site.base_url),
     )
 
 

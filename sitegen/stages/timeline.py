@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import Engine, Manifest, SiteConfig
+from sitegen.errors import ConfigurationError
 from sitegen.history.globs import compiled
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, Store
@@ -164,9 +166,10 @@ def _workshop(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
         version=__version__,
         repository_url=url,
-        base_url=config.base_url,
+        base_url=_base_url(config.base_url or project.options.base_url),
         shallow=bool(repository.shallow_boundary),
         pinned=project.pin or "",
+        noindex=config.noindex,
     )
     return Workshop(
         found=project.found,
@@ -179,3 +182,19 @@ def _workshop(
         out=project.out,
         discrepancies_per_type=config.limits.discrepancies_per_type,
     )
+
+
+def _base_url(said: str | None) -> str | None:
+    """The address without a trailing slash. Raises ConfigurationError if it is none that a browser could open."""
+    if not said:
+        return None
+    try:
+        parts = urlsplit(said)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise ConfigurationError(
+            f"The base_url {said!r} is no address of a site.",
+            fix="Write one such as https://owner.github.io/repository.",
+        )
+    return said.rstrip("/")
