@@ -266,7 +266,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         at = snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause)
         now = scorecard(judged[5:]) if index < 24 and card.status == "scored" else card
         before = out[-1] if out else None
-        point = Point(at, card, edits, now, stale=index == number - 1 and bool(edits))
+        point = Point(at, card, edits, now, stale=index == 51)
         out.append(compared(before, point, flips_of(before.scorecard, card)) if before else point)
     return tuple(out)
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from sitegen.analysis.regressions import steps_of
 from sitegen.model.metrics import Metric
+from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_page
 from sitegen.render import charts, heat, trend_chart
 from tests import pages_sample as sample
@@ -138,3 +140,48 @@ def test_a_day_stands_where_it_changes():
 def test_what_was_not_judged_is_told_from_what_was_right():
     shares = ((None, None, 0.0, 0.5), (0.0, None, 0.2, None))
     assert heat.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"
+
+
+def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last_point():
+    assert charts.staircase([None, 0.5, 0.5, 0.75, 0.75]) == "M1 500H3V250H4"
+    assert charts.staircase([None, None]) == ""
+
+
+def test_a_band_reaches_from_low_to_high_and_has_gaps():
+    spans = [(0.25, 0.5), (0.5, 1.0), None, (0.0, 0.5)]
+    assert charts.band(spans) == "M0 500L1 0L1 500L0 750ZM3 500L3 1000Z"
+
+
+def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not():
+    series = sample.series(3)
+    chart = trend_chart.trend(sample.view_of(trend_page(series)))
+    now = [point.now.metric("f1") for point in series.points]
+    assert chart.now[0] == charts.line(now)
+    assert chart.island["now"][0] == [round(value, 6) for value in now]
+    same = tuple(point._replace(now=point.scorecard) for point in series.points)
+    chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=same))))
+    assert (chart.now, chart.island["now"]) == ((), [])
+
+
+def test_changes_that_the_script_shows_are_those_of_the_server():
+    series = sample.series(2)
+    chart = trend_chart.trend(sample.view_of(trend_page(series)))
+    wanted = [None, round(100 * series.points[1].delta.headline.change, 2)]
+    assert chart.island["changes"][0] == wanted
+
+
+def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
+    series = sample.series(10)
+    step = steps_of(sample.series())[0]
+    lost = MetricStep("f1", 0.8, 0.74, -6.0)
+    steps = (
+        step._replace(at=4, status="open", metrics=(lost,)),
+        step._replace(at=7, status="blip", metrics=(lost,)),
+        step._replace(at=8, status="better", metrics=(lost._replace(points=5.0),)),
+    )
+    marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
+    assert marks == (
+        trend_chart.StepMark(3.5, "40.00%", "worse", "regression: F1 −6.0 points at iteration-005"),
+        trend_chart.StepMark(7, "75.00%", "blip", "blip: F1 −6.0 points at iteration-008"),
+        trend_chart.StepMark(7.5, "80.00%", "better", "better: F1 +5.0 points at iteration-009"),
+    )

@@ -1,9 +1,17 @@
 """The trend page of an eval as a view."""
 
+import pytest
+
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
+from sitegen.pages.changes import Change, Part
 from sitegen.pages.heat import HEAT_ROWS, FieldRow
+from sitegen.pages.last_change import LastChange
+from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
 from tests import pages_sample as sample
 
@@ -84,3 +92,76 @@ def test_a_heat_map_of_many_fields_shows_those_wrong_most_often_in_their_order()
     assert view.heat.attributes == tuple(f"f{i:03}" for i in range(40, 100))
     assert view.heat.left_out == 40
     assert len(view.fields) == HEAT_ROWS + 40
+
+
+def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
+    clocks = sample.view_of(trend_page(sample.series())).clocks
+    assert clocks.apart == 23
+    assert [(one.at, one.label, one.causes) for one in clocks.turned] == [
+        (24, "iteration-024", "ground truth changed, field mapping changed"),
+        (51, "iteration-051", "settings changed"),
+    ]
+    points = sample.series().points
+    assert clocks.values[3] == tuple(points[3].now.metric(name) for name in ("f1", "precision", "recall"))
+
+
+def test_clocks_that_never_part_have_no_values_of_their_own():
+    series = sample.series()
+    points = tuple(point._replace(now=point.scorecard) for point in series.points)
+    clocks = sample.view_of(trend_page(series._replace(points=points))).clocks
+    assert (clocks.apart, clocks.values, len(clocks.turned)) == (0, (), 2)
+
+
+def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
+    series = sample.series(3)
+    flips = Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), (("e", 7),))
+    last = series.points[2]._replace(flips=flips, stale=True)
+    points = sample.view_of(trend_page(series._replace(points=(*series.points[:2], last)))).points
+    assert (points[2].flipped, points[2].stale) == (Flipped(3, 4, 5, 1, 7), True)
+    assert (points[0].flipped, points[0].stale) == (None, False)
+
+
+def test_every_headline_has_an_interval_around_it():
+    view = sample.view_of(trend_page(sample.series(3)))
+    for point, at in zip(view.points, sample.series(3).points, strict=True):
+        assert point.interval == interval_of(at.scorecard, "fields")
+        assert point.interval.low < point.values[0] < point.interval.high
+    assert [now.interval is None for now in view.metrics] == [False, False, False, True]
+
+
+def test_the_best_so_far_is_known_at_every_point():
+    view = sample.view_of(trend_page(sample.series()))
+    values = [point.values[0] for point in view.points]
+    for index, best in enumerate(view.champions):
+        known = [value for value in values[: index + 1] if value is not None]
+        assert best == values.index(max(known))
+
+
+def _last(*deltas: float, flips: Flips) -> tuple[LastChange, ...]:
+    """Of an eval whose points change by these numbers, and whose newest change flipped these cells."""
+    series = sample.series(len(deltas) + 1)
+    points = [series.points[0]]
+    for nth, change in enumerate(deltas, 1):
+        same = series.points[0].scorecard if not change else series.points[nth].scorecard
+        delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, Parts(change, 0.0, 0.0)),) * 3)
+        cells = flips if nth == len(deltas) else Flips((("a", 1),))
+        points.append(series.points[nth]._replace(scorecard=same, delta=delta, flips=cells if change else Flips()))
+    return sample.view_of(trend_page(series._replace(points=tuple(points)))).last
+
+
+def test_the_last_change_has_its_verdict_and_what_can_be_seen():
+    (last,) = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
+    assert (last.at, last.change, last.flipped) == (1, Change(-20.0, (Part("outputs", -20.0),)), Flipped(1, 30, 0))
+    assert (last.verdict.decision, last.verdict.why) == ("inconclusive", "interval holds zero")
+    assert last.detectable == pytest.approx(100 * last.verdict.detectable)
+    assert last.over == f"{last.verdict.interval.n} fields of these documents"
+
+
+def test_after_a_change_that_changed_nothing_stands_the_last_that_did():
+    newest, moved = _last(0.1, 0.0, 0.0, flips=Flips())
+    assert (newest.at, newest.verdict.decision) == (3, "same")
+    assert (moved.at, moved.change.points) == (1, 10.0)
+
+
+def test_one_point_has_no_last_change():
+    assert sample.view_of(trend_page(sample.series(1))).last == ()
