@@ -75,6 +75,27 @@ def build(
 
 
 @app.command()
+def watch(
+    repo: Repo = Path(),
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Default: 8000. If it is taken, another one.")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the site in the browser.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes of the first build.")] = None,
+    allow_shallow: Annotated[
+        bool, typer.Option("--allow-shallow", help="Follow a shallow clone, with a banner.")
+    ] = False,
+    cache: Cache = None,
+) -> None:
+    """Serve the site with the uncommitted state on this machine, and follow every change."""
+    from sitegen.commands.watch import command
+    from sitegen.project import Options
+
+    options = Options(repo=repo, jobs=jobs, cache=cache, allow_shallow=allow_shallow)
+    command(options, port=port, open_browser=open_browser)
+
+
+@app.command()
 def verify_one(
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
     rest: Annotated[

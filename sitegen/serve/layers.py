@@ -34,7 +34,10 @@ class Layers(NamedTuple):
 
 
 def build_layers(options: Options, progress: Progress | None = None) -> Layers:
-    """Bring both layers up to date. ``options`` names the project; folders are chosen here. Raises as ``build``."""
+    """Bring both layers up to date. ``options`` names the project; folders are chosen here. Raises as ``build``.
+
+    ``progress`` is told of the lower one, which alone may take long.
+    """
     found = open_project(options, "")
     folder = found.cache / FOLDER
     lower = options._replace(out=folder / "committed", cache=folder, worktree=False)
@@ -50,5 +53,5 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
         memo.tentative(),
     ):
         ledger = Overlay(below, claim_below, claim, memo)
-        site = publish(project, memo, ledger, progress or Progress())
+        site = publish(project, memo, ledger, Progress())
     return Layers((project.out, below.out), ledger.gone, site)

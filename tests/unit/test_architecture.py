@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[2] / "sitegen"
 LAYERS = (
     {"__main__"},
     {"commands"},
+    {"serve"},
     {"demo", "api"},
     {"build"},
     {"stages"},
@@ -43,6 +44,9 @@ HOMES = {
     "scipy": {"stats"},
     "matplotlib": {"comparing"},
     "pandas": {"frames"},
+    "starlette": {"serve"},
+    "uvicorn": {"serve"},
+    "watchfiles": {"serve"},
 }
 
 HEAVY = {
@@ -61,6 +65,7 @@ HEAVY = {
     "torch",
     "scipy",
     "matplotlib",
+    "watchfiles",
 }
 
 

@@ -10,7 +10,18 @@ import pytest
 import sitegen
 from tests.sites import run
 
-COMMANDS = ["build", "verify-one", "verify-all", "history", "blame", "compare", "respond", "judge", "code-judge"]
+COMMANDS = [
+    "build",
+    "watch",
+    "verify-one",
+    "verify-all",
+    "history",
+    "blame",
+    "compare",
+    "respond",
+    "judge",
+    "code-judge",
+]
 COMMANDS += ["init", "extract", "demo"]
 
 

@@ -1,0 +1,44 @@
+/* Comes with every page that `sitegen watch` serves, and with no other: says what is wrong with the last build, and loads
+   the page again when it has changed, at the same place. Filters and open rows are in the address, which stays. */
+(() => {
+"use strict";
+const PLACE = "sitegen-watch";
+const shown = `"${document.currentScript.dataset.tag}"`;
+
+const banner = document.createElement("pre");
+banner.className = "watch-banner";
+banner.setAttribute("role", "alert");
+const say = text => {
+  banner.textContent = text;
+  if (text) document.body.prepend(banner);
+  else banner.remove();
+};
+
+const leave = () => {
+  const focused = document.activeElement && document.activeElement.id;
+  sessionStorage.setItem(PLACE, JSON.stringify({path: location.pathname, x: scrollX, y: scrollY, focused}));
+  location.reload();
+};
+
+const comeBack = () => {
+  const place = JSON.parse(sessionStorage.getItem(PLACE) || "null");
+  sessionStorage.removeItem(PLACE);
+  if (!place || place.path !== location.pathname) return;
+  const focused = place.focused && document.getElementById(place.focused);
+  if (focused) focused.focus({preventScroll: true});
+  scrollTo(place.x, place.y);
+};
+
+const look = async () => {
+  const answer = await fetch(location.pathname, {method: "HEAD", cache: "no-store"});
+  if (answer.headers.get("ETag") !== shown) leave();
+};
+
+addEventListener("load", comeBack);
+const events = new EventSource("/.sitegen/events");
+events.onmessage = event => {
+  say(JSON.parse(event.data));
+  look().catch(() => {}); // the server ended in between: the next line says so
+};
+events.onerror = () => say("sitegen watch does not answer any more: this page is as it was when it ended.");
+})();

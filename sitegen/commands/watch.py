@@ -1,0 +1,71 @@
+"""``sitegen watch``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from socket import socket
+
+from sitegen.commands.build import Bars
+from sitegen.project import Options, open_project
+from sitegen.serve.board import Board
+from sitegen.serve.server import ADDRESS, Server, listen
+from sitegen.serve.watch import Built, attempt, rebuild_on_change
+
+
+def command(options: Options, *, port: int | None, open_browser: bool) -> None:
+    """Build, serve and follow until Ctrl-C. Raises RepositoryError if there is no repository to follow."""
+    root = open_project(options, "").found.top
+    with suppress(KeyboardInterrupt), listen(port) as listening:
+        first = _first_build(options)
+        address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
+        print(f"{address} shows {root}; Ctrl-C ends it", flush=True)
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+        asyncio.run(_serve(listening, options, first, root))
+
+
+def _first_build(options: Options) -> Built:
+    """With bars on a terminal: it may take a while."""
+    if not sys.stderr.isatty():
+        return attempt(options)
+    bars = Bars()
+    built = attempt(options, progress=bars.progress)
+    bars.end()
+    return built
+
+
+async def _serve(listening: socket, options: Options, first: Built, root: Path) -> None:
+    board = Board(first.layers, first.error)
+    server = Server(board)
+
+    def tell(built: Built) -> None:
+        print(*_lines(built, root), sep="\n", file=sys.stderr, flush=True)
+
+    def end(_: object) -> None:
+        server.should_exit = True
+
+    if first.error:
+        tell(first)
+    # One process from here on: a fork beside the threads that look and serve could hang.
+    following = asyncio.create_task(rebuild_on_change(options._replace(jobs=1), board, tell))
+    following.add_done_callback(end)
+    await server.serve([listening])
+    following.cancel()
+    with suppress(asyncio.CancelledError):
+        await following
+
+
+def _lines(built: Built, root: Path) -> list[str]:
+    """What a build is told in: what had changed, and what came of it."""
+    if built.error:
+        return [f"sitegen: {built.error}"]
+    names = [os.path.relpath(path, root) for path in built.paths[:3]]
+    more = len(built.paths) - len(names)
+    what = ", ".join(names) + (f" and {more:,} more" if more else "")
+    return [f"{what or 'Up to date'}: built in {built.seconds:.2f} s"]

@@ -1,0 +1,115 @@
+"""What a watched site is made from: where that lies on disk, and whether a change there can matter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sitegen import configuring
+from sitegen.config import SITE_FILES, Manifest, SiteConfig
+from sitegen.errors import ConfigurationError
+from sitegen.history.head import Found
+from sitegen.history.layout import Layout, Watched
+
+GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
+"""In a repository: what decides which commit is built, and which files count."""
+
+
+class Followed(NamedTuple):
+    """Files and folders whose changes matter; they need not be there yet."""
+
+    project: frozenset[Path]
+    """In the work tree, and the templates."""
+    git: frozenset[Path]
+    passed_over: frozenset[Path]
+    """Folders in which only what ``git`` names matters."""
+    trees: tuple[Path, ...]
+    """Folders to look at with all that is below them."""
+    folders: tuple[Path, ...]
+    """Folders to look at alone: they hold files that are followed, or will hold what is not there yet."""
+
+    def concerns(self, path: Path) -> bool:
+        """Whether a change of this path can change the site."""
+        if any(path.is_relative_to(folder) for folder in self.passed_over):
+            return path.suffix != ".lock" and _touches(path, self.git)
+        return _touches(path, self.project)
+
+
+def followed(found: Found, templates: Path, cache: Path) -> Followed:
+    """What the site of a project is made from, as far as its configuration can be understood now."""
+    named = _named(found.root) if found.root else ()
+    project = frozenset((templates, *named))
+    git = frozenset(folder / name for folder in (found.git_dir, found.common_dir) for name in GIT_FILES)
+    every = project | git
+    return Followed(
+        project=project,
+        git=git,
+        passed_over=frozenset((found.git_dir, found.common_dir, cache)),
+        trees=tuple(sorted(path for path in every if path.is_dir())),
+        folders=tuple(sorted({_nearest(path) for path in every if not path.is_dir()})),
+    )
+
+
+def _named(root: Path) -> list[Path]:
+    """What is read of a work tree by its configuration and its manifest."""
+    try:
+        site = configuring.read_site(root)
+    except ConfigurationError:  # said by the build; the file itself is followed, so that it can be mended
+        site = SiteConfig()
+    path = root / site.evals_dir / "manifest.yaml"
+    content = path.read_bytes() if path.is_file() else b""
+    manifest, _ = configuring.read_manifest_leniently(content, path.name, site.evals_dir)
+    read = Layout(site, manifest or Manifest(), Watched()).pathspecs or ("",)
+    return [root / name for name in (*SITE_FILES, ".gitignore", *read)]
+
+
+def _touches(path: Path, wanted: frozenset[Path]) -> bool:
+    """Whether a path is one of these, lies in one, or leads to one."""
+    return any(path.is_relative_to(one) or one.is_relative_to(path) for one in wanted)
+
+
+def _nearest(path: Path) -> Path:
+    """The nearest folder above a path that is there."""
+    return next(parent for parent in path.parents if parent.is_dir())
+
+
+class Follower:
+    """Looks at the disk, and tells the paths of each burst of changes that matter."""
+
+    def __init__(self, tell: Callable[[list[Path]], None]) -> None:
+        self._tell = tell
+        self._followed: Followed | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def follow(self, followed: Followed) -> bool:
+        """Look at these from now on. False if that is so already, and nothing can have been missed."""
+        if followed == self._followed:
+            return False
+        await self.stop()
+        self._followed = followed
+        self._tasks = [
+            asyncio.create_task(self._look(followed, followed.trees, recursive=True)),
+            asyncio.create_task(self._look(followed, followed.folders, recursive=False)),
+        ]
+        await asyncio.sleep(0)  # both run as far as their first wait: from here on they see everything
+        return True
+
+    async def stop(self) -> None:
+        """Look no more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    async def _look(self, followed: Followed, folders: Sequence[Path], *, recursive: bool) -> None:
+        from watchfiles import Change, DefaultFilter, awatch
+
+        passed_over = DefaultFilter(ignore_dirs=[name for name in DefaultFilter.ignore_dirs if name != ".git"])
+
+        def matters(change: Change, path: str) -> bool:
+            return passed_over(change, path) and followed.concerns(Path(path))
+
+        async for burst in awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True):
+            self._tell(sorted({Path(path) for _, path in burst}))

@@ -1,0 +1,182 @@
+"""The local server: the files of the watched site, for browsers on this machine alone.
+
+Starlette finds the files and keeps inside their folders, uvicorn speaks HTTP. Ours are the two layers of folders, the
+headers, and what a page needs to follow the site, which is added when it is served and never on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sitegen.render.environment import find_templates
+from sitegen.serve.board import Board
+
+ADDRESS: Final = "127.0.0.1"
+PORT: Final = 8000
+HOSTS: Final = (ADDRESS, "localhost", "[::1]")
+"""By which a browser may ask. A name of somebody else's that was made to point here is none of them."""
+
+HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",  # no page of another site can take a file in, as a script say
+}
+"""Of every answer."""
+
+_POLICY: Final = b"default-src 'none'; "
+_OWN: Final = (
+    b'<link rel="stylesheet" href="/.sitegen/watch.css">'
+    b'<script src="/.sitegen/watch.js" data-tag="%s" defer></script></head>'
+)
+_NOT_YET: Final = b"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'">
+<title>Not built yet</title></head><body><main><h1>Not built yet</h1></main></body></html>
+"""
+
+
+def application(board: Board) -> Starlette:
+    """The ASGI application that shows what is on the board."""
+    sources = find_templates() / "serve"
+
+    async def own(request: Request) -> Response:
+        return FileResponse(sources / request.url.path.rpartition("/")[2])
+
+    async def events(request: Request) -> Response:
+        return StreamingResponse(_events(board), media_type="text/event-stream")
+
+    return Starlette(
+        routes=[
+            Route("/.sitegen/watch.js", own),
+            Route("/.sitegen/watch.css", own),
+            Route("/.sitegen/events", events),
+            Mount("/", _Files(board)),
+        ],
+        middleware=[
+            Middleware(_Headers),
+            Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
+        ],
+    )
+
+
+class Server(uvicorn.Server):
+    """uvicorn, which ends on Ctrl-C without waiting for those who wait for the next build."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        config = uvicorn.Config(
+            application(board),
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        super().__init__(config)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let everybody go, then end."""
+        self._board.close()
+        await super().shutdown(sockets)
+
+
+def listen(port: int | None) -> socket.socket:
+    """A socket of this machine alone, at this port, or at any that is free if it is taken."""
+    try:
+        return _bound(PORT if port is None else port)
+    except OSError:
+        return _bound(0)
+
+
+def _bound(port: int) -> socket.socket:
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((ADDRESS, port))
+    except OSError:
+        found.close()
+        raise
+    return found
+
+
+async def _events(board: Board) -> AsyncIterator[str]:
+    """Server-sent events: now and after each build what is wrong, as a JSON string."""
+    async for error in board.errors():
+        yield f"data: {json.dumps(error)}\n\n"
+
+
+class _Files(StaticFiles):
+    """The files of the site, asked of one layer after the other."""
+
+    def __init__(self, board: Board) -> None:
+        super().__init__(html=True)
+        self._board = board
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file; if it is a page, with what it needs to follow the site."""
+        self.all_directories = [*self._board.layers.folders]
+        try:
+            response = await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or self.all_directories:
+                raise
+            return _page(_NOT_YET, 404, b"")
+        if isinstance(response, FileResponse) and str(response.path).endswith(".html"):
+            return _page(Path(response.path).read_bytes(), response.status_code, b"".join(self._looks()))
+        return response
+
+    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
+        """Where a file is; nowhere, if the site has it no more, or if it is not a page's: the folders' own marker."""
+        if path in self._board.layers.gone or any(name.startswith(".") for name in path.split(os.sep)):
+            return "", None
+        return super().lookup_path(path)
+
+    def _looks(self) -> Iterator[bytes]:
+        """What decides how all pages look: style sheet and scripts as they are."""
+        for name in ("app.css", "app.js", "theme.js"):
+            _, found = self.lookup_path(f"assets/{name}")
+            yield b"%d " % (found.st_mtime_ns if found else 0)
+
+
+def _page(content: bytes, status: int, looks: bytes) -> Response:
+    """A page that may ask the server, and does. Its ETag changes when it would look otherwise, and only then."""
+    tag = hashlib.sha256(looks + content).hexdigest()[:16]
+    html = content.replace(_POLICY, _POLICY + b"connect-src 'self'; ", 1)
+    html = html.replace(b"</head>", _OWN % tag.encode(), 1)
+    return HTMLResponse(html, status, {"ETag": f'"{tag}"'})
+
+
+class _Headers:
+    """Adds ``HEADERS`` to every answer, whoever gives it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with)
