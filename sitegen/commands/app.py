@@ -87,7 +87,7 @@ def watch(
     ] = False,
     cache: Cache = None,
 ) -> None:
-    """Serve the site with the uncommitted state on this machine, and follow every change."""
+    """Serve the site on this machine, and follow every change."""
     from sitegen.commands.watch import command
     from sitegen.project import Options
 
