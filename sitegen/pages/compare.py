@@ -66,7 +66,7 @@ class ComparedCell(NamedTuple):
     """The page of its field, as seen from this one."""
     expected: str | None
     expected_before: str | None
-    """None if the same was expected."""
+    """None if the same was expected; empty if nothing was."""
     before: tuple[State, str | None]
     after: tuple[State, str | None]
 
@@ -204,7 +204,7 @@ def _listed(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ..
                 flip.cell.extra,
                 _field_file(info, flip.cell.attribute),
                 written(now.expected),
-                written(before.expected) if both and before.expected != after.expected else None,
+                (written(before.expected) or "") if both and before.expected != after.expected else None,
                 (before.state, written(before.actual)),
                 (after.state, written(after.actual)),
             )

@@ -56,7 +56,7 @@ def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:
 
 
 def _cell(one: ComparedCell, nouns: Nouns) -> str:
-    was = f"<i> was {text(one.expected_before)}</i>" if one.expected_before is not None else ""
+    was = f"<i> was {text(one.expected_before) or 'blank'}</i>" if one.expected_before is not None else ""
     return (
         f"<tr><td>{where(one.path, one.document, extra=one.extra, file=one.file)}"
         f'<td class="sides" dir=auto>{_value(one.expected, _BLANK)}{was}{_side(one.before, nouns)}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sitegen.analysis.blame import Blame
+from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellMap, Run
 from sitegen.model.flips import Flips
@@ -46,11 +47,16 @@ def pages() -> list[Page]:
         methods_page((("fields", sample.SPECS),)),
         not_found_page(None),
     ]
-    out += [trend_page(one) for one in every]
+    out += [trend_page(one, steps_of(one)) for one in every]
     out += [_report(series, index) for index in (0, 17, 30, 58, 59)]
     out.append(_nasty(series))
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
-    out += [compare_page(series), compare_page(sample.long()), *_field_pages(series)[:2], _nasty_field(series)]
+    out += [
+        compare_page(series),
+        compare_page(sample.long()),
+        *_field_pages(series)[:2],
+        *_field_pages(_nasty_cells(series)),
+    ]
     return out
 
 
@@ -59,20 +65,20 @@ def _field_pages(series: Series) -> list[Page]:
     return [field_page(series, blame, work) for work in field_work(series)]
 
 
-def _nasty_field(series: Series) -> Page:
-    """A field whose name, paths, documents and values are what a page must survive."""
-    runs = [Run(index, "wrong_value", f'"{text[:150]}"', f'"{text[:149]}?"') for index, text in enumerate(sample.NASTY)]
-    every = [
-        Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, (*runs,)) for index, text in enumerate(sample.NASTY)
-    ]
-    (page,) = _field_pages(series._replace(cells=CellMap(len(series.points), tuple(every))))
-    return page
+def _nasty_cells(series: Series) -> Series:
+    """Names, paths, documents and values that a page must survive."""
+    runs = tuple(
+        Run(index, "wrong_value", f'"{text[:150]}', f'"{text[:149]}?')
+        for index, text in enumerate(sample.NASTY[: len(series.points)])
+    )
+    cells = (Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, runs) for index, text in enumerate(sample.NASTY))
+    return series._replace(cells=CellMap(len(series.points), tuple(cells)))
 
 
 def more_pages() -> list[Page]:
     """What those pages lead to, of which there are many alike."""
     evals = (sample.series(), sample.single(), sample.long(), sample.gone())
-    return [*(page for one in evals for page in _field_pages(one)), compare_page(sample.gone())]
+    return [*(page for one in evals for page in _field_pages(one)), compare_page(_nasty_cells(sample.gone()))]
 
 
 def _fallen() -> EvalSummary:

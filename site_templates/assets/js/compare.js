@@ -136,7 +136,7 @@ class Comparison {
     else {
       p.value = found.p;
       p.textContent = found.p < 0.001 ? "< 0.001" : found.p.toFixed(3);
-      said.append("By McNemar’s test p is ", p, `: these flips ${found.p < 0.05 ? "are more than chance" : "may be chance"}.`);
+      said.append("By McNemar's test p is ", p, `: these flips ${found.p < 0.05 ? "are more than chance" : "may be chance"}.`);
     }
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
@@ -177,8 +177,11 @@ class Comparison {
     if (!known) cell.append("—");
     else if (!change) cell.append(element("span", "delta", "no change"));
     else {
-      const written = digits && size < 0.0005 ? "< 0.001" : text(size);
-      cell.append(element("span", `delta ${change > 0 === higherIsBetter ? "up" : "dn"}`, `${change > 0 ? "▲" : "▼"} ${written}`));
+      const up = change > 0, delta = element("span", `delta ${up === higherIsBetter ? "up" : "dn"}`);
+      const arrow = element("span", "", up ? "▲" : "▼");
+      arrow.setAttribute("aria-hidden", "true");
+      delta.append(arrow, element("span", "vh", up ? "up " : "down "), ` ${digits && size < 0.0005 ? "< 0.001" : text(size)}`);
+      cell.append(delta);
     }
     row.append(cell);
     return row;
@@ -219,7 +222,7 @@ class Comparison {
     expected.dir = "auto";
     expected.append(this.value(there[0].expected, "blank"));
     if (there.length === 2 && before.expected !== after.expected) {
-      expected.append(element("i", "", ` was ${visible(this.data.texts[before.expected] ?? "blank")}`));
+      expected.append(element("i", "", ` was ${visible(this.data.texts[before.expected] || "blank")}`));
     }
     row.append(where, expected, this.given(before), this.given(after));
     return row;

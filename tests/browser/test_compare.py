@@ -1,0 +1,133 @@
+"""The comparison of two points that the page computes, held against the one that sitegen computes."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sitegen.analysis.flips import flips, held_documents
+from sitegen.model.cells import CellMap
+from sitegen.model.flips import Tally
+from sitegen.project import Options
+from sitegen.stages.series import read_series
+from sitegen.stats.significance import mcnemar
+from tests import pages_sample as sample
+
+PAGE = "evals/waybills/compare.html"
+ASK = """async pairs => {
+  const fates = ["fixed", "broken", "still_wrong", "appeared", "vanished"];
+  const number = fate => +(/: (\\d+)/.exec(document.querySelector(`[data-fate=${fate}] h3`)?.textContent)?.[1] ?? 0);
+  const found = [];
+  for (const [a, b] of pairs) {
+    const changed = new Promise(resolve => addEventListener("hashchange", resolve, { once: true }));
+    location.hash = `a=${a}&b=${b}`;
+    await changed;
+    const said = document.querySelector(".js [data-result]"), p = said.querySelector("data");
+    const byTruth = /(\\d+) of the flips came/.exec(said.textContent)?.[1] ?? "0";
+    found.push([fates.map(number), +byTruth, p === null ? null : +p.value]);
+  }
+  return found;
+}"""
+
+
+def total(tally: Tally) -> int:
+    return sum(number for _, number in tally)
+
+
+def expected(cells: CellMap, before: int, after: int) -> tuple[list[int], int, float | None]:
+    found = flips(cells, before, after)
+    common = sum(points[before] and points[after] for points in held_documents(cells).values())
+    totals = [total(each) for each in (found.fixed, found.broken, found.still, found.appeared, found.vanished)]
+    return totals, found.by_truth, mcnemar(totals[1], totals[0], common).p_value
+
+
+def agree(page: Page, cells: CellMap, slugs: list[str], pairs: list[tuple[int, int]]) -> None:
+    answers = page.evaluate(ASK, [(slugs[a], slugs[b]) for a, b in pairs])
+    wanted = [expected(cells, a, b) for a, b in pairs]
+    assert [answer[:2] for answer in answers] == [list(one[:2]) for one in wanted]
+    assert [answer[2] for answer in answers] == [
+        one[2] if one[2] is None else pytest.approx(one[2], rel=1e-9) for one in wanted
+    ]
+
+
+@pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "help-desk", "handbook-terms"])
+def test_every_pair_of_points_is_compared_as_sitegen_compares_them(eval_id, demo: Path, demo_site: Path, open_context):
+    series = read_series(Options(repo=demo), eval_id)
+    page = open_context().new_page()
+    page.goto((demo_site / f"evals/{eval_id}/compare.html").as_uri() + "#a=none")
+    slugs = [point.snapshot.slug for point in series.points]
+    agree(page, series.cells, slugs, list(itertools.permutations(range(len(slugs)), 2)))
+
+
+def test_many_flips_are_tested_by_chi_square_as_sitegen_does(visit):
+    series = sample.series()
+    page = visit(f"{PAGE}#a=none")
+    slugs = [point.snapshot.slug for point in series.points]
+    pairs = [(0, 17), (17, 18), (0, 59), (16, 17), (17, 59), (29, 30), (59, 0), (5, 40)]
+    assert max(sum(expected(series.cells, *pair)[0][:2]) for pair in pairs) >= 25
+    agree(page, series.cells, slugs, pairs)
+
+
+def test_the_newest_point_is_compared_with_the_best_one_before_it(visit):
+    page = visit(PAGE)
+    series = sample.series()
+    values = [point.scorecard.metric("f1") or 0 for point in series.points[:-1]]
+    expect(page.locator("[data-result] b + a").nth(1)).to_have_text("iteration-060")
+    best, newest = page.locator("select").all()
+    assert (best.input_value(), newest.input_value()) == (str(values.index(max(values))), "59")
+
+
+def test_a_choice_is_in_the_address_and_comes_back_from_it(visit):
+    page = visit(PAGE)
+    page.locator("select").nth(0).select_option("3")
+    assert page.url.endswith("#a=0004&b=0060")
+    page.get_by_role("button", name="Swap").click()
+    assert page.url.endswith("#a=0060&b=0004")
+    page.reload()
+    assert [one.input_value() for one in page.locator("select").all()] == ["59", "3"]
+    expect(page.locator("[data-result] b + a").nth(0)).to_have_text("iteration-060")
+    page.get_by_role("button", name="Newest and previous").click()
+    assert page.url.endswith("#a=0059&b=0060")
+
+
+def test_a_choice_can_be_made_with_the_keyboard_alone(visit):
+    page = visit(PAGE)
+    page.locator("select").nth(0).focus()
+    page.keyboard.press("ArrowDown")
+    before = page.locator("select").nth(0).input_value()
+    assert page.url.endswith(f"#a={int(before) + 1:04}&b=0060")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert [one.input_value() for one in page.locator("select").all()] == ["59", before]
+
+
+def test_the_script_and_the_page_without_it_say_the_same(visit):
+    with_script = visit(f"{PAGE}#a=0059&b=0060").locator("[data-result]")
+    without = visit(PAGE, java_script_enabled=False).locator("div.no-js").first
+    for part in ("p:has-text('still wrong')", "tbody tr", ".by-field"):
+        listed = [said(text) for text in without.locator(part).all_text_contents()]
+        assert listed
+        assert [said(text) for text in with_script.locator(part).all_text_contents()] == listed
+
+
+def said(text: str) -> str:
+    return " ".join(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
+
+
+def test_without_scripts_the_page_says_what_it_cannot_do(visit):
+    page = visit(PAGE, java_script_enabled=False)
+    expect(page.locator("main")).to_contain_text("Only a browser that runs scripts can compare other points")
+    expect(page.get_by_role("heading", name="The newest point and the one before it")).to_be_visible()
+
+
+def test_names_from_the_project_stay_text(visit):
+    page = visit("evals/labels/compare.html")
+    listed = page.locator("[data-fate=still_wrong] tbody tr")
+    assert listed.count() == len(sample.NASTY)
+    expect(listed.first).to_contain_text(sample.SCRIPT)
+    assert page.locator("[data-result]").evaluate("all => all.querySelectorAll('script, img, b b').length") == 0
+    assert "\u202e" not in page.locator("main").inner_text()
