@@ -70,6 +70,6 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
         instructions = write_instructions(timeline, evals, memo, ledger, pool, progress.step)
 
     progress.stage("Writing commits and the site", 0)
-    newest = write_commits(timeline, evals, memo, ledger)
-    site = write_site(timeline, evals, instructions, newest, memo, ledger)
+    commits = write_commits(timeline, evals, memo, ledger)
+    site = write_site(timeline, evals, instructions, commits, memo, ledger)
     return ledger.close(site, timeline.head.sha, complete=timeline.update.complete)

@@ -97,7 +97,8 @@ class Memo:
     @contextmanager
     def tentative(self) -> Iterator[None]:
         """Forget at the end what is kept meanwhile, but for scorecards: of their content they are true for ever."""
-        self._scored = scored = []
+        scored: list[tuple[str, bytes]] = []
+        self._scored = scored
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield

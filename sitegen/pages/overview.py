@@ -12,6 +12,7 @@ from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
+from sitegen.pages.commit import CommitView
 from sitegen.pages.focus import FocusView, focus_view
 from sitegen.stats.counts import mean
 
@@ -41,6 +42,13 @@ class FileEdit(NamedTuple):
     edit: Edit
     file: str
     """The name of the file's page: the last path it had."""
+
+
+class Worktree(NamedTuple):
+    """The uncommitted state, on a site that has it as its newest point."""
+
+    uncommitted: CommitView | None
+    """What it did against the newest commit; None if it changed nothing that is read."""
 
 
 class EditEffects(NamedTuple):
@@ -131,6 +139,8 @@ class OverviewView:
     """Evals whose newest output is older than their instructions."""
     status: bool
     """Any eval has something to say in the column of its state: a target, or no numbers."""
+    worktree: Worktree | None = None
+    """None: the site ends with a commit."""
     nav: str = "overview"
 
 
@@ -141,6 +151,7 @@ def overview_page(
     counts: SiteCounts,
     latest: tuple[EditEffects, ...],
     newest: str | None = None,
+    worktree: Worktree | None = None,
 ) -> Page:
     """The first page. Deleted evals are listed, and left out of the means.
 
@@ -174,6 +185,7 @@ def overview_page(
         suspects=tuple((one.info, len(one.suspects)) for one in summaries if one.suspects and not one.deleted),
         stale=tuple(one.info for one in summaries if one.stale and not one.deleted),
         status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
+        worktree=worktree,
     )
     return Page(links.overview(), "pages/overview.html", view)
 

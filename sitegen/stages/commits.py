@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
 from sitegen.history.layout import Layout, Watched
+from sitegen.model.commits import WORKTREE
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
-from sitegen.pages.commit import EvalMove, commit_page
+from sitegen.pages.commit import CommitView, EvalMove, commit_page
 from sitegen.pages.touched import Touched
 from sitegen.render.writer import digest
 from sitegen.stages.brought import unpacked
@@ -25,8 +26,17 @@ NEWEST: Final = "newest"
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
 
-def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> str | None:
-    """Write the pages of the new commits; older ones never change. Returns the id of the newest that has a page."""
+class Commits(NamedTuple):
+    """What is known of commits after their pages were written."""
+
+    newest: str | None
+    """Id of the newest that has a page."""
+    uncommitted: CommitView | None
+    """What the page of the uncommitted state shows, if it has one."""
+
+
+def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> Commits:
+    """Write the pages of the new commits; older ones never change."""
     shop, update = timeline.shop, timeline.update
     renderer = shop.renderer()
     writer = ledger.writer(OWNER, new=not update.complete)
@@ -44,6 +54,7 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
     }
     known = None if update.complete else memo.get(NEWEST, "")
     newest = known.decode() if known else None
+    uncommitted: CommitView | None = None
     for record in update.records:
         earlier, newest = newest, record.commit.sha
         sha = record.commit.sha
@@ -52,13 +63,16 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
         key = digest(repr((shop.templates, record, moves, names, earlier, files)))
-        if writer.is_fresh(OWNER, links.commit(record.commit.sha), key):
+        if sha != WORKTREE and writer.is_fresh(OWNER, links.commit(sha), key):
             continue
         page = commit_page(record, moves, changed, files, names, earlier)
+        if sha == WORKTREE:
+            assert isinstance(page.view, CommitView)
+            uncommitted = page.view
         writer.write(OWNER, page.path, renderer.render(page), key)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=update.complete)
     memo.put(NEWEST, "", (newest or "").encode())
-    return newest
+    return Commits(newest, uncommitted)
 
 
 def _names(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:

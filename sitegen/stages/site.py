@@ -15,10 +15,11 @@ from sitegen.pages.exports import index_file
 from sitegen.pages.instructions import instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
-from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
+from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.scoring.kinds import SCORERS
+from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
 from sitegen.stages.instructions import Instructions
 from sitegen.stages.ledger import Ledger, Site
@@ -31,18 +32,15 @@ LATEST_EDITS: Final = 6
 
 
 def write_site(
-    timeline: Timeline, evals: Evals, instructions: Instructions, newest: str | None, memo: Memo, ledger: Ledger
+    timeline: Timeline, evals: Evals, instructions: Instructions, commits: Commits, memo: Memo, ledger: Ledger
 ) -> Site:
-    """Write what belongs to the site as a whole, and say what the site holds.
-
-    ``newest`` is the id of the newest commit that has a page.
-    """
+    """Write what belongs to the site as a whole, and say what the site holds."""
     mutes = timeline.config.regressions.mute
     problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
     entries = write_search_log(timeline, memo, ledger)
     writer = ledger.writer(OWNER)
     renderer = timeline.shop.renderer()
-    for page in _pages(timeline, evals, instructions, problems, newest):
+    for page in _pages(timeline, evals, instructions, problems, commits):
         writer.write(OWNER, page.path, renderer.render(page))
     for file in (*renderer.assets(), *_files(timeline, evals, entries, len(problems))):
         writer.write(OWNER, file.path, file.content)
@@ -75,7 +73,7 @@ def _pages(
     evals: Evals,
     instructions: Instructions,
     problems: tuple[Problem, ...],
-    newest: str | None,
+    commits: Commits,
 ) -> tuple[Page, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
@@ -89,8 +87,10 @@ def _pages(
         lowered=instructions.lowered,
         problems=len(problems),
     )
+    has_worktree = timeline.project.options.worktree and timeline.project.found.root is not None
+    worktree = Worktree(commits.uncommitted) if has_worktree else None
     return (
-        overview_page(evals.summaries, head, revision, counts, latest, newest),
+        overview_page(evals.summaries, head, revision, counts, latest, commits.newest, worktree),
         instructions_page(instructions.files, _edits(edited, instructions)),
         regressions_page(evals.summaries, timeline.config.regressions.mute, names),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
