@@ -15,10 +15,11 @@ site: .venv/site.stamp ## set everything up and build this repository's own site
 
 test: .venv/test.stamp browser lint unit ## set everything up and run all checks and tests, browser ones included
 
-lint: .venv/test.stamp ## formatting, lint and types
+lint: .venv/test.stamp ## formatting, lint, types and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/skeletons/pages.yml
 
 unit: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadgroup

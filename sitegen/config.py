@@ -97,6 +97,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Public:
+    """What ``--public`` lets pass."""
+
+    __pydantic_config__ = STRICT
+    allow: tuple[str, ...] = ()
+    """Texts that look like secrets and are none: examples in instructions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """How the work is spread."""
 
@@ -177,6 +186,7 @@ class SiteConfig:
     engine: Engine = field(default_factory=Engine)
     llm: Llm = field(default_factory=Llm)
     regressions: Regressions = field(default_factory=Regressions)
+    public: Public = field(default_factory=Public)
 
 
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]

@@ -161,7 +161,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
 def _site_keys(location: Location) -> tuple[str, ...]:
     """The keys of the table that a key stands in."""
-    from sitegen.config import Engine, Limits, Llm, Mute, Regressions
+    from sitegen.config import Engine, Limits, Llm, Mute, Public, Regressions
 
     tables = {
         (): SiteConfig,
@@ -170,6 +170,7 @@ def _site_keys(location: Location) -> tuple[str, ...]:
         ("llm",): Llm,
         ("regressions",): Regressions,
         ("regressions", "mute"): Mute,
+        ("public",): Public,
     }
     owner = tables.get(tuple(part for part in location[:-1] if isinstance(part, str)))
     return tuple(each.name for each in fields(owner)) if owner else ()

@@ -42,3 +42,9 @@ class NothingToReportError(SitegenError):
 
 class OutputFolderError(SitegenError):
     """The output folder was not made by sitegen, and would be overwritten."""
+
+
+class SecretsError(SitegenError):
+    """A site that was to be public holds what looks like a secret."""
+
+    exit_code = 1

@@ -15,7 +15,7 @@ SKELETONS: Final = (
     ("instructions.md", ".claude/instructions/verifier/instructions.md"),
     ("error-types.md", ".claude/instructions/verifier/error-types.md"),
     ("metrics.md", ".claude/instructions/verifier/metrics.md"),
-    ("pages.yml", ".github/workflows/site.yml"),
+    ("pages.yml", ".github/workflows/pages.yml"),
 )
 """(name in this package, path in the project), in the order in which one reads them."""
 

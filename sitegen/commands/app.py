@@ -56,6 +56,9 @@ def build(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
     ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Exit with 1 if anything in the site looks like a secret (extra 'public').")
+    ] = False,
     worktree: Annotated[bool, typer.Option("--worktree", help="Add the uncommitted state as one last point.")] = False,
     allow_shallow: Annotated[
         bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
@@ -71,7 +74,11 @@ def build(
     from sitegen.commands.build import command
     from sitegen.project import Options
 
-    command(Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url), strict=strict)
+    command(
+        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url),
+        strict=strict,
+        public=public,
+    )
 
 
 @app.command()
@@ -296,6 +303,16 @@ def extract(
     from sitegen.commands.extract import extract as command
 
     command(log, out, run_id)
+
+
+@app.command()
+def schema(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Default: all of them, by name.")] = None,
+) -> None:
+    """JSON Schemas of all files that sitegen reads and writes."""
+    from sitegen.commands.schema import schema as command
+
+    command(name)
 
 
 @app.command()

@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.build import Progress, build
 from sitegen.project import Options
 from sitegen.stages.ledger import Site
 
+if TYPE_CHECKING:
+    from sitegen.stages.public import Gate
+
 PROBLEMS: Final = 3
 """Exit code of ``--strict`` if there is any problem."""
 
 
-def command(options: Options, *, strict: bool = False) -> None:
-    """Build, tell what is happening, and say at the end what there is and where to look."""
+def command(options: Options, *, strict: bool = False, public: bool = False) -> None:
+    """Build, tell what is happening, and say at the end what there is and where to look.
+
+    ``public``: raise SecretsError if the site holds what looks like a secret.
+    """
+    gate = _gate(options) if public else None
     bars = Bars() if sys.stderr.isatty() else None
     site = build(options, bars.progress if bars else Progress(stage=_line))
     if bars:
         bars.end()
     print(closing_line(site))
+    if gate:
+        gate.check()
     if strict and site.problems:
         sys.exit(PROBLEMS)
+
+
+def _gate(options: Options) -> Gate:
+    from sitegen.stages.public import Gate
+
+    return Gate(options)
 
 
 def closing_line(site: Site) -> str:

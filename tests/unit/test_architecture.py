@@ -21,7 +21,7 @@ LAYERS = (
     {"analysis", "project", "verifying", "llm"},
     {"history", "scoring"},
     {"configuring"},
-    {"stats", "text"},
+    {"stats", "text", "schemas"},
     {"model", "config", "errors", "__init__"},
 )
 """From the top down; a module imports from its own layer's own package, or from a lower layer."""
@@ -38,6 +38,7 @@ HOMES = {
     "unidiff": {"text"},
     "typer": {"commands"},
     "sqlite3": {"analysis"},
+    "detect_secrets": {"text"},
     "subprocess": {"history", "demo"},
     "pydantic": {"configuring", "scoring"},
     "distributed": {"stages"},

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from sitegen.configuring import read_manifest
 from sitegen.initialising import SKELETONS
@@ -40,16 +39,6 @@ def test_what_is_there_is_left_as_it_is(project):
     assert done.stdout.splitlines()[:3] == [f"kept   {PATHS[0]}", f"wrote  {PATHS[1]}", f"kept   {PATHS[2]}"]
     assert (project.path / PATHS[0]).read_text() == "evals: {own: {}}\n"
     assert not (project.path / "nowhere").exists()
-
-
-def test_the_workflow_builds_from_the_whole_history_and_publishes_what_was_built(project):
-    run("init", project.path)
-    workflow = yaml.safe_load((project.path / ".github/workflows/site.yml").read_text())
-    steps = workflow["jobs"]["site"]["steps"]
-    assert [step["with"]["fetch-depth"] for step in steps if "checkout" in step.get("uses", "")] == [0]
-    assert "sitegen build -o public" in [step.get("run") for step in steps]
-    assert [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")] == ["public"]
-    assert workflow["permissions"] == {"contents": "read", "pages": "write", "id-token": "write"}
 
 
 def test_a_second_time_changes_nothing(project):

@@ -1,0 +1,107 @@
+"""What ``--public`` adds to a build: a site that may hold secrets is refused.
+
+Every file of the folder is read, foreign ones too: all of them would be published. The digests of those without a
+finding are kept in the memo, so that only new contents are searched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sitegen.analysis.memo import Memo
+from sitegen.configuring import read_site
+from sitegen.errors import SecretsError
+from sitegen.history.files import content_at
+from sitegen.history.repository import Repository
+from sitegen.project import Options, open_project
+from sitegen.render.writer import MARKER, digest
+from sitegen.text.secrets import Detector, Secret
+
+CLEAN: Final = "clean"
+"""Kind of the memo's part that holds the digests of files without a finding."""
+
+_SHOWN: Final = 20
+_DIGEST: Final = 16
+"""Bytes of a digest."""
+
+
+class _Place(NamedTuple):
+    path: str
+    """In the site."""
+    secret: Secret
+
+
+class Gate:
+    """Lets a site pass, or not. Made before the build, so that what is missing to search it is said at once."""
+
+    def __init__(self, options: Options) -> None:
+        """Raises ConfigurationError without the extra ``public``, or if the configuration is wrong."""
+        self._project = project = open_project(options, "")
+        repository = Repository(project.found)
+        head = project.head or repository.resolve(project.revision)
+        config = read_site(project.found.root, read=lambda path: content_at(repository, head, path))
+        self._detector = Detector(config.public.allow)
+
+    def check(self) -> None:
+        """Raise SecretsError if any file holds what looks like a secret, OSError if one cannot be read."""
+        out = self._project.out
+        rules = digest(self._detector.version).encode()
+        with Memo.open(self._project.cache) as memo:
+            kept = memo.get(CLEAN, str(out)) or b""
+            known = set(_digests(kept[len(rules) :])) if kept.startswith(rules) else set()
+            clean, places = self._search(out, known)
+            if clean != known:
+                with memo.transaction():
+                    memo.put(CLEAN, str(out), rules + b"".join(sorted(clean)))
+        if places:
+            raise _refusal(places)
+
+    def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[_Place]]:
+        """The digests of all files without a finding, and the findings."""
+        clean: set[bytes] = set()
+        places: list[_Place] = []
+        for path in _files(out):
+            content = (out / path).read_bytes()
+            key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
+            secrets: tuple[Secret, ...] = ()
+            if key not in known:
+                secrets = self._detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
+            if secrets:
+                places += (_Place(path, secret) for secret in secrets)
+            else:
+                clean.add(key)
+        return clean, places
+
+
+def _files(out: Path) -> Iterator[str]:
+    """Every file below a folder, relative, sorted; not the marker, which holds no content."""
+    for folder, folders, names in os.walk(out, onerror=_fail):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), out)
+            if path != MARKER:
+                yield path
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _digests(kept: bytes) -> Iterator[bytes]:
+    return (kept[start : start + _DIGEST] for start in range(0, len(kept), _DIGEST))
+
+
+def _refusal(places: list[_Place]) -> SecretsError:
+    shown = [f"{place.path}:{place.secret.line} ({place.secret.rule})" for place in places[:_SHOWN]]
+    if len(places) > _SHOWN:
+        shown.append(f"and {len(places) - _SHOWN:,} more")
+    count = "1 place looks" if len(places) == 1 else f"{len(places):,} places look"
+    return SecretsError(
+        f"{count} like a secret: the site must not be published.",
+        where="\n      ".join(shown),
+        fix="Revoke it, name its field under redact, or list the text under allow in [public] if it is no secret.",
+    )

@@ -1,0 +1,173 @@
+"""The workflows: pinned, with the least permissions, and their commands run as a runner runs them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.gitrepo import GitRepo
+from tests.sites import content
+
+ROOT = Path(__file__).parents[2]
+FILES = [
+    "action.yml",
+    ".github/workflows/ci.yml",
+    ".github/workflows/pages.yml",
+    "sitegen/skeletons/pages.yml",
+]
+PUBLISHING = FILES[2:]
+PIN = re.compile(r"uses: (actions/[a-z-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)\n")
+
+
+def load(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    return loaded
+
+
+def script(steps: list[dict[str, Any]], word: str) -> str:
+    """The commands of the one step that says a word."""
+    (found,) = [step["run"] for step in steps if word in step.get("run", "")]
+    return str(found)
+
+
+class Runner:
+    """What a runner gives to a step: a workspace, places to write to, and nothing of the user's."""
+
+    def __init__(self, folder: Path, workspace: Path) -> None:
+        self.folder = folder
+        self.workspace = workspace
+        self.bin = folder / "bin"
+        self.bin.mkdir(parents=True)
+        self.environment = {
+            "PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(folder),
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+            "GITHUB_OUTPUT": str(folder / "output"),
+            "RUNNER_TEMP": str(folder),
+        }
+
+    def run(self, commands: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """As ``shell: bash`` runs them."""
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", commands],
+            cwd=self.workspace,
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def command(self, path: Path, text: str) -> None:
+        """Put a command in its place."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """With a fresh clone of a project, whole."""
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": '{"who": "Ann"}'})
+    repo.commit({"evals/a/extracted.json": '{"who": "Ann"}'}, message="Extract")
+    clone = tmp_path / "workspace"
+    subprocess.run(["git", "clone", "--quiet", str(repo.path), str(clone)], check=True, capture_output=True)
+    return Runner(tmp_path / "runner", clone)
+
+
+def inputs(**given: str) -> dict[str, str]:
+    """The environment of the action's steps, from its inputs."""
+    action = load("action.yml")
+    values = {name: str(each["default"]) for name, each in action["inputs"].items()} | given
+    return {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: values[match[1]], text)
+        for step in action["runs"]["steps"]
+        for name, text in step.get("env", {}).items()
+    }
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_action_is_pinned_to_a_commit_and_says_its_version(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    used = [line for line in text.splitlines() if "uses: " in line and "uses: ./" not in line]
+    assert len(used) == len(PIN.findall(text)) > 0
+
+
+def test_an_action_is_of_one_version_everywhere():
+    pins = {pin for name in FILES for pin in PIN.findall((ROOT / name).read_text(encoding="utf-8"))}
+    assert len(pins) == len({action for action, _, _ in pins})
+
+
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_publishing_fetches_all_history_and_writes_to_pages_alone(name):
+    workflow = load(name)
+    jobs = workflow["jobs"]
+    assert (workflow["permissions"], workflow["concurrency"]["group"]) == ({}, "pages")
+    assert {job: each["permissions"] for job, each in jobs.items()} == {
+        "build": {"contents": "read", "pages": "read"},
+        "deploy": {"pages": "write", "id-token": "write"},
+    }
+    (checkout,) = [step["with"] for step in jobs["build"]["steps"] if "actions/checkout" in step.get("uses", "")]
+    assert checkout == {"fetch-depth": 0, "persist-credentials": False}
+    assert not any("run" in step for step in jobs["deploy"]["steps"])
+
+
+def test_the_action_builds_what_the_command_line_builds_and_tells_the_runner(runner):
+    runner.command(runner.folder / "sitegen/bin/sitegen", f'exec {sys.executable} -m sitegen "$@"')
+    steps = load("action.yml")["runs"]["steps"]
+    told = inputs(strict="true", public="true", base_url="https://owner.github.io/project")
+    done = runner.run(script(steps, 'sitegen" build'), PYTHONPATH=str(ROOT), **told)
+    assert done.returncode == 0, done.stderr
+    page = (runner.workspace / "public/evals/a/index.html").read_text()
+    assert '<link rel="canonical" href="https://owner.github.io/project/evals/a/">' in page
+    assert Path(runner.environment["GITHUB_STEP_SUMMARY"]).read_text() == done.stdout
+    assert done.stdout.startswith("2 commits, 1 eval, 1 iteration; ")
+    assert Path(runner.environment["GITHUB_OUTPUT"]).read_text() == "folder=public\n"
+    assert (runner.folder / "sitegen-memo/memo.sqlite3").is_file()
+    again = runner.run(script(steps, 'sitegen" build'), PYTHONPATH=str(ROOT), **told)
+    assert " 0 files written" in again.stdout
+
+
+def test_the_action_fails_with_the_build_and_names_no_folder(runner):
+    runner.command(runner.folder / "sitegen/bin/sitegen", "echo '1 error'; exit 3")
+    done = runner.run(script(load("action.yml")["runs"]["steps"], 'sitegen" build'), **inputs(strict="true"))
+    assert (done.returncode, done.stdout) == (3, "1 error\n")
+    assert not Path(runner.environment["GITHUB_OUTPUT"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "package"),
+    [
+        ({}, str(ROOT)),
+        ({"public": "true"}, f"{ROOT}[public]"),
+        ({"version": "0.1.0"}, "sitegen-evals==0.1.0"),
+        ({"version": "0.1.0", "public": "true"}, "sitegen-evals[public]==0.1.0"),
+    ],
+)
+def test_the_action_installs_its_own_checkout_or_a_version_of_the_index(runner, given, package):
+    pip = runner.folder / "sitegen/bin/pip"
+    runner.command(runner.bin / "python", f'echo "$@" > {runner.folder}/venv')
+    runner.command(pip, f'echo "$@" > {runner.folder}/installed')
+    done = runner.run(script(load("action.yml")["runs"]["steps"], "pip"), **inputs(**given))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (runner.folder / "venv").read_text() == f"-m venv {runner.folder}/sitegen\n"
+    assert (runner.folder / "installed").read_text() == f"install --quiet {package}\n"
+
+
+def test_the_workflow_of_init_builds_and_publishes_the_same_folder(runner):
+    runner.command(runner.bin / "sitegen", f'exec {sys.executable} -m sitegen "$@"')
+    steps = load("sitegen/skeletons/pages.yml")["jobs"]["build"]["steps"]
+    (upload,) = [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")]
+    (cached,) = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
+    done = runner.run(script(steps, "sitegen build"), PYTHONPATH=str(ROOT), BASE_URL="https://owner.github.io/p")
+    assert done.returncode == 0, done.stderr
+    assert {"index.html", "404.html", ".nojekyll"} <= content(runner.workspace / upload).keys()
+    assert (runner.workspace / cached / "memo.sqlite3").is_file()
+    assert 'href="/p/assets/app.css"' in (runner.workspace / upload / "404.html").read_text()
