@@ -245,7 +245,10 @@ def unreadable(judged: list[Judgement]) -> Scorecard:
 
 
 def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point, ...]:
-    """Points that get better, with a setback, an unreadable output, a missing ground truth and re-scored iterations."""
+    """Points that get better, with a setback, an unreadable output, a missing ground truth and re-scored iterations.
+
+    Of a single document, today's ground truth would find fewer errors in the outputs before it was changed.
+    """
     out: list[Point] = []
     for index in range(number):
         judged = _judged(index, documents)
@@ -264,7 +267,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         if index % 15 == 7:
             edits = (*edits, edit(2 * index + 1, "prompts/hazard classes.md"))
         at = snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause)
-        now = scorecard(judged[5:]) if index < 24 and card.status == "scored" else card
+        now = scorecard(judged[5:]) if index < 24 and card.status == "scored" and len(documents) == 1 else card
         before = out[-1] if out else None
         point = Point(at, card, edits, now, stale=index == 51)
         out.append(compared(before, point, flips_of(before.scorecard, card)) if before else point)

@@ -31,7 +31,7 @@ def test_the_section_and_new_filters_leave_only_their_rows(visit):
 
 def test_a_link_to_a_field_filters_the_table_of_fields(visit):
     page = visit("evals/waybills/0059.html#field=route.vessel")
-    assert _rows(page, "table.nums").count() == 1
+    assert _rows(page, "table.nums[data-sort=field]").count() == 1
 
 
 def test_iterations_can_be_filtered_by_author(visit):

@@ -87,3 +87,106 @@ def test_one_point_is_a_dot_in_the_middle(visit):
     dot = page.locator(".h-main .pt").bounding_box()
     box = page.locator(".h-main .cv").bounding_box()
     assert abs(dot["x"] + dot["width"] / 2 - (box["x"] + box["width"] / 2)) < 2
+
+
+def _lines(page: Page) -> dict[str, bool]:
+    """Which lines of the headline are seen."""
+    return {clock: page.locator(f".h-main .{clock} .ln.m0").is_visible() for clock in ("then", "now")}
+
+
+def test_the_clock_is_switched_by_buttons_and_kept_in_the_address(visit):
+    page = visit(TREND)
+    assert _lines(page) == {"then": True, "now": True}
+    page.locator("[data-clock=now]").click()
+    page.wait_for_url(re.compile(r"#clock=now$"))
+    assert _lines(page) == {"then": False, "now": True}
+    page.reload()
+    assert _lines(page) == {"then": False, "now": True}
+    expect(page.locator("[data-clock=now]")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Both").click()
+    page.wait_for_url(re.compile(r"index\.html$"))
+    assert _lines(page) == {"then": True, "now": True}
+
+
+def test_the_clock_is_switched_by_the_keyboard_and_lives_with_the_zoom(visit):
+    page = visit(f"{TREND}#x=1-20")
+    page.locator("[data-clock=then]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"#x=1-20&clock=then$"))
+    assert _lines(page) == {"then": True, "now": False}
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("+")
+    page.wait_for_url(re.compile(r"#x=\d+-\d+&clock=then$"))
+
+
+def test_both_values_and_the_change_with_its_parts_stand_beside_the_chart(visit):
+    page = visit(TREND)
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    row = page.locator("table.iters tbody tr").nth(58)
+    then, now, change = (row.locator("td").nth(column).text_content() for column in (1, 2, 3))
+    assert then != now
+    expect(_tip(page)).to_contain_text(f"F1{then}{now}{change}")
+    expect(_tip(page)).to_contain_text("change: outputs")
+    expect(page.locator("[data-chart] [aria-live]")).to_contain_text(
+        f"F1 {then}, by today's truth {now}, change {change}"
+    )
+
+
+def test_the_side_shows_the_values_of_the_clock_that_is_chosen(visit):
+    page = visit(TREND)
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("Home")
+    row = page.locator("table.iters tbody tr").nth(59)
+    value = page.locator(".h-main [data-v='0']")
+    expect(value).to_have_text(row.locator("td").nth(1).text_content())
+    page.locator("[data-clock=now]").click()
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("Home")
+    expect(value).to_have_text(row.locator("td").nth(2).text_content())
+
+
+def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visit):
+    page = visit(TREND, java_script_enabled=False)
+    assert _lines(page) == {"then": True, "now": True}
+    assert not page.locator("[data-clock=now]").is_visible()
+    assert page.get_by_role("columnheader", name="Now").is_visible()
+    expect(page.locator(".chart + .rest")).to_contain_text(
+        "Ground truth and rules are today's since iteration-051 (settings changed)"
+    )
+
+
+def test_an_eval_whose_clocks_never_part_has_no_switch_and_says_so(visit):
+    page = visit("evals/receipts/index.html")
+    assert page.locator("[data-clock]").count() == 0
+    expect(page.locator(".chart + .rest")).to_contain_text("Ground truth and rules are the same at every point.")
+
+
+def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit):
+    page = visit(TREND)
+    step = page.locator("[data-step]").first
+    expect(step).to_have_attribute("aria-label", re.compile(r"points at iteration-\d+$"))
+    step.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"regressions\.html#section=waybills$"))
+    page.go_back()
+    page.locator("[data-step] text").first.click()
+    page.wait_for_url(re.compile(r"regressions\.html#section=waybills$"))
+
+
+def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):
+    page = visit(TREND)
+    assert page.locator(".h-main path.stale").get_attribute("d").count("M") == 1
+    expect(page.locator("table.iters tbody tr").nth(8)).to_contain_text(
+        "stale: instructions were edited after this output was made, and it was not made again"
+    )
+
+
+def test_iterations_sort_by_the_cells_that_they_broke(visit):
+    page = visit(TREND)
+    page.get_by_role("button", name="Broken").click()
+    counts = page.locator("table.iters tbody tr:visible td:nth-child(8)").all_text_contents()
+    numbers = [int(count) for count in counts if count]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(set(numbers)) > 3
