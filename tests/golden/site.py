@@ -8,10 +8,12 @@ from tests.golden.repository import write
 from tests.sites import build_site, content
 
 EXPECTED = Path(__file__).parent / "expected"
+UNCHANGED = ("assets/", "data/schemas/")
+"""What lies in the site as it lies in this repository."""
 
 
 def build(folder: Path) -> dict[str, bytes]:
-    """Build it below an empty folder: every file but styles, scripts and pictures, by path."""
+    """Build it below an empty folder: every file but styles, scripts, pictures and schemas, by path."""
     repo = write(folder / "golden")
     build_site(repo.path, folder / "site", jobs=1)
-    return {path: body for path, body in content(folder / "site").items() if not path.startswith("assets/")}
+    return {path: body for path, body in content(folder / "site").items() if not path.startswith(UNCHANGED)}

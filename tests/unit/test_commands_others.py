@@ -22,7 +22,7 @@ COMMANDS = [
     "judge",
     "code-judge",
 ]
-COMMANDS += ["init", "extract", "demo"]
+COMMANDS += ["init", "extract", "schema", "demo"]
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])

@@ -48,6 +48,7 @@ ADDRESSES = {
     "data": r"data/index\.json",
     "series": r"data/evals/[^/]+\.json",
     "table": r"data/evals/[^/]+\.csv",
+    "schema": r"data/schemas/[^/]+\.schema\.json",
     "not found": r"404\.html",
     "search": r"search/[^/]+\.js",
     "asset": r"assets/.+",

@@ -1,0 +1,41 @@
+"""JSON Schemas (draft 2020-12) of every file that sitegen reads or writes, as files beside this one.
+
+Those of dataclasses are made from them by ``make schemas``; a test holds all of them to what is written.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+TITLES: Final = {
+    "config": "sitegen.toml, or [tool.sitegen] of pyproject.toml",
+    "manifest": "evals/manifest.yaml",
+    "field-mapping": "field_mapping.yaml",
+    "eval-results": "Results of kind fields: eval-results.json, evals/<id>/<iteration>.json",
+    "highlights-results": "Results of kind highlights: eval-results.json, evals/<id>/<iteration>.json",
+    "responses-results": "Results of kind responses: eval-results.json, evals/<id>/<iteration>.json",
+    "judged-results": "Results of kind judged: eval-results.json, evals/<id>/<iteration>.json",
+    "aggregate": "aggregate.json",
+    "comparison": "comparison_results.json",
+    "index": "data/index.json",
+    "series": "data/evals/<id>.json",
+}
+"""Name -> what it describes: first what is read, then what is written."""
+
+
+def file_name(name: str) -> str:
+    """The file of a schema, here and below ``data/schemas/`` of a site."""
+    return f"{name}.schema.json"
+
+
+def head(name: str) -> dict[str, str]:
+    """The keys that every schema begins with."""
+    return {"$schema": DRAFT, "$id": f"urn:sitegen:{name}:1", "title": TITLES[name]}
+
+
+def content(name: str) -> bytes:
+    """A schema as a file, by its name in ``TITLES``."""
+    return Path(__file__).with_name(file_name(name)).read_bytes()

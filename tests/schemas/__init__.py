@@ -1,0 +1,1 @@
+"""The schemas of ``sitegen/schemas`` that follow from dataclasses; the others are written by hand."""

@@ -1,0 +1,7 @@
+"""``python -m tests.schemas`` rewrites the schemas that follow from dataclasses; ``git diff`` shows what changed."""
+
+from tests.schemas.forms import FOLDER, generated
+
+for name, body in generated().items():
+    (FOLDER / name).write_bytes(body)
+    print(f"{len(body):>7,} bytes {name}")

@@ -1,0 +1,132 @@
+"""JSON Schema of a frozen dataclass: its annotations as types, its docstrings as descriptions.
+
+pydantic does this as well, but spells the same type in another way from version to version.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+Schema = dict[str, Any]
+
+_SIMPLE: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    type(None): {"type": "null"},
+    Decimal: {"type": ["number", "string"]},
+    Any: {},
+    object: {},
+}
+
+
+class Described(NamedTuple):
+    """A dataclass as a schema, and the parts that it refers to."""
+
+    schema: Schema
+    parts: dict[str, Schema]
+
+
+def describe(model: type, *, written: bool) -> Described:
+    """The schema of a dataclass. ``written``: a file of ours, which has every key; else keys with defaults may lack."""
+    parts: dict[str, Schema] = {}
+    return Described(_object(model, parts, written), dict(sorted(parts.items())))
+
+
+def _object(model: type, parts: dict[str, Schema], written: bool) -> Schema:
+    hints, said = get_type_hints(model), _docstrings(model)
+    properties: dict[str, Schema] = {}
+    for each in fields(model):
+        shape = _type(hints[each.name], parts, written)
+        if "$ref" in shape and each.name in said:
+            shape = {"allOf": [shape]}
+        about = {"description": said[each.name]} if each.name in said else {}
+        properties[each.name] = {**shape, **about, **({} if written else _default(each))}
+    required = [each.name for each in fields(model) if written or _is_needed(each)]
+    closed = {"additionalProperties": False} if hasattr(model, "__pydantic_config__") else {}
+    about = {"description": _one_line(model.__doc__ or "")}
+    return {
+        "type": "object",
+        **about,
+        "properties": properties,
+        **({"required": required} if required else {}),
+        **closed,
+    }
+
+
+def _type(hint: Any, parts: dict[str, Schema], written: bool) -> Schema:
+    if hint in _SIMPLE:
+        return dict(_SIMPLE[hint])
+    origin, arguments = get_origin(hint), get_args(hint)
+    if is_dataclass(hint):
+        assert isinstance(hint, type)
+        if hint.__name__ not in parts:
+            parts[hint.__name__] = {}
+            parts[hint.__name__] = _object(hint, parts, written)
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return _row([get_type_hints(hint)[name] for name in hint._fields], parts, written)
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (Union, types.UnionType):
+        return _either([_type(each, parts, written) for each in arguments])
+    if origin is tuple and arguments[1:] != (...,):
+        return _row(arguments, parts, written)
+    if origin in (tuple, list, Sequence):
+        return {"type": "array", "items": _type(arguments[0], parts, written)}
+    if origin in (dict, Mapping):
+        names = _type(arguments[0], parts, written)
+        named = {} if names == _SIMPLE[str] else {"propertyNames": names}
+        return {"type": "object", **named, "additionalProperties": _type(arguments[1], parts, written)}
+    raise TypeError(f"no schema for {hint!r}")
+
+
+def _row(hints: Sequence[Any], parts: dict[str, Schema], written: bool) -> Schema:
+    """A list of a fixed length."""
+    items = [_type(each, parts, written) for each in hints]
+    return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+
+def _either(choices: list[Schema]) -> Schema:
+    """One of several; simple ones as a list of types."""
+    if all(choice.keys() == {"type"} for choice in choices):
+        named = [choice["type"] if isinstance(choice["type"], list) else [choice["type"]] for choice in choices]
+        return {"type": list(dict.fromkeys(name for names in named for name in names))}
+    if [choice.keys() for choice in choices] == [{"enum"}, {"type"}] and choices[1] == _SIMPLE[type(None)]:
+        return {"enum": [*choices[0]["enum"], None]}
+    return {"anyOf": choices}
+
+
+def _is_needed(each: Field[Any]) -> bool:
+    return each.default is MISSING and each.default_factory is MISSING
+
+
+def _default(each: Field[Any]) -> Schema:
+    value = each.default
+    if value is MISSING or value is None:
+        return {}
+    return {"default": list(value) if isinstance(value, tuple) else value}
+
+
+def _docstrings(model: type) -> dict[str, str]:
+    """The text below each field of a class."""
+    body = ast.parse(inspect.cleandoc(inspect.getsource(model))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for field, text in zip(body.body, body.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            assert isinstance(field.target, ast.Name)
+            found[field.target.id] = _one_line(str(text.value.value))
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(re.sub(r"\bNone\b", "null", text.replace("``", "`")).split())

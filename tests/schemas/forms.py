@@ -1,0 +1,90 @@
+"""Which schemas follow from which dataclasses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sitegen import schemas
+from sitegen.comparing.document import SCHEMA as COMPARISON
+from sitegen.comparing.document import ComparisonDocument
+from sitegen.config import EvalConfig, SiteConfig
+from sitegen.scoring import results_file
+from sitegen.scoring.highlights import document as highlights
+from sitegen.scoring.judged import document as judged
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.responses import document as responses
+from tests.schemas.describe import Described, Schema, describe
+
+FOLDER = Path(schemas.__file__).parent
+
+WRITTEN: dict[str, tuple[str, type]] = {
+    "eval-results": (results_file.SCHEMA, results_file.ResultsDocument),
+    "highlights-results": (highlights.SCHEMA, highlights.HighlightsDocument),
+    "responses-results": (responses.SCHEMA, responses.ResponsesDocument),
+    "judged-results": (judged.SCHEMA, judged.JudgedDocument),
+    "comparison": (COMPARISON, ComparisonDocument),
+}
+"""Name -> what the document says of its own form, and its dataclass."""
+
+
+def generated() -> dict[str, bytes]:
+    """Every schema that follows from dataclasses, by the name of its file."""
+    made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
+    made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
+    return {f"{name}.schema.json": _bytes(name, made[name]) for name in made}
+
+
+def _written(form: str, model: type) -> Described:
+    schema, parts = describe(model, written=True)
+    properties = {name: {"const": form} if name == "schema" else shape for name, shape in schema["properties"].items()}
+    return Described({**schema, "properties": properties}, parts)
+
+
+def _config() -> Described:
+    return describe(SiteConfig, written=False)
+
+
+def _manifest() -> Described:
+    """An entry as it is written: mappings where the dataclass holds what was made of them, and keys of one's own."""
+    entry, parts = describe(EvalConfig, written=False)
+    texts = {"type": ["string", "array", "null"], "items": {"type": "string"}}
+    properties: Schema = {
+        **entry["properties"],
+        "instructions": {**entry["properties"]["instructions"], **texts},
+        "aliases": {**entry["properties"]["aliases"], **texts},
+        "thresholds": {
+            "description": "Metric -> the least value wanted.",
+            "type": ["object", "null"],
+            "additionalProperties": {"type": "number"},
+        },
+        "settings": {"description": "The kind's own settings.", "type": ["object", "null"]},
+    }
+    for name in ("id", "metadata"):
+        del properties[name]
+    known: Schema = {"type": ["object", "null"], "description": entry["description"], "properties": properties}
+    evals = {
+        "description": "Id -> entry.",
+        "type": ["object", "null"],
+        "additionalProperties": {"$ref": "#/$defs/Entry"},
+    }
+    whole = {
+        "type": "object",
+        "description": "`<evals_dir>/manifest.yaml`.",
+        "properties": {"version": {"type": ["string", "number"], "default": "2.0"}, "evals": evals},
+        "additionalProperties": False,
+    }
+    return Described(whole, {**parts, "Entry": known})
+
+
+def _mapping() -> Described:
+    schema, parts = describe(Mapping, written=False)
+    properties = schema["properties"]
+    also = {**properties["ignore"], "description": "Another name of `ignore`."}
+    return Described({**schema, "properties": {**properties, "non_extractable_fields": also}}, parts)
+
+
+def _bytes(name: str, made: Described) -> bytes:
+    body: dict[str, Any] = {**schemas.head(name), **made.schema, **({"$defs": made.parts} if made.parts else {})}
+    return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
