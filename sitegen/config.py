@@ -12,6 +12,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of every class here: a key that nobody knows is an error."""
 
+FINITE: Final[Any] = {**STRICT, "allow_inf_nan": False}
+"""Of classes with limits: what is kept of a configuration is JSON, which has neither."""
+
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
 """Where a site's configuration may stand, below the root: the whole file, or the table ``[tool.sitegen]``."""
 
@@ -164,6 +167,50 @@ class Regressions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """What the gate wants of a metric. Both ends are inclusive; None: nothing is wanted."""
+
+    __pydantic_config__ = FINITE
+    floor: float | None = None
+    """The value at least, in the metric's own unit; at most, where lower is better."""
+    drop: float | None = None
+    """Points that it may get worse by. A point is a hundredth of the metric's range."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalLimits:
+    """What the gate wants of one eval; goes before what it wants of every eval."""
+
+    __pydantic_config__ = FINITE
+    floor: float | None = None
+    """Of the headline, as ``drop``."""
+    drop: float | None = None
+    metrics: dict[str, Limit] = field(default_factory=dict)
+    """By name of the metric."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
+
+    __pydantic_config__ = FINITE
+    floor: float | None = None
+    """Of every eval's headline."""
+    drop: float = 0.0
+    """Of every eval's headline, in points; 100 turns it off."""
+    noise: bool = True
+    """A drop fails only if it is more than chance, where that can be told."""
+    allow_incomparable: bool = False
+    """What cannot be compared does not fail."""
+    removed: tuple[str, ...] = ()
+    """Ids of evals that may be missing, because they were removed on purpose."""
+    metrics: dict[str, Limit] = field(default_factory=dict)
+    """Of a metric in every eval that has it."""
+    evals: dict[str, EvalLimits] = field(default_factory=dict)
+    """By id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SiteConfig:
     """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
 
@@ -186,6 +233,7 @@ class SiteConfig:
     engine: Engine = field(default_factory=Engine)
     llm: Llm = field(default_factory=Llm)
     regressions: Regressions = field(default_factory=Regressions)
+    gate: Gate = field(default_factory=Gate)
     public: Public = field(default_factory=Public)
 
 

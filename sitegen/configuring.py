@@ -161,7 +161,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
 def _site_keys(location: Location) -> tuple[str, ...]:
     """The keys of the table that a key stands in."""
-    from sitegen.config import Engine, Limits, Llm, Mute, Public, Regressions
+    from sitegen.config import Engine, EvalLimits, Gate, Limit, Limits, Llm, Mute, Public, Regressions
 
     tables = {
         (): SiteConfig,
@@ -171,8 +171,14 @@ def _site_keys(location: Location) -> tuple[str, ...]:
         ("regressions",): Regressions,
         ("regressions", "mute"): Mute,
         ("public",): Public,
+        ("gate",): Gate,
+        ("gate", "metrics", "*"): Limit,
+        ("gate", "evals", "*"): EvalLimits,
+        ("gate", "evals", "*", "metrics", "*"): Limit,
     }
-    owner = tables.get(tuple(part for part in location[:-1] if isinstance(part, str)))
+    parts = [part for part in location[:-1] if isinstance(part, str)]
+    named = parts[:1] == ["gate"]  # below these two tables every second key is a name that the user chose
+    owner = tables.get(tuple("*" if named and at in (2, 4) else part for at, part in enumerate(parts)))
     return tuple(each.name for each in fields(owner)) if owner else ()
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import Engine, EvalConfig, Limits, Manifest, Mute, Regressions, SiteConfig
+from sitegen.config import Engine, EvalConfig, EvalLimits, Gate, Limit, Limits, Manifest, Mute, Regressions, SiteConfig
 from sitegen.configuring import read_manifest, read_manifest_leniently, read_site, site_config_bytes
 from sitegen.errors import ConfigurationError
 
@@ -39,6 +39,8 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
         'title = " Mine "\nbase_url = "https://example.org"\nfirst_parent = false\ninstructions = ["a/*.md"]\n'
         "[limits]\ndiscrepancies_per_type = 7\n[engine]\njobs = 2\n"
         '[[regressions.mute]]\neval = "a"\ncommit = "1a2b3c4"\nwhy = "known"\n'
+        '[gate]\nfloor = 0.5\nnoise = false\nremoved = ["old"]\nmetrics.recall = {drop = 1}\n'
+        '[gate.evals."a.b"]\ndrop = 2.5\nmetrics = {f1 = {floor = 0.9}}\n'
     )
     assert read_site(tmp_path) == SiteConfig(
         title="Mine",
@@ -48,6 +50,13 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
         limits=Limits(discrepancies_per_type=7),
         engine=Engine(jobs=2),
         regressions=Regressions(mute=(Mute(eval="a", commit="1a2b3c4", why="known"),)),
+        gate=Gate(
+            floor=0.5,
+            noise=False,
+            removed=("old",),
+            metrics={"recall": Limit(drop=1)},
+            evals={"a.b": EvalLimits(drop=2.5, metrics={"f1": Limit(floor=0.9)})},
+        ),
     )
 
 
@@ -81,6 +90,20 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
             "Did you mean 'commit'?",
         ),
         ("\n[[regressions.mute]]\neval = 'a'\n", "The key 'regressions.mute.0.commit' is missing.", 2, "Write it."),
+        ("[gate]\nflor = 1\n", "The key 'gate.flor' is not known.", 2, "Did you mean 'floor'?"),
+        (
+            "[gate.metrics.f1]\nfloors = 1\n",
+            "The key 'gate.metrics.f1.floors' is not known.",
+            2,
+            "Did you mean 'floor'?",
+        ),
+        (
+            "[gate.evals.a.metrics.f1]\ndrops = 1\n",
+            "The key 'gate.evals.a.metrics.f1.drops' is not known.",
+            2,
+            "Did you mean 'drop'?",
+        ),
+        ("[gate]\ndrop = inf\n", "gate.drop is a number (inf), a finite number is wanted.", 2, "Correct the value."),
         ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
         ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
         ("title = \n", "sitegen.toml is no TOML: ", 1, "Correct the line."),
