@@ -41,12 +41,13 @@ def _new_entries(timeline: Timeline) -> Iterator[Entry]:
     """Points and edits of the new commits, by commit; within a commit points by eval, then edits by path."""
     update = timeline.update
     entries: list[tuple[int, int, str, int, Entry]] = []
+    new = {record.commit.position for record in update.records}
     for one in update.evals:
         info = timeline.info(one.history)
         for index, snapshot in enumerate(one.history.snapshots[one.first_new :]):
-            entry = iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit.subject)
-            entries.append((snapshot.commit.position, 0, info.id, index, entry))
-    new = {record.commit.position for record in update.records}
+            if snapshot.commit.position in new:  # else it is an older one that was deleted, say
+                entry = iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit.subject)
+                entries.append((snapshot.commit.position, 0, info.id, index, entry))
     for file in update.instructions:
         for index, edit in enumerate(file.edits):
             if edit.commit.position in new:

@@ -70,6 +70,14 @@ def test_new_points_draw_no_edit_and_render_no_text_again(small, tmp_path, monke
     assert differences(tmp_path / "public", tmp_path / "cold") == []
 
 
+def test_an_output_that_is_deleted_is_not_found_twice(small, tmp_path):
+    build_site(small.path, tmp_path / "public")
+    small.commit({"evals/names/extracted.json": None}, message="Drop the output")
+    build_site(small.path, tmp_path / "public")
+    build_site(small.path, tmp_path / "cold")
+    assert differences(tmp_path / "public", tmp_path / "cold") == []
+
+
 def test_pages_of_earlier_commits_name_an_instruction_file_by_its_last_path(small, tmp_path):
     build_site(small.path, tmp_path / "public")
     small.commit({"CLAUDE.md": None, "AGENTS.md": "# Rules\n\nRead well, twice.\n"}, message="Rename the rules")
