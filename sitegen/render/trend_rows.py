@@ -14,7 +14,7 @@ from sitegen.pages.labels import STALE
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.cells import text
-from sitegen.render.changes import parts, points, sentence
+from sitegen.render.changes import parts, points
 from sitegen.render.formats import day, number, printable, signed
 
 SHOWN_FIRST = 25
@@ -100,9 +100,8 @@ def moved(change: Change | None, spec: MetricSpec) -> Markup | str:
         return ""
     if change.points is None:
         return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
-    return Markup('<span title="{}">{}</span>').format(
-        f"in points: {sentence(change)}", signed(change.points, 1, not spec.higher_is_better)
-    )
+    unit = Markup(' <span class="unit">points</span>') if change.points else ""
+    return signed(change.points, 1, not spec.higher_is_better) + unit
 
 
 def field_history(rows: Iterable[FieldRow], root: str, eval_id: str) -> Markup:
