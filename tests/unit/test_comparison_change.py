@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange, change_of
+from sitegen.analysis.flips import flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.stages.comparison import compare_iterations
+from sitegen.stages.series import read_series
 from sitegen.stats.significance import Significance
 
 SPECS = (MetricSpec("score", "Score", ""),)
@@ -64,6 +70,17 @@ def test_an_expected_item_and_an_extra_one_at_the_same_path_are_two_things():
         ("items[0].n", "hallucination", None),
     }
     assert (found.fixed, found.broken) == (4, 0)
+
+
+def test_an_extra_item_that_says_something_else_is_still_an_extra_item():
+    def extra(description: str) -> dict[str, object]:
+        return {"items": [{"description": "pears", "n": 1}, {"description": description, "n": 1}]}
+
+    found = change({"items": [{"description": "pears", "n": 1}]}, extra("plums and nuts"), extra("oil of almonds"))
+    assert {(flip.path, flip.change) for flip in found.flips} == {
+        ("items[1].description", "still_wrong"),
+        ("items[1].n", "still_wrong"),
+    }
 
 
 def test_several_texts_of_one_place_are_told_apart_by_what_they_say():
@@ -123,3 +140,16 @@ def test_a_result_against_itself_changes_nothing():
     found = change(truth, {"a": "z"}, {"a": "z"})
     assert (found.fixed, found.broken, found.judgements.p_value) == (0, 0, 1.0)
     assert {metric.change for metric in found.metrics} <= {0.0, None}
+
+
+@pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "rental-contracts", "letters"])
+def test_two_iterations_flip_the_same_cells_as_their_points_do(eval_id: str, demo: Path):
+    """``sitegen compare`` scores again, the page of comparisons reads the cells."""
+    series = read_series(Options(repo=demo), eval_id)
+    newest = {point.snapshot.iteration: index for index, point in enumerate(series.points)}
+    found = compare_iterations(Options(repo=demo), eval_id, sorted(newest)).document.changes
+    cells = [flips(series.cells, newest[a], newest[b]) for a, b in pairwise(sorted(newest))]
+    totals = [
+        tuple(sum(number for _, number in tally) for tally in (one.fixed, one.broken, one.still)) for one in cells
+    ]
+    assert [(one.fixed, one.broken, one.still_wrong) for one in found] == totals

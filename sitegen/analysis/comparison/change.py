@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.analysis.comparison.cases import ORDER, flipped
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.stats.counts import f1
 from sitegen.stats.significance import Significance, mcnemar, paired_t_test
@@ -137,12 +137,16 @@ def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict
 
 
 def _several(judgements: Iterable[Judgement]) -> set[tuple[str, str]]:
-    """Places with more than one judgement: an expected item and an extra one, or several highlights."""
-    return {place for place, count in Counter((one.document, one.path) for one in judgements).items() if count > 1}
+    """Places with more than one judgement, as of several highlights."""
+    places = Counter((one.document, one.path) for one in judgements if one.note != EXTRA_ITEM)
+    return {place for place, count in places.items() if count > 1}
 
 
 def _key(one: Judgement, several: set[tuple[str, str]]) -> _Key:
+    """An extra item is told apart by its place, as every other cell is: what is wrong there may change."""
     place = (one.document, one.path)
+    if one.note == EXTRA_ITEM:
+        return (*place, EXTRA_ITEM)
     if place not in several:
         return (*place, "")
     return (*place, f"extra {one.actual!r}" if one.expected is None else repr(one.expected))
