@@ -162,7 +162,7 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
     said = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
     if view.interval:
         said += (
-            f"; the mean of such runs between {changes.span(view.interval)} ({100 * view.interval.level:.0f}\u202f%)"
+            f"; the mean of such runs from {changes.span(view.interval)} ({100 * view.interval.level:.0f}\u202f%)"
         )
     if view.deviation is not None:
         said += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"

@@ -78,6 +78,27 @@ def test_an_output_that_is_deleted_is_not_found_twice(small, tmp_path):
     assert differences(tmp_path / "public", tmp_path / "cold") == []
 
 
+def test_deltas_runs_and_commits_with_several_points_are_the_same_in_increments(small, tmp_path):
+    here = "evals/names/results/iteration-00"
+    runs = {f"{here}1/runs/{number}/extracted.json": output(number) for number in (1, 2, 3)}
+    build_site(small.path, tmp_path / "public")
+    for files in (
+        {f"{here}1/extracted.json": output(1), f"{here}2/extracted.json": output(2), **runs},
+        {f"{here}3/extracted.json": output(4), "evals/names/ground_truth.csv": TRUTH.replace("Bob", "Rob")},
+        {f"{here}2/runs/1/extracted.json": output(5), "CLAUDE.md": "# Rules\n"},
+        {
+            f"{here}4/extracted.json": output(1),
+            f"{here}5/extracted.json": output(1),
+            "evals/names/ground_truth.csv": TRUTH,
+        },
+    ):
+        small.commit(files)
+        build_site(small.path, tmp_path / "public")
+    build_site(small.path, tmp_path / "cold")
+    assert differences(tmp_path / "public", tmp_path / "cold") == []
+    assert "Repeated runs" in (tmp_path / "cold/evals/names/0001.html").read_text()
+
+
 def test_pages_of_earlier_commits_name_an_instruction_file_by_its_last_path(small, tmp_path):
     build_site(small.path, tmp_path / "public")
     small.commit({"CLAUDE.md": None, "AGENTS.md": "# Rules\n\nRead well, twice.\n"}, message="Rename the rules")

@@ -7,7 +7,14 @@ from math import sqrt
 
 import pytest
 
-from sitegen.analysis.noise.repeats import Repeats, noise_of, repeated, repeats_among, repeats_of_runs
+from sitegen.analysis.noise.repeats import (
+    Repeats,
+    RepeatsSoFar,
+    noise_of,
+    repeated,
+    repeats_among,
+    repeats_of_runs,
+)
 from sitegen.model.cells import Cell, CellMap, Run, State
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
@@ -169,3 +176,35 @@ def test_points_that_repeat_each_other_are_taken_with_their_headlines():
 
 def test_a_rate_of_no_pairs_is_undefined():
     assert FlipRate("", 0, 0).rate is None
+
+
+def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
+    values = (0.5, 0.6, 0.8, 0.1, 0.4, 0.2, 0.9)
+    series = [
+        point("a"),
+        point("b"),
+        point("c"),
+        point("d", edits=(EDIT,)),
+        point("e"),
+        point("f"),
+        point("g", truth="u"),
+    ]
+    series = [
+        each._replace(scorecard=CARD._replace(metrics=(Metric("f1", value),)))
+        for each, value in zip(series, values, strict=True)
+    ]
+    none = CellMap(0, ())
+    so_far = RepeatsSoFar()
+    for number, each in enumerate(series, 1):
+        so_far.take(each)
+        groups = repeated(series[:number])
+        assert so_far.noise() == noise_of(Repeats(none, group, tuple(values[n] for n in group)) for group in groups)
+    assert so_far.points == 7
+    assert repeated(series) == ((0, 1, 2), (3, 4, 5))
+
+
+def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
+    cards = [CARD._replace(metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
+    so_far = RepeatsSoFar()
+    so_far.take(point("a")._replace(scorecard=cards[0]), [*cards, CARD._replace(status="unreadable")])
+    assert so_far.noise() == noise_of([Repeats(CellMap(0, ()), (0, 1, 2), (0.5, 0.6, 0.7))])

@@ -1,9 +1,27 @@
 from sitegen.model.commits import WORKTREE, Change
+from sitegen.model.flips import Flips
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
+from sitegen.pages.brought import Brought, FieldFlips, brought
+from sitegen.pages.changes import Change as Moved
+from sitegen.pages.changes import Part
 from sitegen.pages.commit import MOST_POINTS, CommitView, EvalMove, InstructionEdit, PointRow, commit_page
+from sitegen.pages.tallies import Flipped
 from sitegen.pages.touched import OutputChanges, PathChange, Touched, outputs
 from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
+
+BROUGHT = Brought(
+    changes=(-0.02, None, 0.01),
+    headline=Moved(-2.0, (Part("outputs", -3.0), Part("ground truth", 1.0)), "over 3 common documents"),
+    verdict=ChangeVerdict(
+        "worse", "beyond chance", -0.02, Interval(-0.03, -0.01, "documents", 3, "paired"), 1, 9, 0.02, None, ()
+    ),
+    flipped=Flipped(1, 9, 7, 1, 0),
+    fields=(FieldFlips("a<b>", 1, 4),),
+    more_fields=2,
+)
 
 
 def view_of(moves: tuple[EvalMove, ...] = sample.MOVES) -> CommitView:
@@ -107,3 +125,45 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
+
+
+def test_a_move_says_why_the_number_moved_and_what_flipped():
+    move = sample.MOVES[1]._replace(brought=BROUGHT)
+    row = view_of((move,)).moves[0]
+    assert [one.change for one in row.moves] == [-0.02, None, 0.01]
+    page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert "F1 fell by 2.0 points: −3.0 from the outputs, +1.0 because the ground truth changed." in html
+    assert "Over 3 common documents." in html
+    assert '<span class="pill worse">' not in html
+    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −3.0 to −1.0 points, leaves out zero' in html
+    assert "7 still wrong, 1 came and 0 went" in html
+    assert (
+        '<code>a&lt;b&gt;</code> <span class="delta up">1 fixed</span>, <span class="delta dn">4 broken</span>; 2 more'
+        in html
+    )
+    assert "1 of 1 by more than chance" in html
+
+
+def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
+    move = sample.MOVES[1]._replace(brought=BROUGHT._replace(verdict=None))
+    page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert "The output is the same, so this says nothing about instructions." in html
+    assert "0 of 1 by more than chance" in html
+
+
+def test_the_few_fields_that_are_named_are_those_with_the_most_flips():
+    before, after = points.series(6).points[4:]
+    flips = Flips((("a", 1), ("b", 3)), (("a", 3), *((f"c{n}", 1) for n in range(9))))
+    found = brought(points.WAYBILLS, points.SPECS, before, points.compared(before, after, flips))
+    assert found is not None
+    assert found.fields == (
+        FieldFlips("a", 1, 3),
+        FieldFlips("b", 3, 0),
+        FieldFlips("c0", 0, 1),
+        FieldFlips("c1", 0, 1),
+        FieldFlips("c2", 0, 1),
+    )
+    assert (found.more_fields, found.flipped) == (6, Flipped(4, 12, 0))
+    assert brought(points.WAYBILLS, points.SPECS, before, after._replace(delta=None)) is None

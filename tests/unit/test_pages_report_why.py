@@ -1,0 +1,257 @@
+"""Why the numbers of a report moved, as views and as words."""
+
+import pytest
+
+from sitegen.analysis.noise.repeats import Repeats
+from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.flips import CellFlip, Flips
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
+from sitegen.model.outcomes import Judgement
+from sitegen.model.series import Point
+from sitegen.model.timeline import Blob
+from sitegen.pages.changes import Change, Part
+from sitegen.pages.report import FateRow, FixedCell, Past, Since, report_page
+from sitegen.pages.report.fates import FIELDS, FIXED, Fates
+from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
+from sitegen.pages.report.runs import RateRow, RunsView
+from sitegen.pages.values import Shown
+from sitegen.render import evidence, why_rows
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.words import Span
+from tests import pages_sample as sample
+
+F1 = MetricSpec("f1", "F1", "")
+COST = MetricSpec("cost", "Cost <per page>", "", 0.0, 4.0, higher_is_better=False)
+CITY = Judgement("", "consignee.city", "consignee.city", "wrong_value", "Oslo", "Olso")
+NAME = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
+
+
+def _view(point: Point, before: Point | None, past: Past | None = None):  # type: ignore[no-untyped-def]
+    series = sample.series(6)
+    result = sample.result([CITY, NAME])
+    point = point._replace(scorecard=result.scorecard) if before is None else point
+    return sample.view_of(
+        report_page(series.info, series.specs, point, before, result, past or sample.past(series, 5), 50)
+    )
+
+
+def _points(cause: str = "outputs") -> tuple[Point, Point]:
+    before, after = sample.series(6).points[4:]
+    after = after._replace(scorecard=sample.result([CITY, NAME]).scorecard)
+    return before, sample.compared(before, after)
+
+
+def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_two_values():
+    before, after = _points()
+    metrics = tuple(MetricDelta(spec.name, 0.25, Parts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
+    view = _view(after._replace(delta=Delta(Overlap("comparable", 1), metrics)), before)
+    assert [metric.change for metric in view.metrics] == [0.25] * 4
+    assert view.why.changes == (Change(25.0, (Part("outputs", 50.0), Part("ground truth", -25.0))),) * 3
+
+
+def test_what_cannot_be_compared_has_no_change_anywhere():
+    before, after = _points()
+    refused = Delta(Overlap("refused", 0, ("a",), ("b",)), tuple(MetricDelta(s.name, None, None) for s in sample.SPECS))
+    view = _view(after._replace(delta=refused), before)
+    assert [metric.change for metric in view.metrics] == [None] * 4
+    assert [error.change for error in view.errors] == [None] * 4
+    assert view.error_change is None
+    assert why_rows.sentence(F1, view.why.changes[0]) == "Not comparable: no document in common with iteration-005."
+    assert why_rows.documents(view.why, Nouns(), "iteration-005") == (
+        "Only here: <code>b</code>. Only in iteration-005: <code>a</code>."
+    )
+
+
+def test_errors_of_documents_that_only_one_point_holds_are_no_change():
+    series = sample.series(6)
+    first = sample.scorecard([CITY._replace(document="a"), NAME._replace(document="b")])
+    last = sample.result([CITY._replace(document="a"), NAME._replace(document="c"), CITY._replace(document="c")])
+    before = series.points[4]._replace(scorecard=first)
+    bridged = Delta(Overlap("bridged", 1, ("b",), ("c",)), tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS))
+    after = series.points[5]._replace(scorecard=last.scorecard, delta=bridged)
+    view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
+    assert [(error.number, error.change) for error in view.errors] == [(1, 0), (0, 0), (2, 0), (0, 0)]
+    assert view.error_change == 0
+    assert why_rows.documents(view.why, Nouns(), "iteration-005") == (
+        "Counted over the 1 document that both hold. Only here: <code>c</code>. Only in iteration-005: <code>b</code>."
+    )
+
+
+def test_a_point_with_the_same_output_is_not_judged_for_chance():
+    before, after = _points()
+    same = after._replace(snapshot=after.snapshot._replace(outputs=before.snapshot.outputs))
+    assert _view(after, before).why.verdict.decision == "inconclusive"
+    assert _view(same, before).why.verdict is None
+    assert evidence.judged(None, F1) == "The output is the same, so this says nothing about instructions."
+
+
+def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
+    before, after = _points()
+    again = after._replace(snapshot=after.snapshot._replace(label=before.snapshot.label))
+    assert _view(after, before).previous == Previous("iteration-005", "0005.html", before.snapshot.commit.short)
+    assert _view(again, before).previous.label == f"iteration-005 at {before.snapshot.commit.short}"
+
+
+def test_edits_stand_by_commit_under_the_last_path_of_their_file():
+    before, after = _points()
+    edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
+    moved = (("prompts/old.md", sample.commit(9).sha, "prompts/new.md"),)
+    past = sample.past(sample.series(6), 5)._replace(moved=moved)
+    path = ".claude/instructions/waybill.md"
+    assert _view(after._replace(edits=edits), before, past).edits == (
+        CommitEdits(
+            sample.commit(9),
+            (EditLink(path, path, "modified"), EditLink("prompts/old.md", "prompts/new.md", "modified")),
+        ),
+        CommitEdits(sample.commit(8), (EditLink(path, path, "modified"),)),
+    )
+
+
+def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
+    before, after = _points()
+    right, wrong = Run(5, "correct", '"Oslo"', '"Oslo"'), Run(3, "wrong_value", '"Oslo"', '"Olso"')
+    moved = Run(3, "wrong_value", '"Bergen"', '"Oslo"')
+    cell = Cell("f-1", "consignee.city", "consignee.city", False, (wrong, right))
+    flipped = [CellFlip("fixed", cell, wrong, right), CellFlip("fixed", cell, moved, right)]
+    flipped.append(CellFlip("broken", cell, right, wrong))
+    flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
+    past = sample.past(sample.series(6), 5)._replace(flipped=flipped)
+    oslo, olso, bergen = (Shown((Span(name, False),)) for name in ("Oslo", "Olso", "Bergen"))
+    assert _view(after._replace(flips=flips), before, past).fates == Fates(
+        fixed=2,
+        broken=1,
+        still=4,
+        appeared=3,
+        vanished=0,
+        by_truth=1,
+        rows=(
+            FateRow("consignee.city", "fields/consignee.city.html", 2, 1, 0, 0),
+            FateRow("route.eta", "fields/route.eta.html", 0, 0, 0, 3),
+        ),
+        more_fields=0,
+        cells=(
+            FixedCell("consignee.city", "f-1", oslo, olso, oslo, None),
+            FixedCell("consignee.city", "f-1", oslo, oslo, oslo, bergen),
+        ),
+        more_cells=0,
+    )
+
+
+def test_many_flips_are_bounded_and_the_rest_is_counted():
+    before, after = _points()
+    run = Run(0, "omission", '"x"', "")
+    many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
+    flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FIELDS + 2)))
+    fates = _view(after._replace(flips=flips), before, sample.past(sample.series(6), 5)._replace(flipped=many)).fates
+    assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FIELDS, 2, FIXED, 3)
+
+
+def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
+    before, after = _points()
+    past = sample.past(sample.series(6), 5)._replace(wrong_since=lambda one: 2 if one is CITY else 5)
+    view = _view(after, before, past)
+    assert [(row.path, row.since, row.field) for row in view.discrepancies] == [
+        (
+            "consignee.city",
+            Since("iteration-003", "0003.html", sample.commit(6).short, 4, False),
+            "fields/consignee.city.html",
+        ),
+        (
+            "shipper.name",
+            Since("iteration-006", "0006.html", sample.commit(12).short, 1, True),
+            "fields/shipper.name.html",
+        ),
+    ]
+
+
+def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
+    states = ("correct", "omission", "correct")
+    cell = Cell("", "x", "x", False, tuple(Run(n, state, '"1"', "") for n, state in enumerate(states)))  # type: ignore[arg-type]
+    calm = Cell("", "y", "y", False, (Run(0, "correct", '"1"', '"1"'),))
+    before, after = _points()
+    runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
+    after = after._replace(snapshot=after.snapshot._replace(runs=runs))
+    repeats = Repeats(CellMap(3, (cell, calm)), (0, 1, 2), (0.5, 0.6, 0.7))
+    view = _view(after, before, sample.past(sample.series(6), 5)._replace(runs=repeats)).runs
+    assert view._replace(interval=None, deviation=None) == RunsView(
+        4, 3, 0.5, 0.7, None, None, FlipRate("", 2, 6), (RateRow(FlipRate("x", 2, 3), "fields/x.html"),), 0
+    )
+    assert (view.interval.unit, view.interval.n, round(view.deviation, 9)) == ("runs", 3, 0.1)
+    assert why_rows.runs(view, F1) == (
+        "F1 lies between 0.500 and 0.700; the mean of such runs from 0.352 to 0.848 (95\u202f%). "
+        "Standard deviation: 10.0 points. Of 6 pairs of values 33.3\u202f% differ in outcome."
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change(-2.2, (Part("outputs", -2.2),)), "F1 fell by 2.2 points, all of it from the outputs."),
+        (
+            Change(-2.2, (Part("outputs", -3.1), Part("ground truth", 0.9))),
+            "F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because the ground truth changed.",
+        ),
+        (Change(0.0), "F1 did not move."),
+        (Change(0.01, (Part("rules", 0.01),)), "F1 rose by less than 0.1 points, all of it because the rules changed."),
+        (Change(None, (), "F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
+    ],
+)
+def test_a_change_is_said_in_one_sentence(change, said):
+    assert why_rows.sentence(F1, change) == said
+
+
+def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
+    before, after = _points()
+    view = _view(after, before)
+    why = view.why._replace(specs=(COST,), changes=(Change(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),))
+    rows = str(why_rows.parts(why))
+    assert rows.count('class="delta dn">+15.0') == rows.count('class="delta up">−5.0') == 1
+    assert rows.count('class="delta dn">+10.0') == 1
+
+
+@pytest.mark.parametrize(
+    ("why", "noise", "said"),
+    [
+        (
+            "beyond chance",
+            None,
+            "Its 95\u202f% interval, −4.0 to −1.0 points, leaves out zero, "
+            "and 2 fixed against 9 broken is more than luck (p 0.040).",
+        ),
+        ("nothing moved", None, "Nothing became right or wrong."),
+        (
+            "within the noise of repeats",
+            0.031,
+            "Outputs made again under the same instructions differ by as much: by up to 3.1 points.",
+        ),
+        ("flips may be chance", None, "It may be chance: 2 fixed against 9 broken happens by luck (p 0.040)."),
+    ],
+)
+def test_a_verdict_says_which_numbers_decided(why, noise, said):
+    known = None if noise is None else Noise(1, 3, 0.01, noise, FlipRate("", 0, 1), ())
+    interval = Interval(-0.04, -0.01, "documents", 9, "paired, linearised")
+    verdict = ChangeVerdict("worse", why, -0.02, interval, 2, 9, 0.04, 0.05, ())
+    assert evidence.evidence(verdict, F1, known) == said
+    doubtful = evidence.evidence(verdict._replace(decision="inconclusive"), F1, known)
+    assert doubtful == f"{said} A change of 5.0 points would be seen here 8 times in 10."
+
+
+def test_the_page_names_hostile_documents_edits_and_fields_as_text():
+    before, after = _points()
+    overlap = Overlap("bridged", 1, (sample.SCRIPT,), ("b",))
+    metrics = tuple(MetricDelta(s.name, 0.1, Parts(0.2, -0.1, 0.0)) for s in sample.SPECS)
+    edit = sample.edit(9, f"prompts/{sample.SCRIPT}.md")
+    edit = edit._replace(commit=edit.commit._replace(subject=sample.SCRIPT))
+    run = Run(4, "omission", f'"{sample.SCRIPT}"', "")
+    cell = Cell(sample.SCRIPT, sample.SCRIPT, sample.SCRIPT, False, (run,))
+    series, result = sample.series(6), sample.result([CITY])
+    point = after._replace(
+        delta=Delta(overlap, metrics), edits=(edit,), flips=Flips(((sample.SCRIPT, 1),)), scorecard=result.scorecard
+    )
+    past = sample.past(series, 5)._replace(flipped=[CellFlip("fixed", cell, run, run)])
+    page = report_page(series.info, series.specs, point, before, result, past, 50)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert "<script>alert" not in html
+    assert html.count("&lt;script&gt;alert(1)") >= 6
