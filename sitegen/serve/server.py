@@ -148,7 +148,7 @@ class _Files(StaticFiles):
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         """Where a file is; nowhere, if the site has it no more, or if it is not a page's: the folders' own marker."""
-        if path in self._board.layers.gone or any(name.startswith(".") for name in path.split(os.sep)):
+        if path in self._board.layers.gone or any(name.startswith(".") for name in Path(path).parts):
             return "", None
         return super().lookup_path(path)
 
