@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.champion import champions
 from sitegen.analysis.flips import flipped_cells, held_documents
+from sitegen.analysis.noise.changes import events
 from sitegen.model.cells import Run, State
 from sitegen.model.flips import CellFlip, Fate
 from sitegen.model.metrics import MetricSpec
@@ -103,8 +104,10 @@ class Pair(NamedTuple):
     """In the order of ``FATES``."""
     by_truth: int
     """Of the fixed and broken cells, those whose expected value changed."""
+    counted: tuple[int, int]
+    """(fixed, broken) of fields that may be independent: what the test is made over."""
     p_value: float | None
-    """McNemar's test of the fixed against the broken cells; None if the points hold no document in common."""
+    """McNemar's test of these; None if the points hold no document in common."""
     common: int
     only_before: int
     only_after: int
@@ -155,7 +158,10 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         flips[flip.fate].append(flip)
     held = [(bool(points[before]), bool(points[after])) for points in held_documents(series.cells).values()]
     common = held.count((True, True))
-    p_value = mcnemar(len(flips["broken"]), len(flips["fixed"]), common).p_value
+    by_field = {fate: _by_field(series.info, some) for fate, some in flips.items()}
+    fixed, broken = (
+        events(tuple((one.attribute, one.number) for one in by_field[fate])) for fate in ("fixed", "broken")
+    )
     return Pair(
         before=_side(series.info, first),
         after=_side(series.info, last),
@@ -164,11 +170,11 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         ),
         errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
         lists=tuple(
-            Listed(fate, len(some), _listed(series.info, some[:ROWS]), _by_field(series.info, some))
-            for fate, some in flips.items()
+            Listed(fate, len(some), _listed(series.info, some[:ROWS]), by_field[fate]) for fate, some in flips.items()
         ),
         by_truth=sum(flip.by_truth for fate in FATES for flip in flips[fate]),
-        p_value=p_value,
+        counted=(fixed, broken),
+        p_value=mcnemar(broken, fixed, common).p_value,
         common=common,
         only_before=held.count((True, False)),
         only_after=held.count((False, True)),

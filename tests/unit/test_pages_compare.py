@@ -99,6 +99,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
             ),
         ),
         by_truth=1,
+        counted=(1, 1),
         p_value=1.0,
         common=1,
         only_before=1,

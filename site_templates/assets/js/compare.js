@@ -110,8 +110,20 @@ class Comparison {
       if (flipped && there.length === 2 && before.expected !== after.expected) found.byTruth += 1;
     }
     found.common = held.filter(sides => sides[0] && sides[1]).length;
-    found.p = mcnemar(found.broken.length, found.fixed.length, found.common);
+    [found.fixedOnce, found.brokenOnce] = [found.fixed, found.broken].map(cells => this.events(cells));
+    found.p = mcnemar(found.brokenOnce, found.fixedOnce, found.common);
     return found;
+  }
+
+  /** Flips that may be independent: an item of a list takes all its cells with it, so one field of each list counts. */
+  events(cells) {
+    const byField = new Map(), most = new Map();
+    for (const { field } of cells) byField.set(field, (byField.get(field) ?? 0) + 1);
+    for (const [field, number] of byField) {
+      const [name] = this.data.fields[field], end = name.lastIndexOf("[]"), list = end < 0 ? name : name.slice(0, end + 2);
+      most.set(list, Math.max(number, most.get(list) ?? 0));
+    }
+    return [...most.values()].reduce((sum, number) => sum + number, 0);
   }
 
   at(runs, index) {
@@ -136,7 +148,9 @@ class Comparison {
     else {
       p.value = found.p;
       p.textContent = found.p < 0.001 ? "< 0.001" : found.p.toFixed(3);
-      said.append("By McNemar's test p is ", p, `: these flips ${found.p < 0.05 ? "are more than chance" : "may be chance"}.`);
+      const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => number.toLocaleString("en"));
+      said.append(`Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is `, p);
+      said.append(`: ${found.p < 0.05 ? "more than chance" : "this may be chance"}.`);
     }
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;

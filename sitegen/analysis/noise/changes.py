@@ -91,7 +91,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
         unit, pairs = paired_sample_of(before, after)
         spread = ratio_change(pairs)
     if unit == "fields":
-        fixed, broken = _events(flips.fixed), _events(flips.broken)
+        fixed, broken = events(flips.fixed), events(flips.broken)
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
     return _Movement(unit, spread, change, fixed, broken, _by_chance(fixed, broken) if tested else None)
@@ -156,7 +156,7 @@ def _cells(tally: Tally) -> int:
     return sum(number for _, number in tally)
 
 
-def _events(tally: Tally) -> int:
+def events(tally: Tally) -> int:
     """Flips of fields that may be independent.
 
     A list item that is found or lost takes all its cells with it, so of the fields of one list only the one that
