@@ -85,7 +85,7 @@ def build(
 def watch(
     repo: Repo = Path(),
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Default: 8000. If it is taken, another one.")
+        int | None, typer.Option(min=0, max=65535, help="Default: 8000. If it is taken, a free one.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the site in the browser.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes of the first build.")] = None,

@@ -1,0 +1,283 @@
+"""What is followed, what is built when it changes, and how the command ends."""
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sitegen.history.head import look
+from sitegen.project import Options
+from sitegen.render.environment import find_templates
+from sitegen.serve import watch
+from sitegen.serve.board import Board
+from sitegen.serve.following import Followed, Follower, followed
+from sitegen.serve.watch import Built, attempt, rebuild_on_change
+from tests.gitrepo import GitRepo
+from tests.receipts import EVAL, SECOND, write_receipts
+from tests.sites import run
+
+NEWEST = f"{EVAL}/results/iteration-002/extracted.json"
+SOON = 60.0
+"""Seconds that a change may take on a busy machine before a test gives it up."""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return write_receipts(tmp_path / "project")
+
+
+def put(repo: GitRepo, path: str, text: str) -> None:
+    """Write a file as one change."""
+    new = repo.path.parent / "new"
+    new.write_text(text)
+    new.replace(repo.path / path)
+
+
+def follows(repo: GitRepo) -> Followed:
+    return followed(look(repo.path)[0], find_templates(), repo.path / ".sitegen")
+
+
+@pytest.mark.parametrize(
+    ("path", "matters"),
+    [
+        (NEWEST, True),
+        (f"{EVAL}/ground_truth.csv", True),
+        (f"{EVAL}/results/iteration-009/extracted.json", True),
+        ("evals/manifest.yaml", True),
+        ("evals", True),
+        ("sitegen.toml", True),
+        ("pyproject.toml", True),
+        (".gitignore", True),
+        ("CLAUDE.md", True),
+        (".claude/instructions/new/deep.md", True),
+        (".claude", True),
+        ("schemas/field_mapping.yaml", True),
+        ("README.md", False),
+        ("src/code.py", False),
+        ("public/index.html", False),
+        (".sitegen/memo.sqlite3", False),
+        (".sitegen/watch/uncommitted/index.html", False),
+        (".git/HEAD", True),
+        (".git/refs/heads/main", True),
+        (".git/refs/heads/feature/x", True),
+        (".git/packed-refs", True),
+        (".git/info/exclude", True),
+        (".git/HEAD.lock", False),
+        (".git/refs/heads/main.lock", False),
+        (".git/index", False),
+        (".git/objects/ab/cdef", False),
+        (".git/logs/HEAD", False),
+    ],
+)
+def test_a_change_matters_if_the_site_is_made_from_it(repo, path, matters):
+    assert follows(repo).concerns(repo.path / path) is matters
+
+
+def test_templates_matter(repo):
+    assert follows(repo).concerns(find_templates() / "pages" / "trend.html")
+
+
+def test_the_configuration_says_what_is_followed(repo):
+    (repo.path / "sitegen.toml").write_text('evals_dir = "checks"\ninstructions = ["rules/*.txt"]\nmapping = []\n')
+    found = follows(repo)
+    paths = ("checks/a/extracted.json", "rules/a.txt", "CLAUDE.md", NEWEST, "sitegen.toml")
+    assert [found.concerns(repo.path / path) for path in paths] == [True, True, False, False, True]
+
+
+def test_the_manifest_of_the_work_tree_says_what_is_followed(repo):
+    (repo.path / "evals/manifest.yaml").write_text("evals:\n  tills: {dir: elsewhere/tills}\n")
+    assert follows(repo).concerns(repo.path / "elsewhere/tills/ground_truth.csv")
+
+
+@pytest.mark.parametrize("broken", ["sitegen.toml", "evals/manifest.yaml"])
+def test_with_a_wrong_configuration_that_itself_is_followed(repo, broken):
+    (repo.path / broken).write_text("][")
+    assert [follows(repo).concerns(repo.path / path) for path in (broken, NEWEST)] == [True, True]
+
+
+def test_instructions_anywhere_are_followed_but_for_the_memo_and_git(repo):
+    (repo.path / "sitegen.toml").write_text('instructions = ["**/*.md"]\n')
+    paths = ("deep/in/it.md", ".sitegen/memo.sqlite3", ".git/index", ".git/HEAD")
+    assert [follows(repo).concerns(repo.path / path) for path in paths] == [True, False, False, True]
+
+
+def test_a_linked_work_tree_is_followed_by_its_own_head_and_the_common_branches(repo, tmp_path):
+    repo.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    found = followed(look(tmp_path / "linked")[0], find_templates(), tmp_path / "linked" / ".sitegen")
+    git = repo.path / ".git"
+    paths = (git / "worktrees/linked/HEAD", git / "refs/heads/other", tmp_path / "linked" / NEWEST, repo.path / NEWEST)
+    assert [found.concerns(path) for path in paths] == [True, True, True, False]
+
+
+def test_of_a_bare_repository_the_branches_are_followed(repo, tmp_path):
+    repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
+    found = followed(look(tmp_path / "bare")[0], find_templates(), tmp_path / "bare" / ".sitegen")
+    paths = ("refs/heads/main", "packed-refs", "objects/x", "evals/x")
+    assert [found.concerns(tmp_path / "bare" / path) for path in paths] == [True, True, False, False]
+
+
+def test_bursts_of_changes_are_told_once_and_only_what_matters(repo):
+    told: asyncio.Queue[list[Path]] = asyncio.Queue()
+
+    async def see() -> list[list[Path]]:
+        follower = Follower(told.put_nowait)
+        assert await follower.follow(follows(repo))
+        assert not await follower.follow(follows(repo))
+        bursts = []
+        for path in (NEWEST, "sitegen.toml", "prompts"):
+            put(repo, "README.md", "not followed")
+            if path == "prompts":
+                (repo.path / path).mkdir()
+            else:
+                put(repo, path, "")
+            bursts.append(await asyncio.wait_for(told.get(), SOON))
+        await follower.stop()
+        return bursts
+
+    assert asyncio.run(see()) == [[repo.path / path] for path in (NEWEST, "sitegen.toml", "prompts")]
+
+
+class Rebuilding:
+    """``rebuild_on_change`` while a test changes files."""
+
+    def __init__(self, repo: GitRepo) -> None:
+        self.board = Board()
+        self._built: asyncio.Queue[Built] = asyncio.Queue()
+        self._options = Options(repo=repo.path, jobs=1)
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> "Rebuilding":
+        self._task = asyncio.create_task(rebuild_on_change(self._options, self.board, self._built.put_nowait))
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def built(self) -> Built:
+        """The next build."""
+        return await asyncio.wait_for(self._built.get(), SOON)
+
+
+def test_every_change_is_built_and_shown(repo):
+    async def see() -> None:
+        async with Rebuilding(repo) as rebuilding:
+            first = await rebuilding.built()
+            assert (first.error, first.paths) == ("", ())
+            put(repo, NEWEST, SECOND.replace("12.5", "13"))
+            second = await rebuilding.built()
+            assert second.paths == (repo.path / NEWEST,)
+            assert rebuilding.board.layers is second.layers
+            assert second.layers is not None
+            assert (second.layers.folders[0] / "evals/receipts/0002-worktree.html").exists()
+
+    asyncio.run(see())
+
+
+def test_a_commit_is_built(repo):
+    async def see() -> None:
+        async with Rebuilding(repo) as rebuilding:
+            await rebuilding.built()
+            repo.commit({NEWEST: SECOND.replace("4", "5")}, message="Read the total again")
+            built = await rebuilding.built()
+            assert built.layers is not None
+            assert built.layers.site is not None
+            assert built.layers.site.commits == 5  # the work tree is as it was, which undoes the commit
+
+    asyncio.run(see())
+
+
+def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
+    builds = []
+
+    def slow(options: Options, paths: list[Path]) -> Built:
+        builds.append(tuple(paths))
+        if len(builds) == 2:
+            put(repo, "CLAUDE.md", "Changed while this is built.\n")
+        return Built(None, "None was made.", 0.0, tuple(paths))
+
+    monkeypatch.setattr(watch, "attempt", slow)
+
+    async def see() -> None:
+        async with Rebuilding(repo) as rebuilding:
+            await rebuilding.built()
+            put(repo, NEWEST, "{}")
+            await rebuilding.built()
+            await rebuilding.built()
+
+    asyncio.run(see())
+    assert builds == [(), (repo.path / NEWEST,), (repo.path / "CLAUDE.md",)]
+
+
+def test_an_error_is_shown_until_the_next_good_build_and_the_site_stays(repo):
+    async def see() -> None:
+        async with Rebuilding(repo) as rebuilding:
+            first = await rebuilding.built()
+            put(repo, "sitegen.toml", "titel = 1\n")
+            failed = await rebuilding.built()
+            assert failed.layers is None
+            assert failed.error.splitlines() == [
+                "The key 'titel' is not known.",
+                "  at: sitegen.toml:1",
+                "  do: Did you mean 'title'?",
+            ]
+            assert (rebuilding.board.error, rebuilding.board.layers) == (failed.error, first.layers)
+            (repo.path / "sitegen.toml").unlink()
+            await rebuilding.built()
+            assert rebuilding.board.error == ""
+
+    asyncio.run(see())
+
+
+def test_a_fault_of_sitegen_ends_the_build_but_not_the_watch(repo, monkeypatch, capsys):
+    monkeypatch.setattr(watch, "build_layers", lambda options, progress: 1 / 0)
+    built = attempt(Options(repo=repo.path))
+    assert built.layers is None
+    assert built.error.splitlines()[0] == "sitegen failed: ZeroDivisionError: division by zero"
+    assert "Traceback" in capsys.readouterr().err
+
+
+@contextmanager
+def watching(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """The command as a user runs it, and its address."""
+    command = [sys.executable, "-m", "sitegen", "watch", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            address = re.match(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
+            assert address is not None
+            yield process, address[0]
+        finally:
+            process.kill()
+
+
+def test_ctrl_c_ends_the_command_well(repo):
+    with watching(repo.path) as (process, _):
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("Up to date: built in ")
+        process.send_signal(signal.SIGINT)
+        assert (process.wait(SOON), process.stderr.read()) == (0, "")
+    assert not (repo.path / "public").exists()
+
+
+def test_the_terminal_tells_what_changed_and_what_is_wrong(repo):
+    with watching(repo.path) as (process, _):
+        assert process.stderr is not None
+        process.stderr.readline()
+        put(repo, NEWEST, "{}")
+        assert process.stderr.readline().startswith(f"{NEWEST}: built in ")
+        put(repo, "sitegen.toml", "titel = 1\n")
+        assert process.stderr.readline() == "sitegen: The key 'titel' is not known.\n"
+
+
+def test_without_a_repository_there_is_nothing_to_watch(tmp_path):
+    done = run("watch", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sitegen: There is no git repository here.\n")
