@@ -8,7 +8,7 @@ from sitegen.analysis.blame import Blame
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellMap, Run
-from sitegen.model.flips import Flips
+from sitegen.model.flips import CellFlip, Flips
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
@@ -27,6 +27,11 @@ from sitegen.render.environment import Renderer
 from tests import pages_sample as sample
 
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
+FIXED = tuple(
+    CellFlip("fixed", Cell(text, text, "remarks", False, (WAS,)), WAS, Run(1, "correct", WAS.expected, WAS.expected))
+    for text in sample.NASTY
+    for WAS in [Run(0, "wrong_value", f'"{text[:150]}"', f'"{text[:150]}?"')]
+)
 
 
 def pages() -> list[Page]:
@@ -135,7 +140,8 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     )
     if before:
         point = sample.compared(before, point, FLIPS)
-    return report_page(series.info, series.specs, point, before, result, sample.past(series, index, wrong), 50)
+    past = sample.past(series, index, wrong)._replace(flipped=FIXED if before else ())
+    return report_page(series.info, series.specs, point, before, result, past, 50)
 
 
 def _nasty(series: Series) -> Page:

@@ -106,3 +106,41 @@ def test_search_shows_markup_in_titles_as_text(visit):
     page.keyboard.press("/")
     page.get_by_role("searchbox", name="Search", exact=True).fill("customs cargo")
     expect(page.locator(".pal li b").first).to_contain_text("<b>cargo</b>")
+
+
+def test_discrepancies_sort_by_how_long_they_have_been_wrong_with_the_keyboard_and_the_address_keeps_it(visit):
+    page = visit("evals/waybills/0018.html")
+    since = page.get_by_role("button", name="Wrong since")
+    since.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"#by-discrepancy=6-down$"))
+    points = _since(page)
+    assert points == sorted(points, reverse=True)
+    assert {1, 2} <= set(points)
+    page.keyboard.press("Enter")
+    assert _since(page) == sorted(points)
+    page.reload()
+    expect(page.locator(".disc th[aria-sort=ascending]")).to_have_text("Wrong since")
+    assert _since(page) == sorted(points)
+
+
+def test_the_order_of_the_page_stands_without_scripts(visit):
+    page = visit("evals/waybills/0018.html#by-discrepancy=6-down", java_script_enabled=False)
+    numbers = [int(text) for text in page.locator(".disc td:first-child").all_inner_texts()]
+    assert numbers == sorted(numbers)
+    assert len(numbers) > 10
+
+
+def test_what_is_newly_wrong_and_what_was_fixed_are_a_click_away(visit):
+    page = visit("evals/waybills/0018.html")
+    page.get_by_role("link", name="See what is newly wrong").click()
+    expect(page.get_by_role("button", name=re.compile(r"New \d"))).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("heading", name="Discrepancies")).to_be_in_viewport()
+    assert set(_since(page)) == {1}
+    page.get_by_role("link", name="See what was fixed").click()
+    expect(page.locator("table.fixed")).to_be_visible()
+
+
+def _since(page: Page) -> list[int]:
+    """How many points each shown discrepancy has been wrong."""
+    return [int(row.locator("data").get_attribute("value") or 0) for row in _rows(page).all()]
