@@ -1,7 +1,6 @@
 /* The trend chart: hover, zoom, keyboard, the clock. The server has drawn everything; this changes viewBoxes and reads
    values back: numbers from the chart's own data, texts from the rows of the table of iterations. */
-const TYPES = ["omission", "hallucination", "wrong_value", "format_error"], LETTERS = ["O", "H", "W", "F"];
-const DASH = "—", CLOCKS = ["then", "now"];
+const CLOCKS = ["then", "now"];
 
 /** Round numbers within [low, high]; the same rule as on the server. */
 function niceTicks(low, high, wanted) {
@@ -40,7 +39,8 @@ class TrendChart {
   }
 
   makeParts() {
-    this.tip = element("div", "tip");
+    this.words = new PointBox(this.data);
+    this.tip = this.words.box;
     this.live = element("div", "vh");
     this.live.setAttribute("aria-live", "polite");
     this.chart.append(this.tip, this.live);
@@ -133,7 +133,7 @@ class TrendChart {
     const plot = $(".h-err .pl", this.chart);
     let top = this.data.top;
     if (!this.whole) {
-      const sums = this.rows.slice(first, last + 1).map(row => this.counts(row).at(-5));
+      const sums = this.rows.slice(first, last + 1).map(row => countsOf(row).at(-5));
       top = Math.max(1, ...sums) * 1.06;
     }
     const share = top / this.data.top;
@@ -161,21 +161,8 @@ class TrendChart {
 
   /** The number of an iteration, and its day unless the label before it has the same. */
   name(index, before) {
-    const { label, day } = this.point(index), number = /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
-    return before !== undefined && this.point(before).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
-  }
-
-  /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
-  counts(row) { return [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", "")); }
-
-  /** What the table says of a point. */
-  point(index) {
-    const row = this.rows[index], cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = this.counts(row);
-    return {
-      label: link.textContent, file: link.getAttribute("href"), subject: $("i", cell).textContent, by, day: by.split(" · ").pop(),
-      sha: $("div + a", cell)?.textContent, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
-      remarks: $$(".pill, small", cell),
-    };
+    const { label, day } = pointOf(this.rows[index]), number = /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
+    return before !== undefined && pointOf(this.rows[before]).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
   }
 
   /* ---- zoom ---- */
@@ -215,86 +202,27 @@ class TrendChart {
   show(index, spoken) {
     this.byKey = Boolean(spoken);
     this.at = index = clamp(index, 0, this.last);
-    const place = this.across(index), point = this.point(index), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
+    const place = this.across(index), point = pointOf(this.rows[index]), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
     for (const cursor of this.cursors) { cursor.classList.add("on"); cursor.style.left = `${100 * place}%`; }
     this.knobs.forEach((knob, k) => {
       knob.hidden = values[k] === null;
       if (values[k] !== null) knob.style.top = this.percent(values[k]);
     });
     this.fillSide(index);
-    this.fillTip(index, point);
+    this.words.show(index, point);
     const width = this.chart.clientWidth, edge = this.canvas.getBoundingClientRect().left - this.chart.getBoundingClientRect().left;
     const x = edge + place * this.canvas.clientWidth;
     this.tip.classList.add("on");
     this.tip.style.left = `${x + 316 > width ? Math.max(4, x - 312) : x + 14}px`;
     this.tip.style.top = `${this.canvas.parentNode.offsetTop + 26}px`;
-    if (spoken) this.live.textContent = this.spoken(index, point);
+    if (spoken) this.live.textContent = this.words.spoken(index, point);
   }
-
-  spoken(index, point) {
-    const named = this.data.names.map((name, k) => {
-      const now = this.data.now[k], change = this.data.changes[k]?.[index];
-      return `${name} ${this.number(this.data.values[k][index], "undefined")}`
-        + (now && now[index] !== this.data.values[k][index] ? `, by today's truth ${this.number(now[index], "undefined")}` : "")
-        + (change == null ? "" : `, change ${this.points(change)} points`);
-    });
-    return `Point ${index + 1} of ${this.size}, ${point.label}, ${point.subject}. ${named.join("; ")}; ${point.sum} errors.`
-      + point.remarks.map(remark => ` ${remark.textContent}.`).join("");
-  }
-
-  fillTip(index, point) {
-    const table = element("table"), body = element("tbody"), marks = element("div", "e"), both = this.data.now.length > 0;
-    if (both) table.append(this.row("thead", "th", ["", "then", "now", ""]));
-    table.append(body);
-    this.data.names.forEach((text, k) => {
-      const row = element("tr"), name = element("td"), now = this.data.now[k];
-      name.append(element("span", `key ${this.data.marks[k]}`), ` ${text}`);
-      row.append(name, element("td", "", this.number(this.data.values[k][index], DASH)));
-      if (both) row.append(element("td", "", now ? this.number(now[index], DASH) : ""));
-      row.append(this.change(k, index));
-      body.append(row);
-    });
-    point.errors.forEach((count, k) => {
-      const part = element("span");
-      part.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), String(count));
-      marks.append(part);
-    });
-    const parts = [element("b", "", point.subject), element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")), table, marks];
-    const span = this.data.spans[index], [fixed, broken, still] = point.flips;
-    if (span) parts.push(element("div", "m", `95 %: ${span[0].toFixed(3)} to ${span[1].toFixed(3)}`));
-    if (index) parts.push(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
-    if (point.remarks.length) {
-      const remarks = element("div", "remark");
-      remarks.append(...point.remarks.flatMap(remark => [remark.cloneNode(true), " "]));
-      parts.push(remarks);
-    }
-    this.tip.replaceChildren(...parts);
-  }
-
-  row(group, tag, texts) {
-    const made = element(group), row = element("tr");
-    row.append(...texts.map(text => element(tag, "", text)));
-    made.append(row);
-    return made;
-  }
-
-  /** The change that the server computed, in points: over common documents it is no difference of the two values. */
-  change(k, index) {
-    const change = this.data.changes[k]?.[index];
-    if (change == null) return element("td", "", index && k < this.data.changes.length ? DASH : "");
-    if (!change) return element("td", "delta", "0.0");
-    return element("td", change * this.data.better[k] > 0 ? "delta up" : "delta dn", this.points(change));
-  }
-
-  points(change) { return `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.05 ? 2 : 1)}`; }
 
   fillSide(index) {
-    for (const value of $$("[data-v]", this.chart)) value.textContent = this.number(this.shown(value.dataset.v)[0][index], DASH);
-    const { errors } = this.point(index);
+    for (const value of $$("[data-v]", this.chart)) value.textContent = metric(this.shown(value.dataset.v)[0][index]);
+    const { errors } = pointOf(this.rows[index]);
     for (const count of $$("[data-e]", this.chart)) count.textContent = errors[count.dataset.e];
   }
-
-  number(value, otherwise) { return value === null ? otherwise : value.toFixed(3); }
 
   leave() {
     this.tip.classList.remove("on");
@@ -304,7 +232,7 @@ class TrendChart {
     this.fillSide(this.last);
   }
 
-  visit(index) { location.href = this.point(index).file; }
+  visit(index) { location.href = pointOf(this.rows[index]).file; }
 
   /* ---- pointer ---- */
   indexAt(event, canvas) {

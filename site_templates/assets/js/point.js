@@ -1,0 +1,94 @@
+/* One point of the trend in words: texts and counts from its row in the table of iterations, numbers from the chart. */
+const TYPES = ["omission", "hallucination", "wrong_value", "format_error"], LETTERS = ["O", "H", "W", "F"];
+const DASH = "—";
+
+const metric = (value, otherwise = DASH) => (value === null ? otherwise : value.toFixed(3));
+const inPoints = change => `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.05 ? 2 : 1)}`;
+
+/** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
+const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", ""));
+
+/** What a row of the table says of its point. */
+function pointOf(row) {
+  const cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = countsOf(row);
+  return {
+    label: link.textContent, file: link.getAttribute("href"), subject: $("i", cell).textContent, by, day: by.split(" · ").pop(),
+    sha: $("div + a", cell)?.textContent, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
+    remarks: $$(".pill, small", cell),
+  };
+}
+
+/** The box beside the cursor. */
+class PointBox {
+  constructor(data) {
+    this.data = data;
+    this.box = element("div", "tip");
+  }
+
+  show(index, point) {
+    const span = this.data.spans[index], [fixed, broken, still] = point.flips;
+    this.box.replaceChildren(
+      element("b", "", point.subject),
+      element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")),
+      this.metrics(index),
+      this.errors(point.errors),
+    );
+    if (span) this.box.append(element("div", "m", `95 %: ${metric(span[0])} to ${metric(span[1])}`));
+    if (index) this.box.append(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
+    if (!point.remarks.length) return;
+    const remarks = element("div", "remark");
+    remarks.append(...point.remarks.flatMap(remark => [remark.cloneNode(true), " "]));
+    this.box.append(remarks);
+  }
+
+  metrics(index) {
+    const table = element("table"), body = element("tbody"), both = this.data.now.length > 0;
+    if (both) {
+      const head = element("thead"), row = element("tr");
+      row.append(...["", "then", "now", ""].map(text => element("th", "", text)));
+      head.append(row);
+      table.append(head);
+    }
+    this.data.names.forEach((text, k) => {
+      const row = element("tr"), name = element("td"), now = this.data.now[k];
+      name.append(element("span", `key ${this.data.marks[k]}`), ` ${text}`);
+      row.append(name, element("td", "", metric(this.data.values[k][index])));
+      if (both) row.append(element("td", "", now ? metric(now[index]) : ""));
+      row.append(this.change(k, index));
+      body.append(row);
+    });
+    table.append(body);
+    return table;
+  }
+
+  /** The change that the server computed: over common documents it is no difference of the two values. */
+  change(k, index) {
+    const change = this.data.changes[k]?.[index];
+    if (change == null) return element("td", "", index && k < this.data.changes.length ? DASH : "");
+    if (!change) return element("td", "delta", "0.0");
+    return element("td", change * this.data.better[k] > 0 ? "delta up" : "delta dn", inPoints(change));
+  }
+
+  errors(counts) {
+    const marks = element("div", "e");
+    counts.forEach((count, k) => {
+      const part = element("span");
+      part.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), String(count));
+      marks.append(part);
+    });
+    return marks;
+  }
+
+  /** The same for a screen reader. */
+  spoken(index, point) {
+    const named = this.data.names.map((name, k) => {
+      const then = this.data.values[k][index], now = this.data.now[k] ? this.data.now[k][index] : then;
+      const change = this.data.changes[k]?.[index];
+      return `${name} ${metric(then, "undefined")}`
+        + (now === then ? "" : `, by today's truth ${metric(now, "undefined")}`)
+        + (change == null ? "" : `, change ${change ? inPoints(change) : "0.0"} points`);
+    });
+    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}; ${point.sum} errors.`
+      + point.remarks.map(remark => ` ${remark.textContent}.`).join("");
+  }
+}
