@@ -235,6 +235,8 @@ class SiteConfig:
     regressions: Regressions = field(default_factory=Regressions)
     gate: Gate = field(default_factory=Gate)
     public: Public = field(default_factory=Public)
+    redact: tuple[str, ...] = ()
+    """Globs of field paths whose values no file of the site may hold; of every eval."""
 
 
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]
@@ -263,6 +265,8 @@ class EvalConfig:
     instructions: tuple[str, ...] = ()
     """Globs of the files that drive this eval; empty: all instruction files."""
     aliases: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
+    """Globs of field paths whose values no file of the site may hold, besides the site's."""
     thresholds: tuple[tuple[str, float], ...] = ()
     settings: str = "{}"
     """The kind's own settings as canonical JSON (sorted keys, no spaces)."""

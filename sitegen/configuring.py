@@ -251,7 +251,7 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfi
         else:
             what = f"evals.{eval_id}.{key} is {_found(value)}, {wanted} is wanted."
             return Finding("error", what, "Correct the value.", lines.get(("evals", eval_id, key), line))
-    for key in ("instructions", "aliases"):
+    for key in ("instructions", "aliases", "redact"):
         if isinstance(known.get(key), str):
             known[key] = [known[key]]
         elif known.get(key) is None:

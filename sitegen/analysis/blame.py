@@ -11,6 +11,7 @@ from sitegen.analysis.flips import fate_of, held_documents, spans
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.flips import Fate
 from sitegen.model.timeline import Snapshot
+from sitegen.model.values import REDACTED
 
 FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
 """From wrong to right, and from right to wrong. What only appears or vanishes did not flip."""
@@ -117,7 +118,10 @@ class Blame:
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 
     def _causes(self, before: Run | None, run: Run) -> tuple[Role, ...]:
-        """The one role that changed at the point; of several those whose side of the cell did, else all of them."""
+        """The one role that changed at the point; of several those whose side of the cell did, else all of them.
+
+        All of them too where the values are redacted: whether they changed cannot be told any more.
+        """
         start = run.start
         changed = self._changed.get(start)
         if changed is None:
@@ -125,6 +129,8 @@ class Blame:
         if len(changed) < 2:
             return changed
         expected, actual = (before.expected, before.actual) if before else ("", "")
+        if REDACTED.literal in {expected, actual, run.expected, run.actual}:
+            return changed
         sides = {"outputs": actual != run.actual, "ground_truth": expected != run.expected}
         found = tuple(role for role in changed if sides.get(role))
         if found:

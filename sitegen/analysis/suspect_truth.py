@@ -9,6 +9,7 @@ from typing import Final
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Point
 from sitegen.model.suspect_truth import SuspectTruth
+from sitegen.model.values import REDACTED
 
 LEAST: Final = 3
 """Outputs that have to agree."""
@@ -40,7 +41,7 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
 
 def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
     held = _held_against(cell, label, made)
-    given = Counter(run.actual for _, run in held if run.is_wrong and run.actual)
+    given = Counter(run.actual for _, run in held if run.is_wrong and run.actual not in {"", REDACTED.literal})
     if not given:
         return None
     value, agreeing = given.most_common(1)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 
 class Unusable(NamedTuple):
@@ -16,6 +16,9 @@ class Unusable(NamedTuple):
     """The value as it was written, cut to 80 characters."""
     reason: str
 
+
+REDACTED: Final = Unusable("redacted", "hidden by the configuration")
+"""Stands for a value that no page may show. No text of a file is equal to it: as JSON it has no quotation marks."""
 
 Scalar: TypeAlias = "bool | int | Decimal | str | Unusable | None"
 """Numbers with a fraction or an exponent are Decimals, so that their spelling and their boundaries survive."""

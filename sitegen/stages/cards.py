@@ -9,6 +9,7 @@ from sitegen.analysis.attribution import mixtures, under_rules_of
 from sitegen.analysis.series import pack, scorecard_key, unpack
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.brought import crossed as crossed_by_commits
 from sitegen.stages.scoring import results
@@ -29,9 +30,9 @@ def runs_of(snapshot: Snapshot) -> list[Snapshot]:
     return [snapshot._replace(outputs=tuple(blobs), runs=()) for blobs in folders.values()]
 
 
-def wanted_keys(history: EvalHistory) -> list[str]:
+def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     """The memo's keys of every scorecard that the pages of an eval may need."""
-    key = KeyOf(history.kind)
+    key = KeyOf(history.kind, redact)
     crossed = (mixture for before, after in pairwise(history.snapshots) for mixture in mixtures(before, after))
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
     every = (*history.snapshots, *presents(history), *crossed, *crossed_by_commits(history.snapshots), *runs)
@@ -41,8 +42,10 @@ def wanted_keys(history: EvalHistory) -> list[str]:
 class KeyOf:
     """The memo's key of what a snapshot of some kind is scored from; made once for the same."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, redact: tuple[str, ...] = ()) -> None:
+        """``redact``: globs of what is hidden. What was kept while more was shown is not found again."""
         self._kind = kind
+        self._redact = redact
         self._version = scorer(kind).version
         self._model = model_of(kind)
         self._known: dict[tuple[object, ...], str] = {}
@@ -51,7 +54,8 @@ class KeyOf:
         """The digest of everything that decides its scorecard."""
         decisive = (snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
         if decisive not in self._known:
-            self._known[decisive] = scorecard_key(self._kind, self._version, snapshot, self._model)
+            key = scorecard_key(self._kind, self._version, snapshot, self._model)
+            self._known[decisive] = digest(key, *self._redact) if self._redact else key
         return self._known[decisive]
 
 
@@ -65,7 +69,7 @@ class Cards:
         self._bodies = dict(known)
         self._cards: dict[str, Scorecard] = {}
         self._new: dict[str, bytes] = {}
-        self.key = KeyOf(kind)
+        self.key = KeyOf(kind, shop.redact)
 
     def __contains__(self, snapshot: Snapshot) -> bool:
         return self._find(self.key(snapshot)) is not None

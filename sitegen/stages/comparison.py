@@ -142,7 +142,7 @@ class _Folded(NamedTuple):
     def sides(self, one: EvalHistory, labels: Sequence[str], snapshots: Sequence[Snapshot]) -> list[_Side]:
         """Snapshots of an eval, scored."""
         vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
-        found = list(results(self.timeline.shop, scorer(one.kind), snapshots, vectors))
+        found = list(results(self.timeline.shop_for(one.id), scorer(one.kind), snapshots, vectors))
         if vectors:
             keep_vectors(self.memo, one.id, vectors.new)
         return [_Side(label, one.kind, result) for label, result in zip(labels, found, strict=True)]

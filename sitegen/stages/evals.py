@@ -118,13 +118,14 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]
 
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, kept: _Kept | None) -> EvalTask:
     history = update.history
+    shop = timeline.shop_for(history.id)
     return EvalTask(
-        workshop=timeline.shop,
+        workshop=shop,
         info=timeline.info(history),
         history=history,
         edits=driving_edits(timeline, history.id),
         moved=_moved(timeline, history.id),
-        scorecards=tuple(memo.scorecards(wanted_keys(history)).items()),
+        scorecards=tuple(memo.scorecards(wanted_keys(history, shop.redact)).items()),
         pages=ledger.known(owner(history.id)),
         vectors=known_vectors(memo, history.id, history.kind),
         cells=memo.get(CELLS, history.id),

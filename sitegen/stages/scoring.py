@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sitegen.history.blobs import BlobRead
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
+from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Inputs, Scorer
 from sitegen.stages.mappings import recall
 from sitegen.stages.workshop import Workshop
@@ -16,9 +17,11 @@ from sitegen.stages.workshop import Workshop
 def results(
     shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
 ) -> Iterator[Result]:
-    """The result of each snapshot, in order."""
+    """The result of each snapshot, in order, without what the eval hides: nothing that comes after can show it."""
+    hidden = redaction(shop.redact)
     for inputs in all_inputs(shop, snapshots):
-        yield scorer.score(inputs._replace(embedder=embedder))
+        result = scorer.score(inputs._replace(embedder=embedder))
+        yield hidden.applied(result, kind=scorer.kind) if hidden else result
 
 
 def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[Inputs]:

@@ -1,8 +1,11 @@
-"""The series of one eval, for commands: history, scores and cells without any page."""
+"""The series of evals, for commands: history, scores and cells without any page."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
+from typing import NamedTuple
 
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
@@ -21,38 +24,61 @@ from sitegen.scoring.kinds import scorer
 from sitegen.stages.cards import Cards, presents, wanted_keys
 from sitegen.stages.evals import CELLS
 from sitegen.stages.scoring import results
-from sitegen.stages.timeline import driving_edits, fold
+from sitegen.stages.timeline import Timeline, driving_edits, fold
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
 from sitegen.stages.workshop import Workshop
 
 
-def read_series(options: Options, eval_id: str) -> Series:
-    """Fold the history, score what the memo does not know, and follow every cell.
+class Opened(NamedTuple):
+    """A project whose series can be read, one after the other."""
 
-    The fold is made on a copy, so that what the memo knows of a built site stays true. Raises ConfigurationError if
-    there is no such eval.
+    timeline: Timeline
+    memo: Memo
+    evals: tuple[EvalHistory, ...]
+    """All of them, by id."""
+
+    def history(self, eval_id: str) -> EvalHistory:
+        """The history of an eval. Raises ConfigurationError if there is no such eval."""
+        found = next((one for one in self.evals if one.id == eval_id), None)
+        if found is None:
+            known = ", ".join(one.id for one in self.evals)
+            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
+        return found
+
+    def series(self, history: EvalHistory) -> Series:
+        """Score what the memo does not know, and follow every cell."""
+        cards, cells = _scored(self.timeline.shop, self.memo, history)
+        edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
+        made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
+        told = Told(history.snapshots, edits, made_with, by.metrics, by.over)
+        every = points(told, cards.__getitem__, cells)
+        return Series(self.timeline.info(history), history, by.metrics, every, cells)
+
+
+@contextmanager
+def opened(options: Options) -> Iterator[Opened]:
+    """Fold the history, and hold the memo while series are read.
+
+    The fold is made on a copy, so that what the memo knows of a built site stays true.
     """
     project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
         parts = Copied(memo)
         timeline = fold(project, parts)
         evals, _ = current(parts, timeline.config, timeline.manifest)
-        history = next((one for one in evals if one.id == eval_id), None)
-        if history is None:
-            known = ", ".join(one.id for one in evals)
-            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
-        cards, cells = _scored(timeline.shop, memo, history)
-    edits, by = driving_edits(timeline, eval_id), scorer(history.kind)
-    made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
-    told = Told(history.snapshots, edits, made_with, by.metrics, by.over)
-    every = points(told, cards.__getitem__, cells)
-    return Series(timeline.info(history), history, by.metrics, every, cells)
+        yield Opened(timeline, memo, tuple(evals))
+
+
+def read_series(options: Options, eval_id: str) -> Series:
+    """The series of one eval. Raises ConfigurationError if there is no such eval."""
+    with opened(options) as project:
+        return project.series(project.history(eval_id))
 
 
 def _scored(shop: Workshop, memo: Memo, history: EvalHistory) -> tuple[Cards, CellMap]:
     snapshots = history.snapshots
     vectors = vectors_of(history.kind, known_vectors(memo, history.id, history.kind))
-    cards = Cards(shop, history.kind, vectors, memo.scorecards(wanted_keys(history)).items())
+    cards = Cards(shop, history.kind, vectors, memo.scorecards(wanted_keys(history, shop.redact)).items())
     keys = [cards.key(snapshot) for snapshot in snapshots]
     body = memo.get(CELLS, history.id)
     follower = Follower(unpack_cells(keys, body) if body else None)

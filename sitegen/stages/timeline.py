@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
-from sitegen.config import Engine, Manifest, SiteConfig
+from sitegen.config import Engine, EvalConfig, Manifest, SiteConfig
 from sitegen.errors import ConfigurationError
 from sitegen.history.globs import compiled
 from sitegen.history.repository import Repository
@@ -25,6 +25,7 @@ from sitegen.project import Project
 from sitegen.render.environment import bytecode_folder, find_templates
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_site
 from sitegen.stages.mappings import known_mappings
 from sitegen.stages.workshop import Workshop
@@ -75,6 +76,10 @@ class Timeline(NamedTuple):
             nouns=scorer(history.kind).nouns,
         )
 
+    def shop_for(self, eval_id: str) -> Workshop:
+        """The workshop of one eval: with what it hides."""
+        return self.shop._replace(redact=_redact(self.config, self.manifest.entry(eval_id)))
+
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
         """The instruction files that drive an eval: those that its globs name by any path they ever had."""
         globs = self.manifest.entry(eval_id).instructions
@@ -106,6 +111,8 @@ def fold(project: Project, parts: Parts) -> Timeline:
     config = read_site(repository, head, parts)
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     manifest = read_manifest(repository, head, config, parts, worktree=project.options.worktree)
+    for entry in manifest.evals or (EvalConfig(id=""),):
+        redaction(_redact(config, entry))  # what is no field path is said before any work
     structure = digest(repr((config, manifest)))
     allow_shallow = project.options.allow_shallow
     overlay: tuple[tuple[str, Path], ...] = ()
@@ -140,6 +147,10 @@ def fold(project: Project, parts: Parts) -> Timeline:
         instructions=_instructions(parts, advanced.update),
         problems=advanced.problems,
     )
+
+
+def _redact(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
+    return (*config.redact, *entry.redact)
 
 
 def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
@@ -181,6 +192,7 @@ def _workshop(
         bytecode=bytecode_folder(),
         out=project.out,
         discrepancies_per_type=config.limits.discrepancies_per_type,
+        redact=config.redact,
     )
 
 

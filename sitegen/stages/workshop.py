@@ -27,6 +27,8 @@ class Workshop(NamedTuple):
     bytecode: Path | None
     out: Path
     discrepancies_per_type: int
+    redact: tuple[str, ...] = ()
+    """Globs of the field paths whose values are hidden; those of one eval once ``Timeline.shop_for`` was asked."""
     mappings: KeptMappings = ()
     """What the memo knows of the mappings that the evals are scored by."""
 

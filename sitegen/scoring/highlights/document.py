@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from sitegen.model.metrics import Counts
-from sitegen.model.panels import SpansPanel
+from sitegen.model.panels import MarkedText, SpansPanel
 from sitegen.model.scorecards import Result, Status
 from sitegen.scoring.results_file import Metadata, ProblemRow
 from sitegen.stats import counts as stats
+from sitegen.text.values import as_text
 
 SCHEMA: Final = "sitegen/highlights-results/1"
 
@@ -83,12 +84,12 @@ def highlights_document(result: Result, *, eval_id: str, metadata: Metadata) -> 
         precision=total.precision,
         f1=total.f1,
         missed=tuple(
-            (each.document, each.attribute, str(each.expected))
+            (each.document, each.attribute, as_text(each.expected))
             for each in result.judgements
             if each.outcome == "omission"
         ),
         wrong=tuple(
-            (each.document, each.attribute, str(each.actual))
+            (each.document, each.attribute, as_text(each.actual))
             for each in result.judgements
             if each.outcome == "hallucination"
         ),
@@ -103,16 +104,12 @@ def highlights_document(result: Result, *, eval_id: str, metadata: Metadata) -> 
 
 def _paragraphs(result: Result) -> tuple[ParagraphRow, ...]:
     texts = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
-    return tuple(
-        ParagraphRow(
-            each.id,
-            each.status,
-            _numbers(each.counts),
-            texts[each.id].text,
-            tuple((mark.start, mark.end, mark.outcome, mark.category) for mark in texts[each.id].marks),
-        )
-        for each in result.scorecard.documents
-    )
+    rows = []
+    for each in result.scorecard.documents:
+        text = texts.get(each.id, MarkedText(each.id, "", ()))  # none where texts are redacted
+        marks = tuple((mark.start, mark.end, mark.outcome, mark.category) for mark in text.marks)
+        rows.append(ParagraphRow(each.id, each.status, _numbers(each.counts), text.text, marks))
+    return tuple(rows)
 
 
 def _numbers(counts: Counts) -> Numbers:

@@ -51,7 +51,7 @@ def judged_document(result: Result, *, eval_id: str, metadata: Metadata) -> Judg
         metrics=dict(card.metrics),
         totals=field_row(card.counts),
         by_attribute={each.attribute: field_row(each.counts) for each in card.fields},
-        cases=tuple(_case(each, details[each.id]) for each in card.documents),
+        cases=tuple(_case(each, details.get(each.id, ())) for each in card.documents),
         problems=tuple(ProblemRow(*each) for each in card.findings),
         metadata=metadata,
     )

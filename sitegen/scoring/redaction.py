@@ -1,0 +1,137 @@
+"""Values that a site must not show, taken out of a result before anything else sees it; numbers stay what they are.
+
+Whoever names a field means it wherever it stands, so a glob hides more rather than less: what fits it whole, what ends
+as it does, and everything below. Texts whose paths are not known, the labels of list items and what other kinds than
+``fields`` show of an output as a whole, are left out altogether.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from sitegen.errors import ConfigurationError
+from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Result
+from sitegen.model.values import REDACTED, Value
+from sitegen.scoring.paths import PathError, Step, parse, pattern
+from sitegen.text.values import as_text
+
+_KNOWN: Final = 20_000
+"""Paths whose answer is remembered: those of an output are untrusted, and there may be any number of them."""
+_SHORTEST: Final = 3
+"""Characters of a value that is looked for in messages; shorter ones stand there by chance."""
+
+
+class Redaction:
+    """What the globs of one eval hide."""
+
+    def __init__(self, globs: tuple[str, ...]) -> None:
+        """Raises ConfigurationError if one is no field path."""
+        try:
+            self._patterns = tuple(map(pattern, globs))
+        except PathError as error:
+            raise ConfigurationError(
+                f"In redact: {error}.", fix="Write a path such as 'customer.name' or 'people[*].phone'."
+            ) from error
+        self._indexed = any(each.indexed for each in self._patterns)
+        self._hidden: dict[str, bool] = {}
+
+    def applied(self, result: Result, *, kind: str) -> Result:
+        """The result without what must not be shown."""
+        judgements = tuple(map(self._judgement, result.judgements))
+        pairs = zip(result.judgements, judgements, strict=True)
+        values = {text for old, new in pairs if old is not new for text in _texts(old)}
+        card = result.scorecard
+        return result._replace(
+            scorecard=card._replace(findings=tuple(_without(finding, values) for finding in card.findings)),
+            judgements=judgements,
+            panels=_fields_panels(result.panels) if kind == "fields" else _other_panels(result.panels),
+            data=type(result.data)() if isinstance(result.data, dict | list) else None,
+        )
+
+    def _judgement(self, judgement: Judgement) -> Judgement:
+        if self._hides_field(judgement):
+            expected, actual = (None if side is None else REDACTED for side in (judgement.expected, judgement.actual))
+            return judgement._replace(expected=expected, actual=actual)
+        if not isinstance(judgement.expected, dict | list) and not isinstance(judgement.actual, dict | list):
+            return judgement
+        steps = parse(judgement.path)
+        return judgement._replace(
+            expected=self._cleaned(judgement.expected, steps), actual=self._cleaned(judgement.actual, steps)
+        )
+
+    def _hides_field(self, judgement: Judgement) -> bool:
+        key = judgement.path if self._indexed else judgement.attribute
+        hidden = self._hidden.get(key)
+        if hidden is None:
+            try:
+                hidden = self._hides(parse(key))
+            except PathError:  # names of other kinds need not be paths: what cannot be told is hidden
+                hidden = True
+            if len(self._hidden) >= _KNOWN:
+                self._hidden.clear()
+            self._hidden[key] = hidden
+        return hidden
+
+    def _hides(self, steps: tuple[Step, ...]) -> bool:
+        return any(
+            each.matches(steps[:length]) or each.matches_end(steps[:length])
+            for length in range(1, len(steps) + 1)
+            for each in self._patterns
+        )
+
+    def _cleaned(self, value: Value, steps: tuple[Step, ...]) -> Value:
+        """A value given where another was expected may hold fields that are hidden."""
+        if isinstance(value, dict):
+            return {key: self._below(each, (*steps, key)) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._below(each, (*steps, index)) for index, each in enumerate(value)]
+        return value
+
+    def _below(self, value: Value, steps: tuple[Step, ...]) -> Value:
+        return REDACTED if self._hides(steps) else self._cleaned(value, steps)
+
+
+@lru_cache(maxsize=64)
+def redaction(globs: tuple[str, ...]) -> Redaction | None:
+    """What globs hide; None if there are none. Raises ConfigurationError if one is no field path."""
+    return Redaction(globs) if globs else None
+
+
+def _fields_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
+    return tuple(
+        panel._replace(rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows))
+        if isinstance(panel, AlignmentPanel)
+        else panel
+        for panel in panels
+    )
+
+
+def _other_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
+    notes = tuple(panel for panel in panels if isinstance(panel, NotePanel))
+    left_out = len(panels) - len(notes)
+    return (*notes, NotePanel("note", "Texts of this eval are redacted.")) if left_out else notes
+
+
+def _texts(judgement: Judgement) -> Iterator[str]:
+    """Every scalar of a judgement as messages quote it."""
+    values = [judgement.expected, judgement.actual]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+        elif value is not None and len(text := as_text(value)) >= _SHORTEST:
+            yield text
+
+
+def _without(finding: Finding, values: set[str]) -> Finding:
+    what, fix = finding.what, finding.fix
+    for text in sorted((text for text in values if text in what or text in fix), key=len, reverse=True):
+        what, fix = what.replace(text, REDACTED.literal), fix.replace(text, REDACTED.literal)
+    return finding._replace(what=what, fix=fix)

@@ -1,0 +1,197 @@
+"""Redaction: no file of a site holds a value of a hidden field, and every number is what it was."""
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import ConfigurationError
+from sitegen.model.outcomes import Judgement
+from sitegen.model.values import REDACTED, Value
+from sitegen.project import Options
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.redaction import Redaction, redaction
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stages.series import read_series
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content, differences, run
+
+SECRETS = ("Quillfeather", "Thistlewood", "555-0188", "Umberwick", "Brackenfold")
+"""Texts that stand in hidden fields alone, in the ground truth or in outputs."""
+
+
+def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
+    """What is left of one actual value at each path."""
+    judged = tuple(
+        Judgement("d", path, re.sub(r"\[\d+\]", "[]", path), "wrong_value", "x", value)
+        for path, value in result_of.items()
+    )
+    inputs = Inputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
+    result = FieldsScorer().score(inputs)._replace(judgements=judged)
+    return [each.actual for each in Redaction(globs).applied(result, kind="fields").judgements]
+
+
+@pytest.mark.parametrize(
+    ("glob", "shown"),
+    [
+        ("name", ["kind"]),
+        ("people[*].name", ["name", "kind", "people[0].home.name"]),
+        ("people[1].name", ["name", "kind", "people[0].name", "people[0].home.name"]),
+        ("people.*", ["name", "kind"]),
+        ("people", ["name", "kind"]),
+        ("kind", ["name", "people[0].name", "people[1].name", "people[0].home.name"]),
+        ("*", []),
+    ],
+)
+def test_a_glob_hides_what_it_fits_what_ends_like_it_and_what_is_below(glob, shown):
+    paths = ["name", "kind", "people[0].name", "people[1].name", "people[0].home.name"]
+    left = hidden({path: path for path in paths}, glob)
+    assert [value for value in left if value is not REDACTED] == shown
+    assert [value for value in left if value not in shown] == [REDACTED] * (len(paths) - len(shown))
+
+
+def test_what_is_hidden_inside_a_value_of_another_shape_is_taken_out_of_it():
+    value: Value = {"name": "Ann", "age": Decimal(3), "pets": [{"name": "Rex", "kind": "dog"}]}
+    assert hidden({"person": value}, "name") == [
+        {"name": REDACTED, "age": Decimal(3), "pets": [{"name": REDACTED, "kind": "dog"}]}
+    ]
+
+
+def test_nothing_stays_nothing():
+    judged = Judgement("d", "name", "name", "omission", "Ann", None)
+    inputs = Inputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
+    result = FieldsScorer().score(inputs)._replace(judgements=(judged,))
+    (found,) = Redaction(("name",)).applied(result, kind="fields").judgements
+    assert (found.expected, found.actual, found.outcome) == (REDACTED, None, "omission")
+
+
+def test_what_is_no_field_path_is_an_error_that_says_so():
+    with pytest.raises(ConfigurationError, match=r"In redact: 'a\[b' is no field path"):
+        redaction(("a[b",))
+    assert redaction(()) is None
+
+
+def document(name: str, phone: str, colour: str, *, again: str = "") -> str:
+    people = [{"name": name, "phone": phone, "colour": colour}, {"name": "Lowmere", "colour": "red"}]
+    return json.dumps({"owner": {"name": name, "note": again or "none"}, "people": people})
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    """A field is right, wrong, missing, extra, quoted in a message, and moved to a suspect label."""
+    repo = GitRepo(tmp_path / "project")
+    truth = document("Quillfeather", "555-0188", "green")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": truth})
+    for number in range(5):
+        wrong = document("Umberwick", "Brackenfold", f"blue {number}")
+        repo.commit({"evals/a/extracted.json": wrong, "CLAUDE.md": f"# Rules {number}\n"}, message=f"Try {number}")
+    more = json.loads(document("Quillfeather", "Thistlewood", "green"))
+    more["people"].append({"name": "Brackenfold", "phone": "Umberwick", "colour": "grey"})
+    more["owner"] = "Thistlewood"
+    repo.commit({"evals/a/extracted.json": json.dumps(more)}, message="Try once more")
+    repo.commit({"evals/a/ground_truth.json": truth.replace("green", "teal")}, message="Correct the truth")
+    repo.checkout()
+    return repo
+
+
+GLOBS = 'redact = ["name", "phone", "owner"]\n'
+
+
+def test_no_file_of_a_site_holds_a_hidden_value(project, tmp_path):
+    (project.path / "sitegen.toml").write_text(GLOBS)
+    build_site(project.path, tmp_path / "out", allow_shallow=True)
+    files = content(tmp_path / "out")
+    assert [(name, secret) for name, text in files.items() for secret in SECRETS if secret.encode() in text] == []
+    assert any(b"redacted" in text for text in files.values())
+    assert any(b"blue 4" in text for text in files.values())
+
+
+def test_without_redaction_every_one_of_them_is_shown(project, tmp_path):
+    build_site(project.path, tmp_path / "out")
+    whole = b"".join(content(tmp_path / "out").values())
+    assert [secret for secret in SECRETS if secret.encode() not in whole] == []
+
+
+def test_numbers_stay_what_they_are(project, tmp_path):
+    numbers = []
+    for name, globs in (("shown", ""), ("hidden", GLOBS)):
+        (project.path / "sitegen.toml").write_text(globs)
+        build_site(project.path, tmp_path / name)
+        numbers.append((tmp_path / name / "data/evals/a.csv").read_text())
+    assert numbers[0] == numbers[1]
+
+
+def test_what_the_memo_kept_from_before_is_not_shown_again(project, tmp_path):
+    out, cold = tmp_path / "out", tmp_path / "cold"
+    build_site(project.path, out)
+    (project.path / "sitegen.toml").write_text(GLOBS)
+    build_site(project.path, out)
+    build_site(project.path, cold)
+    assert differences(out, cold) == []
+    project.commit({"evals/a/extracted.json": document("Umberwick", "1", "blue")}, message="Once more")
+    build_site(project.path, out)
+    build_site(project.path, tmp_path / "colder")
+    assert differences(out, tmp_path / "colder") == []
+
+
+def test_the_manifest_hides_fields_of_one_eval(project, tmp_path):
+    other = {"evals/b/ground_truth.json": '{"name": "Quillfeather"}', "evals/b/extracted.json": '{"name": "Other"}'}
+    manifest = "evals:\n  a:\n    redact: [name, phone, owner]\n"
+    project.commit({**other, "evals/manifest.yaml": manifest}, message="Another eval")
+    build_site(project.path, tmp_path / "out")
+    shown = {name for name, text in content(tmp_path / "out").items() if b"Quillfeather" in text}
+    assert shown
+    assert {name.split("/")[1] for name in shown if name.startswith("evals/")} == {"b"}
+
+
+def test_a_glob_that_is_no_path_ends_a_build_with_2_before_anything_is_written(project):
+    (project.path / "sitegen.toml").write_text('redact = ["a[b"]\n')
+    done = run("build", project.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "In redact: 'a[b' is no field path" in done.stderr
+
+
+def test_labels_that_agree_on_a_hidden_value_are_not_suspected(project):
+    suspects = read_series(Options(project.path, cache=project.path / "memo"), "a")
+    assert any(cell.attribute == "people[].name" for cell in suspects.cells.cells)
+    (project.path / "sitegen.toml").write_text(GLOBS)
+    hidden_series = read_series(Options(project.path, cache=project.path / "memo"), "a")
+    runs = {
+        text
+        for cell in hidden_series.cells.cells
+        if cell.attribute in ("people[].name", "people[].phone")
+        for each in cell.runs
+        for text in (each.expected, each.actual)
+    }
+    assert runs == {"", "redacted"}
+
+
+OTHERS = {
+    "evals/manifest.yaml": "evals: {r: {}, h: {}, j: {kind: judged}}\n",
+    "evals/r/test_cases.json": '[{"id": "one", "input": "Quillfeather?", "expected": "Thistlewood"}]',
+    "evals/r/responses.json": '[{"case_id": "one", "output": "Umberwick", "quality": 3}]',
+    "evals/h/gold-standard.json": json.dumps(
+        {"chunks": [{"paragraphs": [{"id": "p-1", "text": "Quillfeather.", "highlights": {"terms": ["Umberwick"]}}]}]}
+    ),
+    "evals/h/raw-llm-run.json": json.dumps(
+        {"chunks": [{"paragraphs": [{"id": "p-1", "highlights": {"terms": ["Thistlewood"]}}]}]}
+    ),
+    "evals/j/results.jsonl": json.dumps(
+        {"id": "one", "score": 0.5, "reasoning": "Quillfeather", "misses": ["who: Umberwick"], "hits": ["Thistlewood"]}
+    ),
+}
+
+
+def test_texts_of_other_kinds_are_left_out_whole(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", **OTHERS})
+    repo.checkout()
+    build_site(repo.path, tmp_path / "shown")
+    (repo.path / "sitegen.toml").write_text('redact = ["*"]\n')
+    build_site(repo.path, tmp_path / "hidden")
+    shown, left = (b"".join(content(tmp_path / name).values()) for name in ("shown", "hidden"))
+    assert [secret for secret in SECRETS if secret.encode() in shown] == ["Quillfeather", "Thistlewood", "Umberwick"]
+    assert [secret for secret in SECRETS if secret.encode() in left] == []
+    assert left.count(b"Texts of this eval are redacted.") == 2  # the responses have no panel of texts
