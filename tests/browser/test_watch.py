@@ -1,0 +1,164 @@
+"""``sitegen watch`` in a real browser: a file is edited, and the page that shows it follows."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import VIOLATIONS
+from tests.gitrepo import GitRepo
+
+EVAL = "evals/shelves"
+OUTPUT = f"{EVAL}/results/iteration-001/extracted.json"
+REPORT = "evals/shelves/0001-worktree.html"
+PLANTS = [f"plant-{number:02d}" for number in range(40)]
+SOON = 60_000
+"""Milliseconds that a change may take on a busy machine before a test gives it up."""
+
+
+def output(heights: dict[str, int]) -> str:
+    plants = [{"id": plant, "name": plant.title(), "height": heights.get(plant, 7)} for plant in PLANTS]
+    return json.dumps({"plants": plants}, indent=1)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(
+        {
+            "CLAUDE.md": "Measure in centimetres.\n",
+            f"{EVAL}/ground_truth.csv": "id,name,height\n" + "".join(f"{one},{one.title()},7\n" for one in PLANTS),
+            f"{EVAL}/field_mapping.yaml": (
+                "csv_to_json: {name: name, height: height}\ndocuments: {path: plants, key: id}\n"
+            ),
+            OUTPUT: output({}),
+        }
+    )
+    repo.checkout()
+    return repo
+
+
+def put(repo: GitRepo, path: str, text: str) -> None:
+    """Write a file as one change."""
+    new = repo.path.parent / "new"
+    new.write_text(text)
+    new.replace(repo.path / path)
+
+
+@pytest.fixture
+def address(repo: GitRepo) -> Iterator[str]:
+    """Of the project's site, while it is watched."""
+    command = [sys.executable, "-m", "sitegen", "watch", str(repo.path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[0]
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def open_page(open_context: Callable[..., BrowserContext]) -> Iterator[Callable[[str], Page]]:
+    """Opens an address in a low window. A violation of the page's policy fails the test."""
+    opened: list[Page] = []
+
+    def open_(address: str) -> Page:
+        page = open_context(viewport={"width": 1000, "height": 300}).new_page()
+        page.set_default_timeout(SOON)
+        page.add_init_script(VIOLATIONS)
+        page.goto(address)
+        opened.append(page)
+        return page
+
+    yield open_
+    assert [page.evaluate("() => window.__violations") for page in opened] == [[]] * len(opened)
+
+
+def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page(repo, address, open_page):
+    page = open_page(address)
+    first = page.locator("main section").first
+    expect(first).to_contain_text("None in what the site is made from")
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
+    expect(first).to_contain_text("10 broken", timeout=SOON)
+    expect(first).to_contain_text("all of it from the outputs")
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:3], 8)))
+    expect(first).to_contain_text("3 broken", timeout=SOON)
+    put(repo, OUTPUT, output({}))
+    expect(first).to_contain_text("None in what the site is made from", timeout=SOON)
+
+
+def test_the_page_keeps_its_place_and_its_filters(repo, address, open_page):
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
+    page = open_page(address)
+    expect(page.locator("main section").first).to_contain_text("30 broken", timeout=SOON)
+    page.goto(f"{address}{REPORT}#q=plant-1")
+    rows = page.locator(".disc tbody tr:visible")
+    expect(rows).to_have_count(10)
+    rows.nth(6).scroll_into_view_if_needed()
+    place = page.evaluate("() => scrollY")
+    assert place > 200
+    page.evaluate("() => { window.marked = true; }")
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 9)))
+    page.wait_for_function("() => !window.marked")
+    expect(rows).to_have_count(10)
+    assert page.url == f"{address}{REPORT}#q=plant-1"
+    assert page.get_by_label("Search discrepancies").input_value() == "plant-1"
+    page.wait_for_function("place => scrollY === place", arg=place)
+
+
+def test_a_page_that_did_not_change_is_not_loaded_again(repo, address, open_page):
+    overview, methods = open_page(address), open_page(f"{address}methods.html")
+    methods.evaluate("() => { window.marked = true; }")
+    put(repo, OUTPUT, output({PLANTS[0]: 8}))
+    expect(overview.locator("main section").first).to_contain_text("1 broken", timeout=SOON)
+    put(repo, "sitegen.toml", "titel = 1\n")
+    expect(methods.get_by_role("alert")).to_contain_text("Did you mean 'title'?", timeout=SOON)
+    assert methods.evaluate("() => window.marked")
+
+
+def test_a_wrong_configuration_is_said_on_the_page_until_it_is_mended(repo, address, open_page):
+    page = open_page(address)
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("project")
+    put(repo, "sitegen.toml", 'titel = "<b>Plants</b>"\n')
+    banner = page.get_by_role("alert")
+    expect(banner).to_have_text(
+        "The key 'titel' is not known.\n  at: sitegen.toml:1\n  do: Did you mean 'title'?", timeout=SOON
+    )
+    expect(heading).to_have_text("project")
+    page.reload()
+    expect(banner).to_contain_text("Did you mean 'title'?")
+    put(repo, "sitegen.toml", 'title = "<b>Plants</b>"\n')
+    expect(heading).to_have_text("<b>Plants</b>", timeout=SOON)
+    expect(banner).to_have_count(0)
+
+
+def test_a_page_that_comes_only_later_is_shown_when_it_is_there(repo, address, open_page):
+    page = open_page(f"{address}{REPORT}")
+    expect(page.get_by_role("heading", level=1)).not_to_contain_text("iteration-001")
+    put(repo, OUTPUT, output({PLANTS[0]: 8}))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("iteration-001", timeout=SOON)
+
+
+def test_a_commit_of_the_edit_makes_it_history(repo, address, open_page):
+    page = open_page(address)
+    put(repo, OUTPUT, output({PLANTS[0]: 8}))
+    first = page.locator("main section").first
+    expect(first).to_contain_text("1 broken", timeout=SOON)
+    repo.commit({OUTPUT: output({PLANTS[0]: 8})}, message="Measure again")
+    expect(first).to_contain_text("None in what the site is made from", timeout=SOON)
+    expect(page.locator(".head")).to_contain_text("Measure again")
+
+
+def test_when_the_watch_ends_the_page_says_so(repo, open_page):
+    command = [sys.executable, "-m", "sitegen", "watch", str(repo.path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        page = open_page(process.stdout.readline().split()[0])
+        process.kill()
+        expect(page.get_by_role("alert")).to_have_text(re.compile("does not answer any more"), timeout=SOON)
