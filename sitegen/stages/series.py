@@ -47,7 +47,7 @@ class Opened(NamedTuple):
 
     def series(self, history: EvalHistory) -> Series:
         """Score what the memo does not know, and follow every cell."""
-        cards, cells = _scored(self.timeline.shop, self.memo, history)
+        cards, cells = _scored(self.timeline.shop_for(history.id), self.memo, history)
         edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
         told = Told(history.snapshots, edits, made_with, by.metrics, by.over)
