@@ -16,6 +16,7 @@ from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
 from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section, Since
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.tallies import errors
 from sitegen.render.cells import text as _text
 from sitegen.render.cells import value as _value
@@ -112,9 +113,14 @@ def _section(one: Section, wrong: int, longest: int) -> str:
     )
 
 
-def fields(scores: Iterable[FieldScore]) -> Markup:
-    """By-field numbers of a report: F1, precision, recall, counts, errors by type."""
-    return Markup("".join([f"<tr><td>{_text(attribute)}{_numbers(counts)}" for attribute, counts in scores]))
+def fields(scores: Iterable[FieldScore], eval_id: str) -> Markup:
+    """By-field numbers of a report: the field's page, F1, precision, recall, counts, errors by type."""
+    return Markup(
+        "".join(
+            f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{_numbers(counts)}"
+            for attribute, counts in scores
+        )
+    )
 
 
 def documents(scores: Iterable[DocumentScore]) -> Markup:

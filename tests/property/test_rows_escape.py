@@ -11,6 +11,7 @@ from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.pages import links
 from sitegen.pages.changes import Change
 from sitegen.pages.heat import FieldRow, HeatMap
 from sitegen.pages.labels import ERROR_LABELS
@@ -103,10 +104,11 @@ def test_only_types_with_errors_get_a_button_and_all_get_a_count(changes: tuple[
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
 def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[FieldScore]) -> None:
-    read = _Reader(rows.fields(scores))
-    assert read.tags <= {"table", "tr", "td", "span"}
+    read = _Reader(rows.fields(scores, "e"))
+    assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert all(_clean(one.attribute) in read.text for one in scores)
-    assert set(read.attributes) <= {"class", "title"}
+    assert set(read.attributes) <= {"class", "title", "href"}
+    assert read.attributes.get("href", []) == [links.field("e", one.attribute)[len("evals/e/") :] for one in scores]
 
 
 @given(st.lists(st.builds(DocumentScore, TEXTS, st.sampled_from(["scored", "unreadable"]), COUNTS), max_size=3))

@@ -255,3 +255,13 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "<script>alert" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 6
+
+
+@pytest.mark.parametrize(("status", "said"), [("scored", False), ("unreadable", True)])
+def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
+    before, after = _points()
+    series, result = sample.series(6), sample.result([CITY])
+    before = before._replace(scorecard=before.scorecard._replace(status=status))
+    page = report_page(series.info, series.specs, after, before, result, sample.past(series, 5), 50)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert ("The output of iteration-005 cannot be read," in html) is said

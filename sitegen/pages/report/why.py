@@ -11,6 +11,7 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
+from sitegen.model.scorecards import Status
 from sitegen.model.series import EvalInfo, Point
 from sitegen.pages.changes import Change, changes
 
@@ -33,6 +34,8 @@ class Why(NamedTuple):
     """None if the output is the same: what ground truth and rules did is certain, and says nothing of instructions."""
     noise: Noise | None
     """What repeats had told by then."""
+    before: Status
+    """Of the point before: much of a change from or to an output that cannot be read is only that."""
     differ: tuple[Role, ...]
     """What a number is made from that is not the same."""
 
@@ -68,5 +71,6 @@ def why(
         if "outputs" in differ
         else None,
         noise,
+        before.scorecard.status,
         differ,
     )
