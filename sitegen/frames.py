@@ -1,4 +1,4 @@
-"""Histories and judgements as tables of pandas, its only home.
+"""Histories, judgements and exports as tables of pandas, its only home.
 
 An undefined number is missing, which pandas writes NaN. Values of an output or of the ground truth stay as they were
 read, numbers with a fraction as Decimals.
@@ -7,6 +7,7 @@ read, numbers with a fraction as Decimals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.model.metrics import Counts
@@ -74,6 +75,16 @@ def judgements(found: Iterable[Judgement]) -> DataFrame:
         for one in found
     ]
     return _table(rows, Judgement._fields, texts=texts)
+
+
+def to_parquet(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[object, ...]], file: Path) -> None:
+    """Write rows as a Parquet file. ``columns``: (name, ``text|integer|real|boolean``); any cell may be undefined."""
+    import pandas
+
+    kinds = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
+    table = pandas.DataFrame(rows, columns=[name for name, _ in columns], dtype=object)
+    table = table.astype({name: kinds[kind] for name, kind in columns})
+    table.to_parquet(file, engine="pyarrow", index=False)
 
 
 def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:

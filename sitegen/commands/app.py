@@ -23,6 +23,7 @@ Cache = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads the annotation at run time
     typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
 ]
+ExportFormat = Literal["csv", "json", "parquet", "sqlite"]
 PlotFormat = Literal["png", "svg"]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
 
@@ -282,9 +283,9 @@ def code_judge(
 
 @app.command()
 def init(repo: Repo = Path()) -> None:
-    """Write a manifest, a mapping, a verifier's instructions and a Pages workflow.
+    """Write a manifest, a mapping and a Pages workflow.
 
-    Only where there are none yet.
+    And a verifier with its instructions; only where there are none yet.
     """
     from sitegen.commands.init import init as command
 
@@ -303,6 +304,28 @@ def extract(
     from sitegen.commands.extract import extract as command
 
     command(log, out, run_id)
+
+
+@app.command()
+def export(
+    format_: Annotated[ExportFormat, typer.Option("--format", help="parquet needs the extra 'parquet'.")],
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation at run time
+        typer.Option("--out", "-o", metavar="PATH", help="Default: export/, export.json or export.sqlite."),
+    ] = None,
+    evals: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--eval", metavar="EVAL", help="This eval, one or more. Default: all."),
+    ] = None,
+    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Write all scores and outcomes of history as tables."""
+    from sitegen.commands.export import export as command
+    from sitegen.project import Options
+
+    command(Options(repo=repo, rev=rev, cache=cache), format_, out, tuple(dict.fromkeys(evals or [])))
 
 
 @app.command()

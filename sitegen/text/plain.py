@@ -8,6 +8,9 @@ from typing import Final
 LONGEST_LINE: Final = 4_000
 """Characters of a line that a page shows."""
 
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
@@ -37,6 +40,18 @@ def line(text: str, longest: int = LONGEST_LINE) -> str:
 def encodable(text: str) -> str:
     """The text as it can be written in UTF-8: bytes of a name that are no text are spelled out."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def spreadsheet_safe(value: str | float | None) -> str:
+    """A value as a cell of CSV: empty if undefined, truth as ``true`` and ``false``, numbers in full.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return repr(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _picture(match: re.Match[str]) -> str:

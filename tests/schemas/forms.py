@@ -10,6 +10,8 @@ from sitegen import schemas
 from sitegen.comparing.document import SCHEMA as COMPARISON
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.config import EvalConfig, SiteConfig
+from sitegen.exporting.tables import SCHEMA as EXPORT
+from sitegen.exporting.tables import TABLES
 from sitegen.scoring import results_file
 from sitegen.scoring.highlights import document as highlights
 from sitegen.scoring.judged import document as judged
@@ -32,6 +34,7 @@ WRITTEN: dict[str, tuple[str, type]] = {
 def generated() -> dict[str, bytes]:
     """Every schema that follows from dataclasses, by the name of its file."""
     made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
+    made["export"] = _export()
     made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
     return {f"{name}.schema.json": _bytes(name, made[name]) for name in made}
 
@@ -40,6 +43,20 @@ def _written(form: str, model: type) -> Described:
     schema, parts = describe(model, written=True)
     properties = {name: {"const": form} if name == "schema" else shape for name, shape in schema["properties"].items()}
     return Described({**schema, "properties": properties}, parts)
+
+
+def _export() -> Described:
+    """The tables of an export as lists of objects."""
+    types = {"text": "string", "integer": "integer", "real": "number", "boolean": "boolean"}
+    tables = {}
+    for table in TABLES:
+        kinds = {each.name: [types[each.type], "null"] if each.optional else types[each.type] for each in table.columns}
+        properties = {name: {"type": kind} for name, kind in kinds.items()}
+        row = {"type": "object", "properties": properties, "required": list(properties)}
+        tables[table.name] = {"type": "array", "description": f"Key: {', '.join(table.key)}.", "items": row}
+    listed = {"type": "object", "properties": tables, "required": list(tables)}
+    whole = {"schema": {"const": EXPORT}, "tables": listed}
+    return Described({"type": "object", "properties": whole, "required": list(whole)}, {})
 
 
 def _config() -> Described:

@@ -22,7 +22,7 @@ COMMANDS = [
     "judge",
     "code-judge",
 ]
-COMMANDS += ["init", "extract", "schema", "demo"]
+COMMANDS += ["init", "extract", "export", "schema", "demo"]
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])

@@ -111,6 +111,12 @@ def test_what_compare_writes_fits_its_schema(golden, tmp_path, sides):
     assert complaints("comparison", json.loads((tmp_path / "comparison_results.json").read_bytes())) == []
 
 
+def test_an_export_fits_its_schema(golden, tmp_path):
+    arguments = ["--format", "json", "-o", tmp_path / "x.json", "--cache", tmp_path / "memo"]
+    assert run("export", *arguments, cwd=golden).returncode == 0
+    assert complaints("export", json.loads((tmp_path / "x.json").read_bytes())) == []
+
+
 def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_read(demo):
     for root in (ROOT, demo):
         manifest = yaml.safe_load((root / "evals" / "manifest.yaml").read_bytes())

@@ -1,0 +1,151 @@
+"""Tables into files. A file is whole or not there: it is written beside its place, and moved there."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from sitegen.errors import ConfigurationError
+from sitegen.exporting.rows import Batch
+from sitegen.exporting.tables import SCHEMA, TABLES, Column, Row, Table
+from sitegen.text.plain import spreadsheet_safe
+
+Format: TypeAlias = Literal["csv", "json", "parquet", "sqlite"]
+
+PLACES: Final[dict[Format, str]] = {
+    "csv": "export",
+    "json": "export.json",
+    "parquet": "export",
+    "sqlite": "export.sqlite",
+}
+"""Where each goes if nothing else is said: a folder with a file a table, or one file."""
+
+_SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER"}
+
+
+def check(format: Format) -> None:
+    """Raise ConfigurationError if a format needs what is not installed: before the work, not after it."""
+    from importlib.util import find_spec
+
+    if format == "parquet" and find_spec("pyarrow") is None:
+        raise ConfigurationError(
+            "Parquet needs pyarrow, which is not installed.",
+            fix="pip install 'sitegen-evals[parquet]', or choose --format csv, json or sqlite.",
+        )
+
+
+def write(format: Format, place: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+    """Write every table; the files that came of it. What stands at the place under the same names is replaced."""
+    return _WRITERS[format](place, found)
+
+
+def _csv(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+    """One file a table, with a line of names; undefined is empty, and true is true."""
+    rows = _gathered(found)
+    return tuple(_csv_file(folder / f"{table.name}.csv", table, rows[table.name]) for table in TABLES)
+
+
+def _csv_file(file: Path, table: Table, rows: Iterable[Row]) -> Path:
+    with _beside(file) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(column.name for column in table.columns)
+        writer.writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
+    return file
+
+
+def _json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+    """One object: name of a table -> its rows as objects."""
+    import msgspec
+
+    rows = _gathered(found)
+    tables = {table.name: [dict(zip(_names(table), row, strict=True)) for row in rows[table.name]] for table in TABLES}
+    with _beside(file) as temporary:
+        temporary.write_bytes(msgspec.json.encode({"schema": SCHEMA, "tables": tables}) + b"\n")
+    return (file,)
+
+
+def _parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+    """One file a table."""
+    from sitegen import frames
+
+    rows = _gathered(found)
+    files = []
+    for table in TABLES:
+        file = folder / f"{table.name}.parquet"
+        with _beside(file) as temporary:
+            frames.to_parquet([(column.name, column.type) for column in table.columns], rows[table.name], temporary)
+        files.append(file)
+    return tuple(files)
+
+
+def _sqlite(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+    """One database with keys, foreign keys and declared types."""
+    inserts = {table.name: f"INSERT INTO {table.name} VALUES ({_marks(table)})" for table in TABLES}
+    with _beside(file) as temporary, closing(sqlite3.connect(temporary)) as database:
+        database.execute("PRAGMA journal_mode = OFF")
+        database.execute("PRAGMA foreign_keys = ON")
+        for table in TABLES:
+            database.execute(_created(table))
+        for name, rows in found:
+            database.executemany(inserts[name], rows)
+        database.commit()
+    return (file,)
+
+
+def _created(table: Table) -> str:
+    parts = [_declared(column) for column in table.columns]
+    parts.append(f"PRIMARY KEY ({', '.join(table.key)})")
+    parts += [
+        f"FOREIGN KEY ({', '.join(each.columns)}) REFERENCES {each.table} ({', '.join(each.key)})"
+        for each in table.references
+    ]
+    lines = ",\n  ".join(parts)
+    return f"CREATE TABLE {table.name} (\n  {lines}\n) WITHOUT ROWID"
+
+
+def _declared(column: Column) -> str:
+    needed = "" if column.optional else " NOT NULL"
+    checked = f" CHECK ({column.name} IN (0, 1))" if column.type == "boolean" else ""
+    return f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}"
+
+
+def _marks(table: Table) -> str:
+    return ", ".join("?" for _ in table.columns)
+
+
+def _names(table: Table) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns)
+
+
+def _gathered(found: Iterable[Batch]) -> dict[str, list[Row]]:
+    """All rows of each table."""
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for name, batch in found:
+        rows[name].extend(batch)
+    return rows
+
+
+@contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    """A name for a file while it is not whole; moved to its place at the end, or removed if there is no good one."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        yield temporary
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+_WRITERS: Final[dict[Format, Callable[[Path, Iterable[Batch]], tuple[Path, ...]]]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+    "sqlite": _sqlite,
+}

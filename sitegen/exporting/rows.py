@@ -1,0 +1,165 @@
+"""The rows of an export, series by series, so that only one is held at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+from sitegen import __version__
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.exporting.tables import SCHEMA, Cell, Row
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import Counts
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.series import Point, Series
+from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.pages import links
+from sitegen.text.plain import encodable
+
+Batch: TypeAlias = tuple[str, Iterable[Row]]
+"""Name of a table, and some of its rows."""
+
+_EditKey: TypeAlias = tuple[str, str]
+_EditNumbers: TypeAlias = Mapping[_EditKey, int]
+
+
+class Exported(NamedTuple):
+    """What is exported."""
+
+    head: str
+    """Id of the newest commit."""
+    instructions: tuple[InstructionHistory, ...]
+    series: Iterable[Series]
+
+
+def batches(exported: Exported) -> Iterator[Batch]:
+    """Every row of every table, rows after those that they refer to."""
+    edits = sorted(
+        (edit for file in exported.instructions for edit in file.edits),
+        key=lambda edit: (edit.commit.position, edit.path, edit.status),
+    )
+    about = {"schema": SCHEMA, "sitegen": __version__, "head": exported.head}
+    yield "about", about.items()
+    yield "instructions", (_edit(number, edit) for number, edit in enumerate(edits))
+    numbers = {_key(edit): number for number, edit in enumerate(edits)}
+    for series in exported.series:
+        yield from _of_series(series, numbers)
+
+
+def _of_series(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
+    info, points = series.info, tuple(enumerate(series.points))
+    about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
+    yield "evals", [_texts(about)]
+    yield "points", (_point(info.id, index, point) for index, point in points)
+    yield "scores", (row for index, point in points for row in _scores(series, index, point))
+    yield (
+        "fields",
+        (
+            _texts((info.id, index, field.attribute, *_counts(field.counts)))
+            for index, point in points
+            for field in point.scorecard.fields
+        ),
+    )
+    yield "cells", _cells(series)
+    yield (
+        "point_edits",
+        (
+            (encodable(info.id), index, number)
+            for index, point in points
+            for number in sorted({numbers[_key(edit)] for edit in point.edits})
+        ),
+    )
+
+
+def _edit(number: int, edit: Edit) -> Row:
+    old, new = edit.old, edit.new
+    return _texts(
+        (
+            number,
+            edit.path,
+            edit.status,
+            old and old.path,
+            old and old.oid,
+            new and new.oid,
+            *_commit(edit.commit),
+        )
+    )
+
+
+def _key(edit: Edit) -> _EditKey:
+    return edit.path, edit.commit.sha
+
+
+def _commit(commit: Commit) -> Row:
+    return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
+
+
+def _point(eval_id: str, index: int, point: Point) -> Row:
+    at, card = point.snapshot, point.scorecard
+    return _texts(
+        (
+            eval_id,
+            index,
+            at.iteration,
+            at.label,
+            *_commit(at.commit),
+            at.recorded_at,
+            " ".join(at.cause),
+            card.status,
+            point.stale,
+            *_counts(card.counts),
+            links.report(eval_id, at.slug),
+        )
+    )
+
+
+def _scores(series: Series, index: int, point: Point) -> Iterator[Row]:
+    """Every metric of the kind; the interval is the headline's."""
+    deltas = {delta.name: delta for delta in point.delta.metrics} if point.delta else {}
+    for spec in series.specs:
+        delta = deltas.get(spec.name)
+        parts = delta and delta.parts
+        interval = interval_of(point.scorecard, series.info.kind) if spec is series.specs[0] else None
+        yield (
+            encodable(series.info.id),
+            index,
+            spec.name,
+            point.scorecard.metric(spec.name),
+            point.now and point.now.metric(spec.name),
+            delta and delta.change,
+            *(parts or (None, None, None)),
+            interval and interval.low,
+            interval and interval.high,
+        )
+
+
+def _cells(series: Series) -> Iterator[Row]:
+    """A row a run: from its first point to its last."""
+    last = len(series.points) - 1
+    for number, cell in enumerate(series.cells.cells):
+        ends = [*(run.start - 1 for run in cell.runs[1:]), last]
+        for run, end in zip(cell.runs, ends, strict=True):
+            yield _texts(
+                (
+                    series.info.id,
+                    number,
+                    cell.document,
+                    cell.path,
+                    cell.attribute,
+                    cell.extra,
+                    run.start,
+                    end,
+                    run.state,
+                    run.expected or None,
+                    run.actual or None,
+                )
+            )
+
+
+def _counts(counts: Counts) -> tuple[int, ...]:
+    return counts.tp, counts.fp, counts.fn, counts.tn, *(getattr(counts, name) for name in ERROR_TYPES)
+
+
+def _texts(row: Iterable[Cell]) -> Row:
+    """With bytes of names that are no text spelled out."""
+    return tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row)

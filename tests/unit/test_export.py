@@ -1,0 +1,284 @@
+"""``sitegen export``: the tables hold what the series hold, in every format, and other programs can open them."""
+
+import csv
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import sitegen
+from sitegen.errors import ConfigurationError
+from sitegen.exporting.files import check
+from sitegen.exporting.tables import TABLES, Table
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.series import Series
+from sitegen.project import Options
+from sitegen.stages.series import opened
+from tests.gitrepo import GitRepo
+from tests.golden.repository import write
+from tests.sites import run
+
+Rows = list[dict[str, Any]]
+
+KEYWORDS = {"abort", "add", "all", "by", "case", "check", "commit", "from", "group", "index", "key", "order", "then"}
+
+
+class Exports:
+    """A project with evals of every kind, exported in every format."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repo = write(folder / "golden").path
+        self.folder = folder
+        memo = folder / "memo"
+        for format, name in (("sqlite", "x.sqlite"), ("json", "x.json"), ("csv", "csv"), ("parquet", "parquet")):
+            done = run("export", "--format", format, "-o", folder / name, "--repo", self.repo, "--cache", memo)
+            assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        with opened(Options(repo=self.repo, cache=memo)) as project:
+            self.head = project.timeline.head.sha
+            self.edits = [edit for file in project.timeline.instructions for edit in file.edits]
+            self.series = [project.series(history) for history in project.evals]
+
+    def sqlite(self, query: str) -> Rows:
+        with closing(sqlite3.connect(self.folder / "x.sqlite")) as database:
+            database.row_factory = sqlite3.Row
+            return [dict(row) for row in database.execute(query)]
+
+    def json(self) -> dict[str, Rows]:
+        body = json.loads((self.folder / "x.json").read_bytes())
+        assert (list(body), body["schema"]) == (["schema", "tables"], "sitegen/export/1")
+        tables: dict[str, Rows] = body["tables"]
+        return tables
+
+
+@pytest.fixture(scope="module")
+def exports(tmp_path_factory: pytest.TempPathFactory) -> Exports:
+    return Exports(tmp_path_factory.mktemp("export"))
+
+
+def every_point(exports: Exports) -> list[tuple[Series, int]]:
+    return [(series, index) for series in exports.series for index in range(len(series.points))]
+
+
+def counted(counts: Any) -> dict[str, int]:
+    return {name: getattr(counts, name) for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES)}
+
+
+def test_evals_and_points_are_those_of_the_series(exports):
+    tables = exports.json()
+    assert tables["about"] == [
+        {"name": "schema", "value": "sitegen/export/1"},
+        {"name": "sitegen", "value": sitegen.__version__},
+        {"name": "head", "value": exports.head},
+    ]
+    assert tables["evals"] == [
+        {
+            "eval_id": series.info.id,
+            "name": series.info.name,
+            "kind": series.info.kind,
+            "description": series.info.description,
+            "headline": series.specs[0].name,
+            "deleted": False,
+        }
+        for series in exports.series
+    ]
+    assert {row["kind"] for row in tables["evals"]} == {"fields", "highlights", "responses", "judged"}
+    expected = []
+    for series, index in every_point(exports):
+        point = series.points[index]
+        at = point.snapshot
+        expected.append(
+            {
+                "eval_id": series.info.id,
+                "point": index,
+                "iteration": at.iteration,
+                "label": at.label,
+                "commit_id": at.commit.sha,
+                "position": at.commit.position,
+                "committed_at": at.commit.committed_at,
+                "author": at.commit.author,
+                "subject": at.commit.subject,
+                "recorded_at": at.recorded_at,
+                "cause": " ".join(at.cause),
+                "status": point.scorecard.status,
+                "stale": point.stale,
+                **counted(point.scorecard.counts),
+                "report": f"evals/{series.info.id}/{at.slug}.html",
+            }
+        )
+    assert tables["points"] == expected
+
+
+def test_scores_hold_both_clocks_and_parts_that_sum_to_the_change(exports):
+    found = {(row["eval_id"], row["point"], row["metric"]): row for row in exports.json()["scores"]}
+    assert len(found) == sum(len(series.specs) for series, _ in every_point(exports))
+    changes = 0
+    for series, index in every_point(exports):
+        point = series.points[index]
+        for spec in series.specs:
+            row = found[series.info.id, index, spec.name]
+            assert row["score_then"] == point.scorecard.metric(spec.name)
+            assert point.now is not None
+            assert row["score_now"] == point.now.metric(spec.name)
+            parts = [row["by_outputs"], row["by_ground_truth"], row["by_rules"]]
+            if None not in parts:
+                changes += 1
+                assert sum(parts) == pytest.approx(row["change"], abs=1e-12)
+        headline = found[series.info.id, index, series.specs[0].name]
+        if headline["interval_low"] is not None:
+            assert headline["interval_low"] <= headline["score_then"] <= headline["interval_high"]
+    assert changes > 20
+
+
+def test_fields_are_those_of_the_scorecards(exports):
+    assert exports.json()["fields"] == [
+        {"eval_id": series.info.id, "point": index, "attribute": field.attribute, **counted(field.counts)}
+        for series, index in every_point(exports)
+        for field in series.points[index].scorecard.fields
+    ]
+
+
+def test_cells_say_for_every_point_what_each_cell_was(exports):
+    told: dict[tuple[str, int, int], tuple[Any, ...]] = {}
+    names = {}
+    for row in exports.json()["cells"]:
+        names[row["eval_id"], row["cell"]] = (row["document"], row["path"], row["attribute"], row["extra"])
+        for index in range(row["from_point"], row["to_point"] + 1):
+            key = (row["eval_id"], row["cell"], index)
+            assert key not in told
+            told[key] = (row["state"], row["expected"] or "", row["actual"] or "")
+    wanted = {}
+    for series, index in every_point(exports):
+        for number, cell in enumerate(series.cells.cells):
+            assert names[series.info.id, number] == (cell.document, cell.path, cell.attribute, cell.extra)
+            if run := cell.at(index):
+                wanted[series.info.id, number, index] = (run.state, run.expected, run.actual)
+    assert told == wanted
+
+
+def test_instructions_are_all_edits_and_points_name_those_before_them(exports):
+    tables = exports.json()
+    rows = {row["edit"]: row for row in tables["instructions"]}
+    assert sorted((row["commit_id"], row["path"], row["status"]) for row in rows.values()) == sorted(
+        (edit.commit.sha, edit.path, edit.status) for edit in exports.edits
+    )
+    told: dict[tuple[str, int], set[tuple[str, str]]] = {}
+    for row in tables["point_edits"]:
+        edit = rows[row["edit"]]
+        told.setdefault((row["eval_id"], row["point"]), set()).add((edit["commit_id"], edit["path"]))
+    assert told == {
+        (series.info.id, index): {(edit.commit.sha, edit.path) for edit in series.points[index].edits}
+        for series, index in every_point(exports)
+        if series.points[index].edits
+    }
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_sqlite_holds_the_same_rows_as_json(exports, table: Table):
+    order = ", ".join(table.key)
+    found = exports.sqlite(f"SELECT * FROM {table.name} ORDER BY {order}")
+    booleans = [column.name for column in table.columns if column.type == "boolean"]
+    found = [row | {name: bool(row[name]) for name in booleans} for row in found]
+    wanted = sorted(exports.json()[table.name], key=lambda row: [row[name] for name in table.key])
+    assert found == wanted
+
+
+def test_sqlite_has_foreign_keys_that_hold(exports):
+    assert exports.sqlite("PRAGMA foreign_key_check") == []
+    listed = {
+        (table.name, row["table"])
+        for table in TABLES
+        for row in exports.sqlite(f"PRAGMA foreign_key_list({table.name})")
+    }
+    assert listed == {(table.name, reference.table) for table in TABLES for reference in table.references}
+    joined = exports.sqlite(
+        "SELECT label, score_then FROM points JOIN scores USING (eval_id, point) JOIN evals USING (eval_id)"
+        " WHERE eval_id = 'orders' AND metric = headline ORDER BY point"
+    )
+    orders = next(series for series in exports.series if series.info.id == "orders")
+    assert joined == [
+        {"label": point.snapshot.label, "score_then": point.scorecard.metric("f1")} for point in orders.points
+    ]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_pandas_reads_the_same_rows_from_parquet_and_csv(exports, table: Table):
+    wanted = exports.json()[table.name]
+    parquet = pandas.read_parquet(exports.folder / "parquet" / f"{table.name}.parquet")
+    assert list(parquet.columns) == [column.name for column in table.columns]
+    assert [defined(row) for row in parquet.to_dict("records")] == wanted
+    kinds = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
+    types = {column.name: kinds[column.type] for column in table.columns}
+    file = exports.folder / "csv" / f"{table.name}.csv"
+    read = pandas.read_csv(file, dtype=types, keep_default_na=False, na_values=[""])
+    empty = {column.name: "" for column in table.columns if column.type == "text" and not column.optional}
+    assert [defined(row) for row in read.fillna(empty).to_dict("records")] == wanted
+
+
+def defined(row: dict[Any, Any]) -> dict[str, Any]:
+    return {str(name): None if value is pandas.NA else value for name, value in row.items()}
+
+
+def test_no_name_of_a_table_or_column_needs_quotes_in_sql():
+    names = {table.name for table in TABLES} | {column.name for table in TABLES for column in table.columns}
+    assert [name for name in names if not name.replace("_", "").isalpha() or name in KEYWORDS] == []
+    assert all(reference.table in [each.name for each in TABLES] for table in TABLES for reference in table.references)
+
+
+def test_one_eval_alone_is_exported_and_an_unknown_one_is_an_error(exports, tmp_path):
+    arguments = ["--repo", exports.repo, "--cache", exports.folder / "memo", "--format", "json"]
+    done = run("export", *arguments, "--eval", "notes", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "wrote export.json\n")
+    body = json.loads((tmp_path / "export.json").read_bytes())
+    assert {row["eval_id"] for row in body["tables"]["points"]} == {"notes"}
+    done = run("export", *arguments, "--eval", "note", "-o", tmp_path / "no.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sitegen: There is no eval 'note'.\n  do: The evals of this project: checks, ")
+    assert not (tmp_path / "no.json").exists()
+
+
+def test_the_same_history_gives_the_same_files(exports, tmp_path):
+    run("export", "--format", "sqlite", "-o", tmp_path / "x.sqlite", "--repo", exports.repo, "--cache", tmp_path / "m")
+    assert (tmp_path / "x.sqlite").read_bytes() == (exports.folder / "x.sqlite").read_bytes()
+
+
+def test_what_git_holds_is_text_and_no_formula(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "Read.\n", "evals/a/ground_truth.json": '{"sum": "=1+1"}'}, message="Begin")
+    output = {"evals/a/extracted.json": '{"sum": "=HYPERLINK(\\"https://example.org\\")"}'}
+    repo.commit(output, message=b"=cmd|' /C calc'!A0", author=b"@SUM(1)\xff")
+    repo.commit({"evals/b/ground_truth.json": '{"sum": 1}'}, message="Add an eval without outputs")
+    for format in ("csv", "sqlite"):
+        done = run("export", "--format", format, "-o", tmp_path / format, "--repo", repo.path)
+        assert done.returncode == 0, done.stderr
+    with open(tmp_path / "csv" / "points.csv", encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["subject"], row["author"], row["stale"]) == ("'=cmd|' /C calc'!A0", "'@SUM(1)�", "false")
+    with closing(sqlite3.connect(tmp_path / "sqlite")) as database:
+        assert database.execute("SELECT subject, author FROM points").fetchall() == [("=cmd|' /C calc'!A0", "@SUM(1)�")]
+        assert database.execute("SELECT eval_id FROM evals ORDER BY 1").fetchall() == [("a",), ("b",)]
+
+
+def test_parquet_without_pyarrow_is_an_error_that_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    check("csv")
+    with pytest.raises(ConfigurationError) as raised:
+        check("parquet")
+    assert raised.value.exit_code == 2
+    assert str(raised.value) == (
+        "Parquet needs pyarrow, which is not installed.\n"
+        "  do: pip install 'sitegen-evals[parquet]', or choose --format csv, json or sqlite."
+    )
+
+
+def test_an_export_that_fails_leaves_what_stood_there(exports, tmp_path):
+    kept = tmp_path / "x.json"
+    kept.write_text("mine", encoding="utf-8")
+    done = run("export", "--format", "json", "-o", kept, "--repo", exports.repo, "--rev", "nowhere")
+    assert done.returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+    assert kept.read_text(encoding="utf-8") == "mine"
