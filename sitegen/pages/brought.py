@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.analysis.attribution import differing
-from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
@@ -47,10 +46,7 @@ def brought(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after:
     if after.delta is None or after.flips is None:
         return None
     fields = _fields(after.flips)
-    higher = specs[0].higher_is_better
-    verdict = None
-    if "outputs" in differing(before.snapshot, after.snapshot):
-        verdict = change_verdict(before.scorecard, after.scorecard, info.kind, after.flips, higher_is_better=higher)
+    verdict = output_verdict(before, after, info.kind, higher_is_better=specs[0].higher_is_better)
     return Brought(
         tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
         changes(specs[:1], info.nouns, before, after)[0],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from sitegen.analysis.attribution import differing
 from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of
 from sitegen.model.flips import Flips, Tally
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Point
 from sitegen.stats.counts import quotient
 from sitegen.stats.detectable import least_change, least_net_flips
 from sitegen.stats.intervals import ROUNDING, Spread, around, ratio_change, share_change
@@ -51,6 +53,21 @@ def change_verdict(
         p_value=movement.p_value,
         detectable=_detectable(after, movement, noise),
         fields=moved_fields(flips),
+    )
+
+
+def output_verdict(
+    before: Point, after: Point, kind: str, *, noise: Noise | None = None, higher_is_better: bool = True
+) -> ChangeVerdict | None:
+    """The same of two points, *after* with the flips since *before*; None if the output is the same.
+
+    What ground truth and rules do to one and the same output is certain: there is no chance in it to be judged.
+    """
+    if "outputs" not in differing(before.snapshot, after.snapshot):
+        return None
+    flips = after.flips or Flips()
+    return change_verdict(
+        before.scorecard, after.scorecard, kind, flips, noise=noise, higher_is_better=higher_is_better
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import Role, differing
-from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.deltas import Overlap
-from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Status
@@ -54,23 +53,13 @@ def why(
         return None
     drawn = specs[:HEADLINES]
     shared = after.delta.overlap
-    differ = differing(before.snapshot, after.snapshot)
     return Why(
         drawn,
         changes(drawn, info.nouns, before, after),
         shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
         (max(0, len(shared.only_before) - NAMED), max(0, len(shared.only_after) - NAMED)),
-        change_verdict(
-            before.scorecard,
-            after.scorecard,
-            info.kind,
-            after.flips or Flips(),
-            noise=noise,
-            higher_is_better=specs[0].higher_is_better,
-        )
-        if "outputs" in differ
-        else None,
+        output_verdict(before, after, info.kind, noise=noise, higher_is_better=specs[0].higher_is_better),
         noise,
         before.scorecard.status,
-        differ,
+        differing(before.snapshot, after.snapshot),
     )
