@@ -133,7 +133,9 @@ def test_the_manifest_of_the_readme_is_understood():
 def test_the_workflow_of_the_readme_fetches_the_whole_history():
     steps = yaml.safe_load(next(block for block in blocks(README, "yaml") if "actions/checkout" in block))
     assert steps[0]["with"] == {"fetch-depth": 0}
-    assert steps[1]["run"] == "pip install sitegen-evals && sitegen build"
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert steps[1]["with"].keys() <= action["inputs"].keys()
+    assert steps[2]["with"]["path"] == action["inputs"]["out"]["default"]
 
 
 def test_make_help_lists_what_the_documents_name():
