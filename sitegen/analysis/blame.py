@@ -81,7 +81,7 @@ class Turn(NamedTuple):
     fates: tuple[tuple[Fate, int], ...]
     """How many cells shared which fate, of those for which something changed."""
     causes: tuple[tuple[Role, int], ...]
-    """How many of the flips it caused; most first. A flip of two causes counts for both."""
+    """How many of these cells it changed; most first. A cell that two of them changed counts for both."""
     wrong: int
     judged: int
     """Cells, from this point until the next turn."""
@@ -157,7 +157,6 @@ def turns(cells: Iterable[CellBlame], points: int) -> tuple[Turn, ...]:
             here, why = fates.setdefault(start, Counter()), causes.setdefault(start, Counter())
             if stretch.fate:
                 here[stretch.fate] += 1
-            if stretch.is_flip:
                 why.update(stretch.causes)
             for totals, counts in ((wrong, stretch.run.is_wrong), (judged, stretch.run.state != "absent")):
                 totals[start] += counts

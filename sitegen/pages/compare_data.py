@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from sitegen.analysis.flips import held_documents
 from sitegen.model.cells import Cell, CellMap, State
+from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Point, Series
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
+from sitegen.text.plain import cut
 
 STATES: Final[tuple[State, ...]] = (
     "correct",
@@ -106,10 +108,12 @@ def _point(series: Series, point: Point) -> dict[str, Any]:
     return {
         "slug": at.slug,
         "label": at.label,
-        "sha": at.commit.sha,
+        "commit": ""
+        if at.commit.sha == WORKTREE
+        else links.up(links.compare(series.info.id)) + links.commit(at.commit.sha),
         "short": at.commit.short,
         "day": at.commit.committed_at[:10],
-        "subject": at.commit.subject[:80],
+        "subject": cut(at.commit.subject, 80),
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": errors_by_type(card.counts),

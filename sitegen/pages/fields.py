@@ -100,7 +100,7 @@ class TurnRow(NamedTuple):
     came: int
     """Errors that appeared, less those that vanished, with their documents or expected items."""
     causes: str
-    """In words: what flipped cells."""
+    """In words: what changed cells that are or were wrong."""
     wrong: int
     judged: int
 

@@ -111,7 +111,7 @@ def test_what_happened_is_summed_up_by_point():
     assert turns(map(blame.of, cells.cells), 4) == (
         Turn(0, (), (), 1, 2),
         Turn(1, (("broken", 1),), (("outputs", 1),), 2, 2),
-        Turn(2, (("appeared", 1), ("fixed", 1), ("still_wrong", 1)), (("ground_truth", 1),), 2, 3),
+        Turn(2, (("appeared", 1), ("fixed", 1), ("still_wrong", 1)), (("ground_truth", 2), ("outputs", 1)), 2, 3),
     )
 
 

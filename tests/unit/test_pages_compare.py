@@ -156,7 +156,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
     assert points[0] == {
         "slug": "0001",
         "label": "iteration-001",
-        "sha": one.points[0].snapshot.commit.sha,
+        "commit": f"../../commits/{one.points[0].snapshot.commit.sha[:12]}.html",
         "short": one.points[0].snapshot.commit.short,
         "day": "2025-01-05",
         "subject": one.points[0].snapshot.commit.subject,

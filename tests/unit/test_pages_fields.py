@@ -107,7 +107,7 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
         more_cells=0,
         never_wrong=1,
         turns=(
-            TurnRow(fifth, 0, 0, 1, 0, "", 1, 2),
+            TurnRow(fifth, 0, 0, 1, 0, "ground truth", 1, 2),
             TurnRow(third, 0, 1, 0, 0, "new output", 1, 2),
             TurnRow(first, 0, 0, 0, 0, "", 0, 1),
         ),

@@ -163,8 +163,10 @@ class Comparison {
 
   side(name, index) {
     const point = this.points[index], line = element("p"), link = element("a", "", point.label);
+    const commit = element(point.commit ? "a" : "span", "sha", point.short);
     link.href = `${point.slug}.html`;
-    line.append(element("b", "", name), " ", link, " ", element("span", "sha", point.short), ` ${point.subject}`);
+    if (point.commit) commit.href = point.commit;
+    line.append(element("b", "", name), " ", link, " ", commit, ` ${visible(point.subject)}`);
     return line;
   }
 
