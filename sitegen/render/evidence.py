@@ -68,4 +68,5 @@ def _size(change: float, spec: MetricSpec) -> str:
 
 def _chance(verdict: ChangeVerdict) -> str:
     p_value = 1.0 if verdict.p_value is None else verdict.p_value
-    return "p < 0.001" if p_value < 0.001 else f"p {p_value:.3f}"
+    how = ", the fields of a list counted once" if verdict.interval and verdict.interval.unit == "fields" else ""
+    return f"{'p < 0.001' if p_value < 0.001 else f'p {p_value:.3f}'}{how}"

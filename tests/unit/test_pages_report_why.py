@@ -238,6 +238,13 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
     assert doubtful == f"{said} A change of 5.0 points would be seen here 8 times in 10."
 
 
+def test_where_fields_are_the_units_the_test_counts_the_fields_of_a_list_once():
+    interval = Interval(0.01, 0.04, "fields", 9, "paired, linearised")
+    verdict = ChangeVerdict("inconclusive", "flips may be chance", 0.02, interval, 40, 1, 0.125, None, ())
+    said = "It may be chance: 40 fixed against 1 broken happens by luck (p 0.125, the fields of a list counted once)."
+    assert evidence.evidence(verdict, F1) == said
+
+
 def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     before, after = _points()
     overlap = Overlap("bridged", 1, (sample.SCRIPT,), ("b",))
