@@ -204,6 +204,37 @@ def compare(
     command(repo, sides or [], eval_id=eval_id, out=out, plot_format=plot_format, as_json=json_, cache=cache)
 
 
+@app.command()
+def check(
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="Compare with the commit where the work left REV. In a workflow: its target."),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False,
+    rev: Annotated[str | None, typer.Option(help="Revision to check. Default: HEAD.")] = None,
+    worktree: Annotated[bool, typer.Option("--worktree", help="Check the uncommitted state.")] = False,
+    json_: Json = False,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there too.")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
+    annotations: Annotated[
+        Optional[bool],  # noqa: UP045 - typer reads the annotation at run time
+        typer.Option("--annotations/--no-annotations", help="Workflow commands for GitHub. Default: in a workflow."),
+    ] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Hold every eval against its limits and its base: the gate.
+
+    Exits with 1 if one of them fails. Limits stand under [gate] in sitegen.toml, and as thresholds in the manifest.
+    """
+    from sitegen.commands.check import Forms
+    from sitegen.commands.check import check as command
+    from sitegen.project import Options
+
+    options = Options(repo=repo, rev=rev, cache=cache, worktree=worktree)
+    command(options, base, Forms(json_, markdown, junit, annotations), exact=exact)
+
+
 Variant = Annotated[
     Optional[str],  # noqa: UP045 - typer reads the annotation at run time
     typer.Option(metavar="NAME", help="The file responses-NAME.jsonl instead of responses.json."),

@@ -40,6 +40,24 @@ def signed(value: float | None) -> str:
     return f"{value:+.3f}" if value else "0.000"
 
 
+def points(value: float | None) -> str:
+    """A change in points; a small one with a digit more."""
+    if not value:
+        return NIL if value is None else "0.0"
+    return f"{value:+.{1 if abs(value) >= 0.05 else 2}f}"
+
+
+def code(text: str, longest: int = LONGEST) -> str:
+    """A text of a project as inline code, where GitHub links no names, numbers or commits and calls nobody.
+
+    Bars are shown broken: one would end the cell of a table, and cannot be escaped there without a doubt.
+    """
+    shown = encodable(line(text, longest)).replace("|", "¦").replace("\t", " ") or " "
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
 def probability(value: float | None) -> str:
     """A p value: three digits, and never called zero."""
     if value is None:

@@ -112,6 +112,10 @@ class Repository:
                 last = line
             return not self._failed(listing) and last.split()[1:2] == [old.encode()]
 
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The id of the newest commit that both descend from, on any line; None if there is none."""
+        return self._text("merge-base", one, other) or None
+
     def walk(
         self,
         new: str,

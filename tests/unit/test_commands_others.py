@@ -18,6 +18,7 @@ COMMANDS = [
     "history",
     "blame",
     "compare",
+    "check",
     "respond",
     "judge",
     "code-judge",

@@ -1,0 +1,157 @@
+"""The gate: limits, changes and noise in, verdicts out.
+
+A floor is held against the head as it is. A drop is held against the change over what both sides have in common, and
+fails only beyond noise, where noise can be told. What cannot be compared never passes for something that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from sitegen.config import EvalLimits, Gate, Limit
+from sitegen.model.deltas import MetricDelta
+from sitegen.model.gate import (
+    Compared,
+    EvalCheck,
+    GateReport,
+    GateVerdict,
+    Limits,
+    MetricCheck,
+    Presence,
+    Reason,
+)
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.series import EvalInfo
+
+VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
+"""From the best to the worst: of several, the worst counts."""
+
+COMES_TO: Final[Mapping[Reason, GateVerdict]] = {
+    "below the floor": "fail",
+    "dropped": "fail",
+    "removed": "fail",
+    "may be chance": "inconclusive",
+    "undefined": "not comparable",
+    "no such metric": "not comparable",
+    "nothing in common": "not comparable",
+    "another kind": "not comparable",
+}
+
+_ROUNDING: Final = 1e-9
+
+Chance = Callable[[MetricSpec], ChangeVerdict | None]
+"""Whether the change of a metric is more than chance; None if that cannot be told."""
+
+
+def limits_of(
+    gate: Gate, thresholds: Iterable[tuple[str, float]], eval_id: str, specs: Sequence[MetricSpec]
+) -> dict[str, Limits]:
+    """What is wanted of each metric of an eval, by name, those of its kind first.
+
+    What is said of the eval goes before what is said of all, and there what names the metric goes before what is said
+    of the headline. The manifest's *thresholds* are floors that name eval and metric, after the gate's own.
+    """
+    own, floors = gate.evals.get(eval_id, EvalLimits()), dict(thresholds)
+    names = [spec.name for spec in specs]
+    headline = names[0]
+    strangers = [name for name in (*own.metrics, *floors) if name not in names]
+
+    def limits(name: str) -> Limits:
+        named, general = own.metrics.get(name, Limit()), gate.metrics.get(name, Limit())
+        of_eval, of_all = (own, gate) if name == headline else (EvalLimits(), EvalLimits())
+        return Limits(
+            _first(named.floor, of_eval.floor, floors.get(name), general.floor, of_all.floor),
+            _first(named.drop, of_eval.drop, general.drop, of_all.drop),
+        )
+
+    return {name: limits(name) for name in dict.fromkeys((*names, *strangers))}
+
+
+def check_metric(
+    spec: MetricSpec,
+    limits: Limits,
+    values: tuple[float | None, float | None],
+    delta: MetricDelta | None,
+    chance: Chance | None = None,
+) -> MetricCheck:
+    """Hold a metric against its limits.
+
+    *values* are those of base and head as they are, *delta* the change over what both have in common, None if there is
+    nothing to compare with. Without *chance* any drop beyond the limit fails.
+    """
+    before, after = values
+    reasons: list[Reason] = []
+    told = None
+    if limits.floor is not None:
+        reasons += _under(spec, limits.floor, after)
+    if limits.drop is not None and delta is not None:
+        if delta.change is None:
+            reasons += ("undefined",) if before is not None and after is None else ()
+        elif _worse_by(spec, delta.change) > limits.drop + _ROUNDING:
+            told = chance(spec) if chance else None
+            reasons.append("may be chance" if told and told.decision == "inconclusive" else "dropped")
+    unique = tuple(dict.fromkeys(reasons))
+    change, parts = (delta.change, delta.parts) if delta else (None, None)
+    return MetricCheck(spec, limits, _worst(unique), unique, before, after, change, parts, told)
+
+
+def check_stranger(name: str, limits: Limits) -> MetricCheck:
+    """A limit of a metric that the eval's kind has not."""
+    return MetricCheck(MetricSpec(name, name, ""), limits, COMES_TO["no such metric"], ("no such metric",))
+
+
+def check_eval(
+    info: EvalInfo,
+    presence: Presence,
+    metrics: Sequence[MetricCheck] = (),
+    reasons: Sequence[Reason] = (),
+    *,
+    compared: Compared | None = None,
+    file: str = "",
+) -> EvalCheck:
+    """An eval from its metrics and what is to be said of the whole."""
+    whole = tuple(reasons)
+    if compared and compared.overlap.verdict == "refused":
+        whole += ("nothing in common",)
+    elif compared and metrics[0].before is None and metrics[0].after is None:
+        whole += ("undefined",)
+    if presence == "both":
+        matched = not whole
+    else:
+        matched = any(one.limits.floor is not None and one.after is not None for one in metrics)
+    verdict = _worst([*whole, *(reason for one in metrics for reason in one.reasons)])
+    return EvalCheck(info, presence, verdict, whole, tuple(metrics), compared, matched, file)
+
+
+def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incomparable: bool = False) -> GateReport:
+    """The whole. With *allow_incomparable* what cannot be compared fails only if nothing else could be."""
+    ordered = tuple(sorted(evals, key=lambda one: (-VERDICTS.index(one.verdict), one.info.id)))
+    matched = sum(one.matched for one in ordered)
+    verdict: GateVerdict = max((one.verdict for one in ordered), key=VERDICTS.index, default="pass")
+    if not matched and verdict != "fail":
+        verdict = "not comparable"
+    fine = verdict in ("pass", "inconclusive") or (allow_incomparable and verdict == "not comparable")
+    return GateReport(base, head, verdict, fine and matched > 0, matched, ordered)
+
+
+def _under(spec: MetricSpec, floor: float, value: float | None) -> tuple[Reason, ...]:
+    if value is None:
+        return ("undefined",)
+    reached = value >= floor if spec.higher_is_better else value <= floor
+    return () if reached else ("below the floor",)
+
+
+def _worse_by(spec: MetricSpec, change: float) -> float:
+    """Points; below zero if it got better."""
+    points = 100 * change / (spec.high - spec.low)
+    return -points if spec.higher_is_better else points
+
+
+def _worst(reasons: Iterable[Reason]) -> GateVerdict:
+    return max((COMES_TO[reason] for reason in reasons), key=VERDICTS.index, default="pass")
+
+
+def _first(*values: float | None) -> float | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,66 @@
+"""Why something does not pass, as plain sentences. They hold names of a project, so each form escapes them its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitegen.comparing.words import number
+from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
+from sitegen.model.metrics import Nouns
+from sitegen.pages.changes import in_points
+from sitegen.pages.noise import reason as by_noise
+
+
+def sentences(one: EvalCheck) -> Iterator[str]:
+    """Of the whole eval, then of each metric."""
+    yield from (of_eval(one, reason) for reason in one.reasons)
+    for metric in one.metrics:
+        yield from of_metric(metric, one.info.nouns)
+
+
+def of_metric(one: MetricCheck, nouns: Nouns) -> Iterator[str]:
+    """A sentence a reason."""
+    for reason in one.reasons:
+        yield f"{one.spec.label} {_of_metric(one, reason, nouns)}."
+
+
+def of_eval(one: EvalCheck, reason: Reason) -> str:
+    """What is to be said of the eval as a whole."""
+    match reason:
+        case "removed":
+            return "Its ground truth or its outputs are gone; if that is meant, name it under removed in [gate]."
+        case "nothing in common":
+            unit = one.compared.units[0] if one.compared else one.info.nouns.document
+            return f"Base and head have no {unit} in common."
+        case "another kind":
+            return "It is of another kind than at the base."
+        case _:
+            return f"{one.metrics[0].spec.label} is undefined on both sides."
+
+
+def of_whole(report: GateReport) -> str:
+    """What is to be said if nothing was compared; empty otherwise."""
+    if report.matched:
+        return ""
+    return (
+        "Nothing was compared: no eval has outputs on both sides that have anything in common, and no floor was held."
+    )
+
+
+def _of_metric(one: MetricCheck, reason: Reason, nouns: Nouns) -> str:
+    moved = abs(in_points(one.change, one.spec)) if one.change is not None else 0.0
+    fell = f"got worse by {moved:.2f} points"
+    match reason:
+        case "below the floor":
+            side = "below the floor" if one.spec.higher_is_better else "above the ceiling"
+            already = ", as it was at the base" if one.before is not None and one.change == 0 else ""
+            return f"is {number(one.after)}, {side} of {one.limits.floor:g}{already}"
+        case "dropped":
+            return f"{fell}, and {one.limits.drop or 0:g} are allowed"
+        case "may be chance":
+            told = f": {by_noise(one.chance, nouns)}" if one.chance else ""
+            return f"{fell}, which may be chance{told}"
+        case "no such metric":
+            return "has a limit, and this kind has no such metric"
+        case _:
+            return "is undefined at the head"

@@ -1,0 +1,133 @@
+"""The gate: the newest output of every eval at a revision against that of the commit it branched from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from sitegen.analysis.attribution import under_rules_of
+from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, limits_of
+from sitegen.analysis.memo import Memo
+from sitegen.config import Gate
+from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
+from sitegen.history import problems
+from sitegen.history.repository import Repository
+from sitegen.history.state import Copied
+from sitegen.history.timeline import current
+from sitegen.model.gate import EvalCheck, GateReport, Reason
+from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.project import Options, Project, open_project
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.gate_pair import Pair, Side, card_of
+from sitegen.stages.timeline import Timeline, fold
+
+
+def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
+    """Compare a revision (``HEAD`` unless *options* say otherwise) with the commit where it left *base*.
+
+    With *exact* it is compared with *base* itself. Limits are those of the work tree's configuration. Raises
+    RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
+    cut off, ConfigurationError if a limit names an eval or a metric that there is not.
+    """
+    head = open_project(options._replace(rev=options.rev or "HEAD"), "")
+    start = _start(head, base, exact=exact)
+    before = open_project(options._replace(rev=start, worktree=False), "")
+    with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
+        parts = Copied(memo)
+        try:
+            earlier = _revision(fold(before, parts), parts)
+        except NothingToReportError:
+            earlier = None
+        parts = Copied(parts)  # the head goes on from the base, where it can
+        later = _revision(fold(head, parts), parts)
+        return _report(memo, earlier, later, start)
+
+
+class _Revision(NamedTuple):
+    """What a revision holds."""
+
+    timeline: Timeline
+    evals: dict[str, Side]
+    """By id; those that live and have an output."""
+
+
+def _start(head: Project, base: str, *, exact: bool) -> str:
+    """The id of the commit to compare with."""
+    repository = Repository(head.found)
+    if repository.shallow_boundary:
+        raise problems.shallow(head.found.top)
+    named = repository.resolve(base)
+    found = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))
+    if found is None:
+        raise RepositoryError(
+            f"{head.revision!r} and {base!r} have no commit in common.",
+            where=str(head.found.top),
+            fix="Name the branch that the work began on, or compare with the revision itself: --exact.",
+        )
+    return found
+
+
+def _revision(timeline: Timeline, parts: Copied) -> _Revision:
+    evals, _ = current(parts, timeline.config, timeline.manifest)
+    living = ((one, newest(one)) for one in evals if not one.deleted)
+    return _Revision(timeline, {one.id: Side(timeline, one, snapshot) for one, snapshot in living if snapshot})
+
+
+def newest(history: EvalHistory) -> Snapshot | None:
+    """The newest output that is still there, under the newest ground truth and rules; None if there is none."""
+    there = next((one for one in reversed(history.snapshots) if not one.deleted), None)
+    return there and under_rules_of(there, history.snapshots[-1])
+
+
+def _report(memo: Memo, earlier: _Revision | None, later: _Revision, start: str) -> GateReport:
+    gate = later.timeline.config.gate
+    at_base = earlier.evals if earlier else {}
+    _refuse_unknown(gate, {**at_base, **later.evals})
+    former = {old: new for new, side in later.evals.items() for old in side.history.renamed_from}
+    before = {
+        eval_id if eval_id in later.evals else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base
+    }
+    gone = (_gone(gate, before[eval_id]) for eval_id in before if eval_id not in later.evals)
+    there = (_there(memo, gate, before.get(eval_id), side) for eval_id, side in later.evals.items())
+    head = later.timeline.head.sha
+    return gate_report(start, head, (*gone, *there), allow_incomparable=gate.allow_incomparable)
+
+
+def _gone(gate: Gate, side: Side) -> EvalCheck:
+    """An eval that the head lacks: deleting what fails is no way to pass."""
+    reasons: tuple[Reason, ...] = () if side.history.id in gate.removed else ("removed",)
+    return check_eval(side.timeline.info(side.history), "gone", reasons=reasons)
+
+
+def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalCheck:
+    info, specs = after.timeline.info(after.history), scorer(after.history.kind).metrics
+    limits = limits_of(gate, info.thresholds, info.id, specs)
+    names = {spec.name for spec in specs}
+    strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
+    if before and before.history.kind == after.history.kind:
+        pair = Pair(memo, before, after)
+        metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
+        return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
+    card = card_of(memo, after)
+    alone = [check_metric(spec, limits[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
+    file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
+    if before:
+        return check_eval(info, "both", (*alone, *strangers), ("another kind",), file=file)
+    return check_eval(info, "new", (*alone, *strangers), file=file)
+
+
+def _refuse_unknown(gate: Gate, evals: Mapping[str, Side]) -> None:
+    """A limit that nothing is held against would pass for ever."""
+    metrics = {spec.name for side in evals.values() for spec in scorer(side.history.kind).metrics}
+    for what, named, known in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
+        for name in named:
+            if name not in known:
+                raise ConfigurationError(
+                    f"[gate] has limits for {name!r}, and no {what} has that name.", fix=_nearest(name, known)
+                )
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, 1, 0.5)
+    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(sorted(known)) or 'none'}."

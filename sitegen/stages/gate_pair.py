@@ -1,0 +1,195 @@
+"""One eval at two revisions: both outputs scored, their mixtures, what flipped, and whether that is chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from sitegen.analysis import deltas
+from sitegen.analysis.attribution import differing, mixtures
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.edited_since import edited_since
+from sitegen.analysis.flips import flipped_cells, tallied
+from sitegen.analysis.gate import check_metric
+from sitegen.analysis.memo import Memo
+from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.analysis.noise.repeats import RepeatsSoFar
+from sitegen.analysis.points import edits_of_points
+from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.flips import CellFlip, Flips
+from sitegen.model.gate import Compared, Limits, MetricCheck
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Noise
+from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import Point
+from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.cards import Cards, KeyOf, runs_of
+from sitegen.stages.scoring import results
+from sitegen.stages.timeline import Timeline, driving_edits
+from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
+
+LISTED: Final = 200
+"""Cells of each fate that are kept."""
+
+
+class Side(NamedTuple):
+    """An eval at one of the revisions."""
+
+    timeline: Timeline
+    history: EvalHistory
+    snapshot: Snapshot
+    """Its newest output."""
+
+
+class _Scored(NamedTuple):
+    cards: tuple[Scorecard, Scorecard]
+    delta: Delta
+    flipped: tuple[CellFlip, ...]
+    flips: Flips
+    cases: Overlap | None
+    """Of test cases, where the kind has these."""
+
+
+def card_of(memo: Memo, side: Side) -> Scorecard:
+    """One output, scored."""
+    cards = _Scoring(memo, side, (side.snapshot,))
+    cards.fill()
+    return cards[side.snapshot]
+
+
+class Pair:
+    """An eval that both revisions have, of one kind."""
+
+    def __init__(self, memo: Memo, before: Side, after: Side) -> None:
+        self._memo = memo
+        self._before = before
+        self._after = after
+        self._scorer = scorer(after.history.kind)
+
+    def metrics(self, limits: Mapping[str, Limits], *, noise: bool) -> Iterator[MetricCheck]:
+        """Every metric of the kind, held against its limits."""
+        before, after = self._scored.cards
+        refused = self.overlap.verdict == "refused"
+        for spec, moved in zip(self._scorer.metrics, self._scored.delta.metrics, strict=True):
+            values = before.metric(spec.name), after.metric(spec.name)
+            delta = MetricDelta(spec.name, None, None) if refused else moved
+            yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None)
+
+    def compared(self) -> Compared:
+        """What became of it besides its metrics."""
+        broken, fixed = (self._with(fate) for fate in ("broken", "fixed"))
+        edits = edited_since(*(side.timeline.drivers(side.history.id) for side in (self._before, self._after)))
+        nouns = self._scorer.nouns
+        return Compared(
+            overlap=self.overlap,
+            units=("case", "cases") if self._scored.cases else (nouns.document, nouns.documents),
+            fixed=len(fixed),
+            broken=len(broken),
+            flipped=(*broken[:LISTED], *fixed[:LISTED]),
+            edits=tuple(edits),
+            stale=bool(edits) and "outputs" not in self._roles,
+        )
+
+    def changed(self) -> str:
+        """The path of what changed first: output, ground truth, mapping, schema. The output's if nothing did."""
+        now, then = self._after.snapshot, self._before.snapshot
+        outputs = now.outputs[0] if now.outputs else None
+        rules = next((new for new, old in ((now.mapping, then.mapping), (now.schema, then.schema)) if new != old), None)
+        blob = {"outputs": outputs, "ground_truth": now.ground_truth, "rules": rules}[(*self._roles, "outputs")[0]]
+        return blob.path if blob else ""
+
+    @property
+    def overlap(self) -> Overlap:
+        """What the two have in common: test cases where there are any, else documents."""
+        cases, documents = self._scored.cases, self._scored.delta.overlap
+        return documents if cases is None or documents.verdict == "refused" else cases
+
+    @cached_property
+    def _roles(self) -> tuple[str, ...]:
+        return differing(self._before.snapshot, self._after.snapshot)
+
+    @cached_property
+    def _scored(self) -> _Scored:
+        first, last = self._before.snapshot, self._after.snapshot
+        cards = _Scoring(self._memo, self._after, (first, last, *mixtures(first, last)))
+        found = cards.results((first, last)) if self._roles else ()
+        cards.fill()
+        both = cards[first], cards[last]
+        sides = deltas.Side(first, both[0]), deltas.Side(last, both[1])
+        delta = deltas.delta(self._scorer.metrics, self._scorer.over, *sides, cards.__getitem__)
+        flipped = _flipped(found)
+        cases = _common_cases(*(result.answers for result in found)) if found else None
+        return _Scored(both, delta, flipped, tallied(flipped), cases)
+
+    def _with(self, fate: str) -> tuple[CellFlip, ...]:
+        return tuple(flip for flip in self._scored.flipped if flip.fate == fate)
+
+    def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
+        noise = self._noise if spec == self._scorer.metrics[0] else None
+        return metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
+
+    @cached_property
+    def _noise(self) -> Noise | None:
+        """What outputs that were made again tell, up to the base: nothing that is judged here may raise its own bar."""
+        timeline, history = self._before.timeline, self._before.history
+        snapshots = history.snapshots
+        runs = [runs_of(snapshot) for snapshot in snapshots]
+        cards = _Scoring(self._memo, self._before, (*snapshots, *(run for some in runs for run in some)))
+        cards.fill()
+        repeats = RepeatsSoFar()
+        edits = edits_of_points(snapshots, driving_edits(timeline, history.id))
+        for snapshot, some, since in zip(snapshots, runs, edits, strict=True):
+            repeats.take(Point(snapshot, cards[snapshot], since), [cards[run] for run in some])
+        return repeats.noise()
+
+
+def _flipped(found: Sequence[Result]) -> tuple[CellFlip, ...]:
+    follower = Follower()
+    for result in found:
+        follower.follow(result.judgements)
+    return tuple(flipped_cells(follower.cells(), 0, 1))
+
+
+def _common_cases(before: Iterable[Answer], after: Iterable[Answer]) -> Overlap | None:
+    """The test cases that both sides answered; None if there are none at all."""
+    first, last = (tuple(dict.fromkeys(answer.case_id for answer in side)) for side in (before, after))
+    if not first and not last:
+        return None
+    earlier, later = set(first), set(last)
+    gone, come = (tuple(one for one in ids if one not in other) for ids, other in ((first, later), (last, earlier)))
+    common = len(earlier & later)
+    return Overlap("refused" if not common else "bridged" if gone or come else "comparable", common, gone, come)
+
+
+class _Scoring:
+    """The scorecards of some snapshots of an eval: what the memo knows, and what is scored now and kept."""
+
+    def __init__(self, memo: Memo, side: Side, snapshots: Sequence[Snapshot]) -> None:
+        self._memo = memo
+        self._history = side.history
+        self._shop = side.timeline.shop_for(side.history.id)
+        self._snapshots = snapshots
+        kind = side.history.kind
+        self._vectors = vectors_of(kind, known_vectors(memo, side.history.id, kind))
+        keys = dict.fromkeys(map(KeyOf(kind, self._shop.redact), snapshots))
+        self._cards = Cards(self._shop, kind, self._vectors, memo.scorecards(keys).items())
+
+    def __getitem__(self, snapshot: Snapshot) -> Scorecard:
+        return self._cards[snapshot]
+
+    def results(self, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
+        """Some of them with every judgement, which the memo has not."""
+        found = tuple(results(self._shop, scorer(self._history.kind), snapshots, self._vectors))
+        for snapshot, result in zip(snapshots, found, strict=True):
+            self._cards.put(snapshot, result.scorecard)
+        return found
+
+    def fill(self) -> None:
+        """Score the rest, and keep what is new."""
+        self._cards.fill(self._snapshots)
+        self._memo.keep_scorecards(self._cards.new)
+        if self._vectors:
+            keep_vectors(self._memo, self._history.id, self._vectors.new)
