@@ -73,7 +73,7 @@ def _lines(series: Series, shown: _Shown, before: Point | None, point: Point) ->
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)
     yield f"{label:20} {numbers} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
-    if change and (change.note or [part.name for part in change.parts] not in ([], ["outputs"])):
+    if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(origin(change))}"
     if point.stale:
         yield f"    {STALE}"

@@ -37,6 +37,11 @@ class Change(NamedTuple):
     note: str = ""
     """What a reader has to know before taking the number for what it is; empty if there is nothing."""
 
+    @property
+    def by_outputs(self) -> bool:
+        """It moved, and nothing but the outputs moved it."""
+        return [part.name for part in self.parts] == ["outputs"]
+
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[Change, ...]:
     """Of each metric of *specs*, which are the first of its kind; none if nobody compared the two."""

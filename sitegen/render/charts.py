@@ -106,15 +106,17 @@ def staircase(values: Sequence[float | None], low: float = 0.0, high: float = 1.
 
 
 def stack(rows: Sequence[Sequence[int]], top: float) -> tuple[str, ...]:
-    """Counts on top of each other, one path for each type; ``top`` is the count at the upper edge."""
-    width = bar_width(len(rows))
+    """Counts on top of each other, one path for each type; ``top`` is the count at the upper edge.
+
+    Each is a stroke, as wide as ``bar_width`` says: half the bytes of a box.
+    """
     paths: list[list[str]] = [[] for _ in rows[0]] if rows else []
     for index, row in enumerate(rows):
         below = 0
         for path, value in zip(paths, row, strict=True):
             if value:
                 low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
-                path.append(f"M{index - width / 2:g} {low:.1f}h{width:g}V{high:.1f}h-{width:g}Z")
+                path.append(f"M{index} {round(low, 1):g}V{round(high, 1):g}")
             below += value
     return tuple("".join(path) for path in paths)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, floor
+from math import ceil, copysign, floor
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.changes import points as in_points
-from sitegen.render.charts import Line, Tick, band, dots, line, nice_ticks, percent, stack, staircase, y
+from sitegen.render.charts import Line, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
 from sitegen.render.formats import day, printable
 from sitegen.render.variants import tone
 
@@ -85,6 +85,8 @@ class TrendChart(NamedTuple):
     edits: str
     rescored: str
     errors: tuple[str, ...]
+    bar: float
+    """Width of the strokes of the errors, in points."""
     error_ticks: tuple[Tick, ...]
     error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
@@ -131,6 +133,7 @@ def trend(view: TrendView) -> TrendChart:
         edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edits),
         rescored="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.rescored),
         errors=stack([point.errors for point in points], most),
+        bar=bar_width(len(points)),
         error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
@@ -148,17 +151,24 @@ def trend(view: TrendView) -> TrendChart:
             "values": [_rounded(column) for column in (*columns, *of_variants)],
             "now": [_rounded(column) for column in now],
             "changes": [_changes(points, k) for k in range(view.drawn)],
-            "spans": [point.interval and _rounded(point.interval[:2], 3) for point in points],
+            "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
+            "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
         },
     )
 
 
-def _rounded(values: Sequence[float | None], digits: int = 6) -> list[float | None]:
-    return [None if value is None else round(value, digits) for value in values]
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    """As they are written: rounding twice would show another digit than the table does."""
+    return [None if value is None else round(value, 3) for value in values]
 
 
 def _changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
-    return _rounded([point.changes[metric].points if point.changes else None for point in points], 2)
+    """As they are written; what rounds to nothing keeps its sign."""
+    changes = [point.changes[metric].points if point.changes else None for point in points]
+    return [
+        change if not change else round(change, 1 if abs(change) >= 0.05 else 2) or copysign(0.001, change)
+        for change in changes
+    ]
 
 
 def _variants(view: TrendView) -> tuple[VariantLine, ...]:

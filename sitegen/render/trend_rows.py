@@ -20,6 +20,9 @@ from sitegen.render.formats import day, number, printable, signed
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
 
+LINKED = 100
+"""Rows whose counts of cells lead to the report as well; of older ones the label alone, to keep the page small."""
+
 _NIL = str(number(None))
 
 
@@ -29,23 +32,23 @@ def iterations(view: TrendView, root: str) -> Markup:
     spec, now, newest = view.specs[0], view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
         head = f"<td>{_ratio(now[index][0])}" if now else ""
-        rows.append(f"<tr>{_iteration(view.points[index], root, spec, view.drawn, head)}")
+        point = view.points[index]
+        flips = _flips(point, linked=newest - index < LINKED)
+        rows.append(f"<tr>{_iteration(point, root, spec, view.drawn, head)}{flips}{_errors(point)}\n")
     return Markup("".join(rows))
 
 
 def _iteration(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
     commit = text(point.short)
     if point.short != point.sha:
-        commit = f'<a href={root}{links.commit(point.sha)}>{commit}</a>'
+        commit = f"<a href={root}{links.commit(point.sha)}>{commit}</a>"
     head = point.changes[0] if point.changes else None
     values = "".join([f"<td>{_ratio(value)}" for value in (*point.values[1:drawn], *point.variants)])
-    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
     return (
-        f'<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>'
+        f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>"
         f"{commit} <span>{text(point.author)} · {text(day(point.committed_at))}</span>"
         f"{_pills(point)}{_note(point, head)}"
         f"<td>{_ratio(point.values[0])}{now}{_change(head, spec)}{values}"
-        f"{_flips(point)}<td>{sum(point.errors)}{by_type}\n"
     )
 
 
@@ -63,22 +66,24 @@ def _change(change: Change | None, spec: MetricSpec) -> str:
 def _note(point: TrendPoint, change: Change | None) -> str:
     """What a number alone would hide: where the change came from, what it was measured over, and that it is stale."""
     said = [STALE] if point.stale else []
-    if change and [part.name for part in change.parts] != ["outputs"] and change.parts:
+    if change and change.parts and not change.by_outputs:
         said.append(f"change: {parts(change)}")
     if change and change.note:
         said.append(change.note)
     return f"<small>{text('; '.join(said))}</small>" if said else ""
 
 
-def _flips(point: TrendPoint) -> str:
+def _flips(point: TrendPoint, *, linked: bool) -> str:
     if point.flipped is None:
         return "<td><td><td>"
-    fixed, broken, still = point.flipped[:3]
-    return f"<td>{_flip(point, fixed)}<td>{_flip(point, broken)}<td>{still or ''}"
+    before, after = (f"<a href={text(point.file)}>", "</a>") if linked else ("", "")
+    fixed, broken = (f"{before}{cells:,}{after}" if cells else "" for cells in point.flipped[:2])
+    return f"<td>{fixed}<td>{broken}<td>{point.flipped.still or ''}"
 
 
-def _flip(point: TrendPoint, cells: int) -> str:
-    return f'<a href={text(point.file)}>{cells:,}</a>' if cells else ""
+def _errors(point: TrendPoint) -> str:
+    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
+    return f"<td>{sum(point.errors)}{by_type}"
 
 
 def _pills(point: TrendPoint) -> str:
@@ -116,7 +121,7 @@ def _field_history(row: FieldRow, file: str) -> str:
         current = f"<td>{_NIL}" * 6
     else:
         current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
-    return f"<tr><td><a href=\"{file}\">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n"
+    return f'<tr><td><a href="{file}">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n'
 
 
 def _ratio(value: float | None) -> str:

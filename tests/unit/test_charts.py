@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sitegen.analysis.regressions import steps_of
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_page
@@ -44,9 +45,9 @@ def test_a_sparkline_of_one_value_is_its_end_point():
 
 def test_errors_stand_on_top_of_each_other_without_empty_boxes():
     assert charts.stack([(1, 0, 3, 0)], 4) == (
-        "M-0.03 1000.0h0.06V750.0h-0.06Z",
+        "M0 1000V750",
         "",
-        "M-0.03 750.0h0.06V0.0h-0.06Z",
+        "M0 750V0",
         "",
     )
     assert charts.stack([], 4) == ()
@@ -157,7 +158,7 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
     now = [point.now.metric("f1") for point in series.points]
     assert chart.now[0] == charts.line(now)
-    assert chart.island["now"][0] == [round(value, 6) for value in now]
+    assert chart.island["now"][0] == [round(value, 3) for value in now]
     same = tuple(point._replace(now=point.scorecard) for point in series.points)
     chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=same))))
     assert (chart.now, chart.island["now"]) == ((), [])
@@ -166,8 +167,26 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
 def test_changes_that_the_script_shows_are_those_of_the_server():
     series = sample.series(2)
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
-    wanted = [None, round(100 * series.points[1].delta.headline.change, 2)]
+    wanted = [None, round(100 * series.points[1].delta.headline.change, 1)]
     assert chart.island["changes"][0] == wanted
+
+
+def test_the_script_knows_which_changes_the_outputs_alone_made():
+    first, second, third = sample.series(3).points
+    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.1, Parts(0.1, 0.0, 0.0)),) * 3)
+    series = sample.series(3)._replace(points=(first, second._replace(delta=delta), third))
+    assert trend_chart.trend(sample.view_of(trend_page(series))).island["by_outputs"] == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"), [(0.0124999, 1.2), (-0.0005, -0.1), (0.00044, 0.04), (0.0, 0.0), (-0.000001, -0.001)]
+)
+def test_a_change_is_rounded_once_and_keeps_its_sign(change, shown):
+    series = sample.series(2)
+    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, Parts(change, 0.0, 0.0)),) * 3)
+    points = (series.points[0], series.points[1]._replace(delta=delta))
+    chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=points))))
+    assert chart.island["changes"][0] == [None, shown]
 
 
 def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():

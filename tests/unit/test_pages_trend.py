@@ -13,6 +13,7 @@ from sitegen.pages.heat import HEAT_ROWS, FieldRow
 from sitegen.pages.last_change import LastChange
 from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
+from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 
 
@@ -165,3 +166,19 @@ def test_after_a_change_that_changed_nothing_stands_the_last_that_did():
 
 def test_one_point_has_no_last_change():
     assert sample.view_of(trend_page(sample.series(1))).last == ()
+
+
+def test_the_page_of_hundreds_of_points_stays_within_its_budget():
+    series = sample.long(680)
+    points = tuple(point._replace(delta=point.delta and _by_outputs(point.delta)) for point in series.points)
+    page = Renderer([find_templates()], sample.SITE).render(trend_page(series._replace(points=points)))
+    assert len(page) < 400_000
+
+
+def _by_outputs(delta: Delta) -> Delta:
+    """As most changes are: the outputs alone made them."""
+    return delta._replace(
+        metrics=tuple(
+            one._replace(parts=None if one.change is None else Parts(one.change, 0.0, 0.0)) for one in delta.metrics
+        )
+    )

@@ -3,7 +3,7 @@ const TYPES = ["omission", "hallucination", "wrong_value", "format_error"], LETT
 const DASH = "—";
 
 const metric = (value, otherwise = DASH) => (value === null ? otherwise : value.toFixed(3));
-const inPoints = change => `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.05 ? 2 : 1)}`;
+const inPoints = change => `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.06 ? 2 : 1)}`;   // rounded already
 
 /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
 const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", ""));
@@ -33,6 +33,7 @@ class PointBox {
       this.metrics(index),
       this.errors(point.errors),
     );
+    if (this.data.by_outputs[index]) this.box.append(element("div", "m", `change of ${this.data.names[0]}: all from outputs`));
     if (span) this.box.append(element("div", "m", `95 %: ${metric(span[0])} to ${metric(span[1])}`));
     if (index) this.box.append(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
     if (!point.remarks.length) return;
