@@ -17,6 +17,14 @@ def change_lines(one: Change) -> Iterator[str]:
     yield ""
     metrics = ((each.label, number(each.before), number(each.after), signed(each.change)) for each in one.metrics)
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
+    if one.origin:
+        parts = (
+            ("outputs", one.origin.outputs),
+            ("ground truth", one.origin.ground_truth),
+            ("rules", one.origin.rules),
+        )
+        came = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
+        yield from (f"Of {one.metrics[0].label}, over the documents of both: {came}.", "")
     tests = (("Judgements", one.judgements), ("Documents, by the first metric", one.by_document))
     rows = (_test(label, test) for label, test in tests if test.p_value is not None)
     heads = ("Of", "Test", "Statistic", "p", "Remark")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, repeat
 from typing import NamedTuple, TypeAlias
 
-from sitegen.analysis.comparison.change import Change, change_of
+from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.comparison.change import Change, Origin, change_of
 from sitegen.analysis.comparison.variants import compare, variant_of, variants_of
+from sitegen.analysis.deltas import Side, delta
 from sitegen.analysis.memo import Memo
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.errors import ConfigurationError, NothingToReportError
@@ -74,8 +77,14 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
                 fix = f"It has {', '.join(map(str, sorted(newest))) or 'none'}."
                 raise ConfigurationError(f"The eval {eval_id!r} has no iteration {number}.", fix=fix)
         chosen = [newest[number] for number in numbers]
-        labels = [snapshot.label for snapshot in chosen]
-        return Compared(_document(eval_id, history.sides(one, labels, chosen)), history.thresholds())
+        sides = history.sides(one, [snapshot.label for snapshot in chosen], chosen)
+        document = _document(eval_id, sides)
+        if document.changes:
+            points = [Side(at, side.result.scorecard) for at, side in zip(chosen, sides, strict=True)]
+            origins = map(history.origin, repeat(one), points, points[1:])
+            found = zip(document.changes, origins, strict=True)
+            document = replace(document, changes=tuple(replace(change, origin=origin) for change, origin in found))
+        return Compared(document, history.thresholds())
 
 
 def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
@@ -146,6 +155,15 @@ class _Folded(NamedTuple):
         if vectors:
             keep_vectors(self.memo, one.id, vectors.new)
         return [_Side(label, one.kind, result) for label, result in zip(labels, found, strict=True)]
+
+    def origin(self, one: EvalHistory, before: Side, after: Side) -> Origin | None:
+        """Where the change of the headline came from, which takes scoring what both sides can be mixed to."""
+        by, crossed = scorer(one.kind), mixtures(before.snapshot, after.snapshot)
+        vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
+        cards = [result.scorecard for result in results(self.timeline.shop, by, crossed, vectors)]
+        known = dict(zip(crossed, cards, strict=True))
+        parts = delta(by.metrics, by.over, before, after, known.__getitem__).headline.parts
+        return parts and Origin(*parts)
 
 
 @contextmanager

@@ -153,3 +153,13 @@ def test_two_iterations_flip_the_same_cells_as_their_points_do(eval_id: str, dem
         tuple(sum(number for _, number in tally) for tally in (one.fixed, one.broken, one.still)) for one in cells
     ]
     assert [(one.fixed, one.broken, one.still_wrong) for one in found] == totals
+
+
+def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: Path):
+    """A label was corrected between 2 and 9, which matters to the output of 9; 9 and 8 differ in their output alone."""
+    far, near = compare_iterations(Options(repo=demo), "lab-reports", [2, 9, 8]).document.changes
+    assert far.origin is not None
+    assert near.origin is not None
+    assert far.origin.outputs + far.origin.ground_truth + far.origin.rules == pytest.approx(far.metrics[0].change)
+    assert (far.origin.ground_truth != 0, near.origin.ground_truth, near.origin.rules) == (True, 0.0, 0.0)
+    assert change({"a": "x"}, {}, {"a": "x"}).origin is None

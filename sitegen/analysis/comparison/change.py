@@ -59,6 +59,16 @@ class DocumentChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """A change of the headline by where it came from; the three sum to the whole."""
+
+    outputs: float
+    ground_truth: float
+    rules: float
+    """Mapping, schema and settings."""
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A result against a later one."""
 
@@ -81,6 +91,8 @@ class Change:
     """Paired t-test over the documents' headline metric."""
     flips: tuple[Flip, ...]
     """Broken first, then fixed, then still wrong; in each by document and path."""
+    origin: Origin | None = None
+    """Of two iterations, over the documents of both; None if the headline is undefined on a side, and for revisions."""
 
 
 _Key: TypeAlias = tuple[str, str, str]
