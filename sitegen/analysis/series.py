@@ -97,6 +97,7 @@ def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, 
         status=scorecard.status,
         values=tuple(scorecard.metric(spec.name) for spec in specs[:HEADLINES]),
         errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
+        committed_at=snapshot.commit.committed_at,
     )
 
 

@@ -9,6 +9,7 @@ from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
 from sitegen.model.focus import Focus
 from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.noise import Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
@@ -71,6 +72,8 @@ class Headline(NamedTuple):
     """In the order of the specs: the first is the eval's headline metric."""
     errors: tuple[int, int, int, int]
     """In the order of ``ERROR_TYPES``."""
+    committed_at: str = ""
+    """Of its commit, ISO 8601."""
 
 
 class Window(NamedTuple):
@@ -121,6 +124,8 @@ class EvalSummary(NamedTuple):
     """By edit."""
     peak: Peak | None = None
     """None if no output has a headline."""
+    interval: Interval | None = None
+    """Around the headline of the newest point."""
 
 
 class Effect(NamedTuple):
