@@ -94,7 +94,9 @@ class Limits:
     max_blob_bytes: int = 20_000_000
     """A larger file is not read; it is a problem."""
     site_bytes: int = 1_000_000_000
-    """What GitHub Pages serves at most."""
+    """More is a problem: GitHub Pages serves no larger site."""
+    reports_kept: int | None = None
+    """Full reports of an eval, the newest ones; of the others a short page keeps the numbers. None: all."""
     discrepancies_per_type: int = 50
     """Rows a report shows of each error type before "show more"; the whole list is beside it as JSON."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sitegen.analysis.memo import Memo, PageRow
+from sitegen.analysis.memo import Memo, PageRow, stored
 from sitegen.project import Project
 from sitegen.render.writer import Claim, Writer, folder_times, remove, same_times, sweep
 
@@ -52,6 +53,8 @@ class Ledger:
         self._rows: list[PageRow] = []
         self._written = 0
         self._kept = 0
+        self.bound: int | None = self._state.get("bound") if self._state else None
+        """What the files of the site have together at most, in bytes; None if nobody counted."""
 
     @property
     def head(self) -> str | None:
@@ -82,6 +85,23 @@ class Ledger:
         if whole:
             self._owners.add(owner)
 
+    def recorded(self) -> frozenset[str]:
+        """The paths of the files that were recorded so far."""
+        return frozenset(row.path for row in self._rows)
+
+    def others(self) -> tuple[PageRow, ...]:
+        """The files that the site has from earlier builds, where this one is not complete."""
+        owners, recorded = set(map(stored, self._owners)), self.recorded()
+        rows = self._memo.pages(self._site)
+        return tuple(row for row in rows if row.owner not in owners and row.path not in recorded)
+
+    def size(self, path: str) -> int:
+        """Bytes of a file of the site; 0 if it is not there."""
+        try:
+            return os.stat(self._into / path).st_size
+        except FileNotFoundError:
+            return 0
+
     def drop(self, owner: str) -> None:
         """An owner is no more."""
         self._owners.add(owner)
@@ -101,7 +121,12 @@ class Ledger:
         folders = (path for path, _ in memo.folders(name))
         memo.keep_folders(name, folder_times(folder, folders, (row.path for row in self._rows)))
         done = site._replace(written=self._written, kept=self._kept, removed=removed)
-        state = {"fingerprint": self._project.fingerprint, "head": head, "site": done._asdict()}
+        state = {
+            "fingerprint": self._project.fingerprint,
+            "head": head,
+            "bound": self.bound,
+            "site": done._asdict(),
+        }
         memo.keep_site(name, json.dumps(state).encode())
         return done
 

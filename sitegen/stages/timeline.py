@@ -192,6 +192,7 @@ def _workshop(
         bytecode=bytecode_folder(),
         out=project.out,
         discrepancies_per_type=config.limits.discrepancies_per_type,
+        reports_kept=config.limits.reports_kept,
         redact=config.redact,
     )
 

@@ -27,6 +27,8 @@ class Workshop(NamedTuple):
     bytecode: Path | None
     out: Path
     discrepancies_per_type: int
+    reports_kept: int | None = None
+    """Full reports of an eval, the newest ones; None: all."""
     redact: tuple[str, ...] = ()
     """Globs of the field paths whose values are hidden; those of one eval once ``Timeline.shop_for`` was asked."""
     mappings: KeptMappings = ()

@@ -1,0 +1,41 @@
+"""The page that stands where a full report stood, once newer ones took its place (``limits.reports_kept``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Status
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.tallies import errors_by_type
+
+
+@dataclass(frozen=True, slots=True)
+class ThinnedView:
+    """What ``pages/thinned.html`` shows: every number of the output, and none of its values."""
+
+    info: EvalInfo
+    label: str
+    commit: Commit
+    status: Status
+    metrics: tuple[tuple[MetricSpec, float | None], ...]
+    errors: tuple[tuple[str, int], ...]
+    """(what the kind calls them, how many), by type."""
+    nav: str = "overview"
+
+
+def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], point: Point) -> Page:
+    """At the address of the report: links to it lead here. Nothing of later points is on it."""
+    at, card = point.snapshot, point.scorecard
+    view = ThinnedView(
+        info=info,
+        label=at.label,
+        commit=at.commit,
+        status=card.status,
+        metrics=tuple((spec, card.metric(spec.name)) for spec in specs),
+        errors=tuple(each for each in zip(info.nouns.errors, errors_by_type(card.counts), strict=True) if each[0]),
+    )
+    return Page(links.report(info.id, at.slug), "pages/thinned.html", view)
