@@ -349,3 +349,29 @@ def test_an_id_that_climbs_is_an_address_like_any_other(build, tmp_path):
     built = build({"evals/manifest.yaml": "evals: {'../../up': {dir: evals/names, name: '../..'}}\n"})
     assert json.loads((built.out / "data" / "index.json").read_bytes())["evals"] == ["../../up"]
     assert [path.name for path in (built.out / "evals").iterdir()] != []
+
+
+FIELDS = ("../../../up", "Case", "case", "con", "index", "a/b", "..", EVIL, "x" * 300, "\u202ename", "é", "e\u0301")
+
+
+def test_fields_of_odd_names_have_pages_of_their_own(build):
+    def output(value: str) -> str:
+        return json.dumps({"docs": [{"id": EVIL, **dict.fromkeys(FIELDS, value)}]})
+
+    truth = output("right")
+    home = "evals/odd"
+    built = build(
+        {f"{home}/ground_truth.json": truth, f"{home}/extracted.json": output(EVIL)},
+        {f"{home}/extracted.json": output("right")},
+        {f"{home}/extracted.json": output("wrong")},
+    )
+    pages = [path for path in content(built.out) if path.startswith(f"{home}/fields/")]
+    assert len({path.lower() for path in pages}) == len(pages) >= len(FIELDS)
+    assert all(re.fullmatch(rf"{home}/fields/[a-z0-9._-]+\.html", path) for path in pages)
+    for page in (*pages, f"{home}/compare.html", f"{home}/index.html"):
+        links = re.findall(r'href="([^"#:]+)', (built.out / page).read_text(encoding="utf-8"))
+        assert [link for link in links if not ((built.out / page).parent / link).is_file()] == []
+    built.repo.checkout()
+    done = run("blame", "odd", "*", "--repo", str(built.repo.path))
+    assert (done.returncode, done.stderr, "\u202e" in done.stdout) == (0, "", False)
+    assert done.stdout.count("fixed: new output") == len(FIELDS)
