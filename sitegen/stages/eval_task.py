@@ -9,6 +9,7 @@ from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import HEADLINES, headline, pack_cells, problems, standing, unpack_cells
@@ -38,6 +39,7 @@ from sitegen.stages.field_pages import write_fields
 from sitegen.stages.reports import Reports
 from sitegen.stages.scoring import results
 from sitegen.stages.suspect_truth import suspects_of
+from sitegen.stages.thinning import first_full, write_thinned
 from sitegen.stages.vectors import Rows, vectors_of
 from sitegen.stages.workshop import Workshop
 
@@ -120,6 +122,7 @@ class _EvalWork:
             self._scorer.over,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
+        self._first_full = first_full(len(self._snapshots), self._shop.reports_kept)
         self._reports = Reports(
             self._shop, self._info, self._scorer, self._told, self._edits, task.moved, self._cards, self._vectors
         )
@@ -128,7 +131,8 @@ class _EvalWork:
 
     def run(self) -> EvalDone:
         page_keys = self._page_keys()
-        stale = {index for index, key in enumerate(page_keys) if not self._is_fresh(index, key)}
+        full = range(self._first_full, len(page_keys))
+        stale = {index for index in full if not self._is_fresh(index, page_keys[index])}
         compared = {len(self._snapshots) - 1} if self._lacks_variants(page_keys) else set()
         follower = Follower(self._known_cells())
         if min(stale, default=follower.points) < follower.points:
@@ -216,6 +220,7 @@ class _EvalWork:
         steps = steps_of(series)
         for page in eval_pages(series, steps, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
+        write_thinned(self._writer, self._renderer, self._owner, series, page_keys[: self._first_full])
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)
@@ -235,6 +240,7 @@ class _EvalWork:
                 steps=steps,
                 windows=found,
                 peak=peak(series.points, speaks, specs[0]),
+                interval=interval_of(series.points[-1].scorecard, self._info.kind) if series.points else None,
             ),
             scorecards=self._cards.new,
             rows=tuple(self._writer.rows),
