@@ -69,9 +69,17 @@ def _start(head: Project, base: str, *, exact: bool) -> str:
 
 
 def _revision(timeline: Timeline, parts: Copied) -> _Revision:
-    evals, _ = current(parts, timeline.config, timeline.manifest)
-    living = ((one, newest(one)) for one in evals if not one.deleted)
+    living = ((one, newest(one)) for one in _evals(timeline, parts) if not one.deleted)
     return _Revision(timeline, {one.id: Side(timeline, one, snapshot) for one, snapshot in living if snapshot})
+
+
+def _evals(timeline: Timeline, parts: Copied) -> list[EvalHistory]:
+    """All of them, by id. The parts know nothing of the uncommitted state, which only the update has."""
+    update = timeline.update
+    known = () if update.complete else current(parts, timeline.config, timeline.manifest)[0]
+    evals = {one.id: one for one in known if one.id not in update.removed}
+    evals |= {one.history.id: one.history for one in update.evals}
+    return [evals[eval_id] for eval_id in sorted(evals)]
 
 
 def newest(history: EvalHistory) -> Snapshot | None:

@@ -1,0 +1,386 @@
+"""``sitegen check`` as a user and a workflow run it: real repositories with a branch that goes to main."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import xml.etree.ElementTree as ET
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from sitegen.comparing.gate.document import to_json_bytes
+from sitegen.project import Options
+from sitegen.stages import gate
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+NOTES = "evals/notes"
+DOCUMENTS = [f"note-{number:02}" for number in range(20)]
+TRUTH = "id,total,shop\n" + "".join(f"{name},{number},Fern\n" for number, name in enumerate(DOCUMENTS))
+MAPPING = "csv_to_json: {total: total, shop: shop}\ndocuments: {path: notes, key: id}\n"
+WORKFLOW = ("GITHUB_ACTIONS", "GITHUB_BASE_REF", "GITHUB_STEP_SUMMARY")
+
+
+def output(wrong: Collection[int] = (), documents: list[str] = DOCUMENTS) -> str:
+    """What a model wrote, with the total of some documents wrong."""
+    notes = [
+        {"id": name, "total": 1_000 if number in wrong else number, "shop": "Fern"}
+        for number, name in enumerate(documents)
+    ]
+    return json.dumps({"notes": notes})
+
+
+@pytest.fixture(autouse=True)
+def _outside_of_a_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in WORKFLOW:
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    """A project with one output that has one total wrong; ``work`` branches off here."""
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(
+        {
+            "CLAUDE.md": "Read the note.\n",
+            ".gitignore": ".sitegen\n",
+            f"{NOTES}/ground_truth.csv": TRUTH,
+            f"{NOTES}/field_mapping.yaml": MAPPING,
+            f"{NOTES}/results/iteration-001/extracted.json": output({0}),
+        },
+        message="Begin",
+    )
+    return repo
+
+
+def work(repo: GitRepo, files: dict[str, str | bytes | None], message: str = "Work") -> str:
+    """A commit on the branch, which is checked out."""
+    begun = repo.git("rev-parse", "--verify", "-q", "refs/heads/work", check=False)
+    sha = repo.commit(files, message=message, branch="work", parent=begun or repo.git("rev-parse", "main"))
+    repo.git("symbolic-ref", "HEAD", "refs/heads/work")
+    repo.checkout()
+    return sha
+
+
+def worse(repo: GitRepo) -> str:
+    """Half of the totals go wrong, with an edit of the instructions."""
+    return work(
+        repo,
+        {"CLAUDE.md": "Guess.\n", f"{NOTES}/results/iteration-002/extracted.json": output(range(10))},
+        message="Read faster, says @nobody",
+    )
+
+
+def check(repo: GitRepo, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return run("check", "--base", "main", "--repo", repo.path, *arguments)
+
+
+def report(repo: GitRepo, *, worktree: bool = False, exact: bool = False):
+    """The report as JSON, made in this process."""
+    found = gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)
+    return json.loads(to_json_bytes(found))
+
+
+def rows(lines: list[str]) -> list[list[str]]:
+    """The tables of a report."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+
+
+def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edited(repo):
+    head = worse(repo)
+    done = check(repo)
+    base = repo.git("rev-parse", "main")
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (1, "")
+    assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 compared."
+    assert lines[2] == "### `notes`: fail"
+    assert ["F1", "0.975", "0.750", "-22.5", "outputs -22.5", "drop ≤ 0", "**fail**"] in rows(lines)
+    assert "F1 got worse by 22.50 points, and 0 are allowed." in lines
+    assert "<details><summary>9 broken, 0 fixed</summary>" in lines
+    assert ["`note-01`", "`total`", "`1`", "`1`", "`1000`"] in rows(lines)
+    assert lines[-1] == "</details>"
+    assert (
+        "Instructions edited since the base (together in time, which need not be the cause): "
+        f"`CLAUDE.md` (`{head[:7]}`)." in lines
+    )
+
+
+def test_where_nothing_moved_it_is_one_line(repo):
+    head = work(repo, {"README.md": "Ours.\n"})
+    done = check(repo)
+    base = repo.git("rev-parse", "main")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        f"**Evals: pass.** `{head[:7]}` against `{base[:7]}`, 1 compared. Nothing moved in 1 eval.\n"
+    )
+
+
+def test_instructions_that_were_edited_without_a_new_output_are_said_to_be_not_measured(repo):
+    work(repo, {"CLAUDE.md": "Guess.\n"})
+    done = check(repo)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1:] == [
+        "",
+        "Not measured: instructions were edited, and no new output was made with them of `notes`.",
+    ]
+
+
+def test_a_drop_that_may_be_chance_is_inconclusive_and_does_not_fail(repo):
+    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": output({0, 1})})
+    found = report(repo)
+    [notes] = found["evals"]
+    assert (found["verdict"], found["passed"], notes["verdict"]) == ("inconclusive", True, "inconclusive")
+    assert notes["metrics"][0]["reasons"] == ["may be chance"]
+    assert notes["metrics"][0]["noise"]["why"] == "interval holds zero"
+
+
+def test_without_noise_any_drop_beyond_the_limit_fails(repo):
+    output_ = {f"{NOTES}/results/iteration-002/extracted.json": output({0, 1})}
+    work(repo, {**output_, "sitegen.toml": "[gate]\nnoise = false\n"})
+    assert report(repo)["verdict"] == "fail"
+    work(repo, {"sitegen.toml": "[gate]\nnoise = false\ndrop = 2.6\n"})
+    assert report(repo)["verdict"] == "pass"
+
+
+def test_what_main_did_meanwhile_is_not_the_branchs_doing(repo):
+    repo.commit({f"{NOTES}/results/iteration-002/extracted.json": output()})
+    work_of = repo.git("rev-parse", "main~1")
+    repo.git("branch", "work", work_of)
+    work(repo, {"README.md": "Ours.\n"})
+    found = report(repo)
+    assert (found["base"], found["passed"]) == (work_of, True)
+    exact = report(repo, exact=True)
+    assert (exact["base"], exact["evals"][0]["metrics"][0]["base"]) == (repo.git("rev-parse", "main"), 1.0)
+
+
+def test_a_threshold_of_the_manifest_is_a_floor(repo):
+    work(repo, {"evals/manifest.yaml": "evals: {notes: {thresholds: {f1: 0.98}}}\n"})
+    done = check(repo)
+    assert done.returncode == 1
+    assert "F1 is 0.975, below the floor of 0.98, as it was at the base." in done.stdout.splitlines()
+
+
+def test_a_shallow_clone_is_refused_with_what_to_do(repo, tmp_path):
+    worse(repo)
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", repo.path.as_uri(), str(clone)], check=True)
+    done = run("check", "--base", "HEAD", "--repo", clone)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[2] == (
+        "  do: Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
+    )
+
+
+def test_histories_without_a_common_commit_are_refused_with_what_to_do(repo):
+    worse(repo)
+    repo.git("branch", "-m", "main", "first")
+    repo.commit({"README.md": "Another beginning.\n"})
+    done = check(repo)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "sitegen: 'HEAD' and 'main' have no commit in common.\n"
+        f"  at: {repo.path}\n"
+        "  do: Name the branch that the work began on, or compare with the revision itself: --exact.\n"
+    )
+
+
+def test_nothing_that_matched_never_passes(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"README.md": "Nothing yet.\n"})
+    work(repo, {f"{NOTES}/ground_truth.csv": TRUTH, f"{NOTES}/extracted.json": output()})
+    found = report(repo)
+    assert (found["verdict"], found["passed"], found["matched"]) == ("not comparable", False, 0)
+    done = check(repo)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[2] == (
+        "Nothing was compared: no eval has outputs on both sides that have anything in common, and no floor was held."
+    )
+
+
+def test_a_new_eval_is_held_against_its_floor(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"README.md": "Nothing yet.\n"})
+    eval_ = {f"{NOTES}/ground_truth.csv": TRUTH, f"{NOTES}/field_mapping.yaml": MAPPING}
+    work(repo, {**eval_, f"{NOTES}/extracted.json": output({1}), "sitegen.toml": "[gate]\nfloor = 0.9\n"})
+    assert report(repo)["passed"]
+    work(repo, {"sitegen.toml": "[gate]\nfloor = 0.98\n"})
+    assert not report(repo)["passed"]
+
+
+def test_documents_that_have_nothing_in_common_are_not_comparable(repo):
+    names = [f"other-{number}" for number in range(20)]
+    truth = TRUTH.replace("note-", "other-0").replace("other-00", "other-")
+    work(
+        repo,
+        {
+            f"{NOTES}/ground_truth.csv": truth,
+            f"{NOTES}/results/iteration-002/extracted.json": output(documents=names),
+        },
+    )
+    found = report(repo)
+    assert (found["verdict"], found["passed"], found["evals"][0]["reasons"]) == (
+        "not comparable",
+        False,
+        ["nothing in common"],
+    )
+    work(repo, {"sitegen.toml": "[gate]\nallow_incomparable = true\n"})
+    assert not report(repo)["passed"], "nothing else was compared"
+
+
+def test_documents_of_one_side_alone_are_counted(repo):
+    fewer = "".join(TRUTH.splitlines(keepends=True)[:-2])
+    work(repo, {f"{NOTES}/ground_truth.csv": fewer + "new,1,Fern\n"})
+    done = check(repo)
+    assert "18 documents in common; not matched: 2 only at the base; 1 only at the head." in done.stdout.splitlines()
+
+
+def test_an_eval_that_was_removed_fails_unless_it_is_named(repo):
+    other = {path.replace("notes", "cards"): repo.git("show", f"main:{path}") for path in _files(repo)}
+    repo.commit(other)
+    work(repo, dict.fromkeys(_files(repo)))
+    found = report(repo)
+    assert [(one["eval_id"], one["verdict"], one["reasons"]) for one in found["evals"]] == [
+        ("notes", "fail", ["removed"]),
+        ("cards", "pass", []),
+    ]
+    work(repo, {"sitegen.toml": '[gate]\nremoved = ["notes"]\n'})
+    assert report(repo)["passed"]
+
+
+def test_an_eval_whose_folder_was_renamed_is_still_compared(repo):
+    moved = {path.replace("notes", "cards"): repo.git("show", f"main:{path}") for path in _files(repo)}
+    work(repo, {**dict.fromkeys(_files(repo)), **moved})
+    [found] = report(repo)["evals"]
+    assert (found["eval_id"], found["presence"], found["verdict"]) == ("cards", "both", "pass")
+
+
+def _files(repo: GitRepo) -> list[str]:
+    return repo.git("ls-tree", "-r", "--name-only", "main", f"{NOTES}/").splitlines()
+
+
+def test_a_change_is_split_into_what_outputs_and_ground_truth_did(repo):
+    truth = TRUTH.replace("note-19,19", "note-19,21")
+    work(repo, {f"{NOTES}/ground_truth.csv": truth, f"{NOTES}/results/iteration-002/extracted.json": output()})
+    metric = report(repo)["evals"][0]["metrics"][0]
+    assert {part: round(value, 12) for part, value in metric["parts"].items()} == {
+        "outputs": 0.025,
+        "ground_truth": -0.025,
+        "rules": 0.0,
+    }
+
+
+def test_the_uncommitted_state_can_be_checked(repo):
+    work(repo, {"README.md": "Ours.\n"})
+    folder = repo.path / NOTES / "results" / "iteration-002"
+    folder.mkdir()
+    (folder / "extracted.json").write_text(output(range(10)))
+    assert report(repo)["passed"]
+    found = report(repo, worktree=True)
+    assert (found["head"], found["verdict"]) == ("worktree", "fail")
+
+
+@pytest.mark.parametrize(
+    ("limits", "what"),
+    [
+        (
+            "[gate.evals.note]\nfloor = 1\n",
+            "[gate] has limits for 'note', and no eval has that name.\n  do: Did you mean",
+        ),
+        (
+            "[gate.metrics.f2]\nfloor = 1\n",
+            "[gate] has limits for 'f2', and no metric has that name.\n  do: Did you mean",
+        ),
+    ],
+)
+def test_a_limit_that_nothing_is_held_against_is_an_error(repo, limits, what):
+    work(repo, {"sitegen.toml": limits})
+    done = check(repo)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"sitegen: {what}")
+
+
+def test_a_threshold_of_a_metric_that_the_kind_has_not_is_not_comparable(repo):
+    work(repo, {"evals/manifest.yaml": "evals: {notes: {thresholds: {accurracy: 0.9}}}\n"})
+    found = report(repo)
+    assert (found["passed"], found["evals"][0]["metrics"][-1]["reasons"]) == (False, ["no such metric"])
+
+
+def test_without_a_base_outside_of_a_pull_request_it_says_what_to_name(repo):
+    done = run("check", "--repo", repo.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "sitegen: There is nothing to compare with.\n  do: Name the branch that the work goes to, --base main.\n"
+    )
+
+
+def test_a_workflow_gets_summary_annotations_and_files_before_the_exit(repo, tmp_path, monkeypatch):
+    worse(repo)
+    repo.git("update-ref", "refs/remotes/origin/main", "main")
+    summary = tmp_path / "summary.md"
+    summary.write_text("Before.\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_BASE_REF", "main")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    written, junit = tmp_path / "gate.md", tmp_path / "gate.xml"
+    done = run("check", "--repo", repo.path, "--markdown", written, "--junit", junit)
+    assert done.returncode == 1
+    text = written.read_text(encoding="utf-8")
+    assert summary.read_text(encoding="utf-8") == f"Before.\n{text}"
+    assert done.stdout.startswith(text)
+    assert done.stdout.removeprefix(text).splitlines() == [
+        f"::error file={NOTES}/results/iteration-002/extracted.json,title=sitegen check%3A notes"
+        "::F1 got worse by 22.50 points, and 0 are allowed.",
+        "::warning file=CLAUDE.md,title=sitegen check%3A notes"
+        "::Edited while notes failed the gate: they go together in time, the cause may be another.",
+    ]
+    alone = run("check", "--repo", repo.path, "--json")
+    assert (json.loads(alone.stdout)["verdict"], alone.stderr.count("\n")) == ("fail", 2)
+
+
+def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):
+    worse(repo)
+    assert check(repo, "--junit", tmp_path / "gate.xml").returncode == 1
+    root = ET.parse(tmp_path / "gate.xml").getroot()
+    assert (root.tag, root.attrib) == (
+        "testsuites",
+        {"name": "sitegen check", "tests": "2", "failures": "1", "skipped": "0"},
+    )
+    [suite] = root
+    cases = {case.attrib["name"]: [(each.tag, each.attrib["message"]) for each in case] for case in suite}
+    assert cases == {
+        "compared": [],
+        "F1": [("failure", "F1 got worse by 22.50 points, and 0 are allowed.")],
+    }
+
+
+def test_hostile_names_stay_text_in_every_form(tmp_path):
+    names = ["@team #1 |x| `a`` <b>", "::error::%0A\r", "ends with a tick`", "\U0001f4a5\ufffe\x07", "-->]]>&amp;"]
+    rows = "".join('"{}",{}\n'.format(name.replace('"', '""'), number) for number, name in enumerate(names * 1))
+    eval_id = "a,b:c%@x"
+    folder = f"evals/{eval_id}"
+    repo = GitRepo(tmp_path / "project")
+
+    def made(wrong: bool) -> str:
+        return json.dumps([{"id": name, "total": -1 if wrong else number} for number, name in enumerate(names)])
+
+    repo.commit({f"{folder}/ground_truth.csv": f"id,total\n{rows}", f"{folder}/extracted.json": made(False)})
+    limits = f'[gate]\nnoise = false\n[gate.evals."{eval_id}"]\nfloor = 0.9\n'
+    work(repo, {f"{folder}/extracted.json": made(True), "sitegen.toml": limits})
+    done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml")
+    assert (done.returncode, done.stderr) == (1, "")
+    [suite] = ET.parse(tmp_path / "gate.xml").getroot()
+    assert suite.attrib["name"] == eval_id
+    lines = done.stdout.splitlines()
+    commands = [line for line in lines if line.lstrip().startswith("::")]
+    assert [line.partition("::")[2].partition("::")[0] for line in commands] == [
+        "error file=evals/a%2Cb%3Ac%25@x/extracted.json,title=sitegen check%3A a%2Cb%3Ac%25@x"
+    ] * 2
+    assert "### `a,b:c%@x`: fail" in lines
+    heads = "| Document "
+    start = next(number for number, line in enumerate(lines) if line.startswith(heads))
+    table = lines[start : lines.index("", start)]
+    assert len(table) == 2 + len(names)
+    assert [line.count("|") for line in table] == [6] * len(table)
+    assert table[2].startswith("| ```@team #1 ¦x¦ `a`` <b>```")
