@@ -114,6 +114,7 @@ def _bound(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((ADDRESS, port))
+        found.listen()  # whoever asks before the server is there waits for it
     except OSError:
         found.close()
         raise

@@ -256,9 +256,16 @@ def test_before_the_first_good_build_every_address_waits_for_it(own):
         assert b"/.sitegen/watch.js" in answer.body
 
 
+def test_who_asks_while_the_first_site_is_built_waits_for_it(tmp_path):
+    with listen(0) as listening, socket.create_connection(listening.getsockname()) as asking:
+        asking.sendall(b"GET /")
+        asking.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            asking.recv(1)
+
+
 def test_a_port_that_is_taken_is_left_for_a_free_one():
     with listen(0) as one:
-        one.listen()
         port = one.getsockname()[1]
         with listen(port) as other:
             assert other.getsockname()[0] == "127.0.0.1"
