@@ -1,0 +1,56 @@
+"""What holds for the gate, whatever the numbers are."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_report
+from sitegen.model.deltas import MetricDelta, Overlap
+from sitegen.model.gate import Compared, EvalCheck, Limits
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.series import EvalInfo
+
+F1 = MetricSpec("f1", "F1", "")
+VALUES = st.floats(0, 1)
+LIMITS = st.builds(Limits, st.none() | VALUES, st.none() | st.floats(0, 100))
+NOISES = st.sampled_from(["worse", "inconclusive", "same", "better"]).map(
+    lambda decision: lambda spec: ChangeVerdict(decision, "beyond chance", None, None, 0, 0, None, None, ())
+)
+OVERLAPS = st.sampled_from([Overlap("comparable", 2), Overlap("bridged", 1, ("a",)), Overlap("refused", 0, ("a",))])
+
+
+def compared(limits: Limits, before: float | None, after: float | None, overlap: Overlap, noise=None) -> EvalCheck:
+    refused = before is None or after is None or overlap.verdict == "refused"
+    change = None if refused else (after or 0) - (before or 0)
+    metric = check_metric(F1, limits, (before, after), MetricDelta("f1", change, None), noise)
+    return check_eval(EvalInfo("a", "a"), "both", [metric], compared=Compared(overlap))
+
+
+@given(st.lists(st.tuples(VALUES, VALUES, OVERLAPS)))
+def test_without_limits_it_passes_if_and_only_if_everything_matched_and_there_was_something(sides):
+    evals = [compared(Limits(), *side) for side in sides]
+    matched = [one.matched for one in evals]
+    assert gate_report("b", "h", evals).passed == (bool(matched) and all(matched))
+    assert gate_report("b", "h", evals, allow_incomparable=True).passed == any(matched)
+
+
+@given(LIMITS, VALUES, VALUES, VALUES, NOISES)
+def test_a_lower_head_never_has_a_better_verdict(limits, before, one, other, noise):
+    overlap = Overlap("comparable", 2)
+    low, high = (compared(limits, before, after, overlap, noise).verdict for after in sorted((one, other)))
+    assert VERDICTS.index(low) >= VERDICTS.index(high)
+
+
+@given(LIMITS, LIMITS, st.none() | VALUES, st.none() | VALUES, OVERLAPS, NOISES)
+def test_one_more_limit_never_helps(some, more, before, after, overlap, noise):
+    both = Limits(*(first if first is not None else second for first, second in zip(some, more, strict=True)))
+    verdicts = [VERDICTS.index(compared(limits, before, after, overlap, noise).verdict) for limits in (some, both)]
+    assert verdicts[1] >= verdicts[0]
+
+
+@given(LIMITS, st.none() | VALUES, VALUES, st.booleans())
+def test_nothing_that_is_only_new_or_gone_passes_without_a_floor(limits, before, after, allowed):
+    new = check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, limits, (None, after), None)])
+    gone = check_eval(EvalInfo("b", "b"), "gone")
+    passed = gate_report("b", "h", [new, gone], allow_incomparable=allowed).passed
+    assert passed == (limits.floor is not None and after >= limits.floor)

@@ -1,0 +1,195 @@
+"""The gate's verdicts, and how long its report may be."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from sitegen.analysis.gate import COMES_TO, VERDICTS, check_eval, check_metric, gate_report, limits_of
+from sitegen.comparing.gate.annotations import SHOWN, annotate
+from sitegen.comparing.gate.document import to_json_bytes
+from sitegen.comparing.gate.junit import to_junit_bytes
+from sitegen.comparing.gate.markdown import LONGEST, markdown
+from sitegen.config import EvalLimits, Gate, Limit
+from sitegen.model.cells import Cell, Run
+from sitegen.model.commits import Commit
+from sitegen.model.deltas import MetricDelta, Overlap, Parts
+from sitegen.model.flips import CellFlip
+from sitegen.model.gate import Compared, EvalCheck, GateVerdict, InstructionChange, Limits, Reason
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Decision
+from sitegen.model.series import EvalInfo
+
+F1 = MetricSpec("f1", "F1", "")
+RECALL = MetricSpec("recall", "Recall", "")
+GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
+COST = MetricSpec("cost", "Cost", "", high=10, higher_is_better=False)
+SAME = Overlap("comparable", 3)
+NONE = Limits()
+
+
+def chance(decision: Decision):
+    """Noise that always says the same."""
+    return lambda spec: ChangeVerdict(decision, "beyond chance", -0.1, None, 0, 3, 0.01, None, ())
+
+
+def moved(change: float | None) -> MetricDelta:
+    return MetricDelta("f1", change, None if change is None else Parts(change, 0.0, 0.0))
+
+
+def test_every_verdict_and_every_reason_has_its_place():
+    assert set(VERDICTS) == set(get_args(GateVerdict))
+    assert set(COMES_TO) == set(get_args(Reason))
+
+
+@pytest.mark.parametrize(
+    ("spec", "limits", "values", "change", "noise", "reasons"),
+    [
+        # A floor is inclusive, and held against the head as it is.
+        (F1, Limits(floor=0.9), (0.5, 0.9), 0.4, None, []),
+        (F1, Limits(floor=0.9), (0.5, 0.8999), 0.4, None, ["below the floor"]),
+        (F1, Limits(floor=0.9), (0.9, None), None, None, ["undefined"]),
+        (COST, Limits(floor=3.0), (3.0, 3.0), 0.0, None, []),
+        (COST, Limits(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
+        # A drop is inclusive, in points of the metric's own range, and the other way round where lower is better.
+        (F1, Limits(drop=1.0), (0.9, 0.89), -0.01, None, []),
+        (F1, Limits(drop=1.0), (0.9, 0.88), -0.02, None, ["dropped"]),
+        (F1, Limits(drop=0.0), (0.8, 0.9), 0.1, None, []),
+        (GRADE, Limits(drop=10.0), (4.0, 3.6), -0.4, None, []),
+        (GRADE, Limits(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
+        (COST, Limits(drop=0.0), (3.0, 2.0), -1.0, None, []),
+        (COST, Limits(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
+        # It fails only beyond noise, unless nothing tells the noise.
+        (F1, Limits(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
+        (F1, Limits(drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["may be chance"]),
+        # A floor knows no noise.
+        (F1, Limits(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["below the floor", "may be chance"]),
+        # The change over common documents decides, whatever the whole numbers do.
+        (F1, Limits(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
+        (F1, Limits(drop=0.0), (0.9, 0.5), 0.0, "worse", []),
+        # What became undefined is not fine; what never was measured is.
+        (F1, Limits(drop=0.0), (0.9, None), None, None, ["undefined"]),
+        (F1, Limits(drop=0.0), (None, 0.9), None, None, []),
+        (F1, Limits(drop=0.0), (None, None), None, None, []),
+        # Without a limit anything passes.
+        (F1, Limits(), (0.9, 0.1), -0.8, "worse", []),
+        # A negative drop wants a gain.
+        (F1, Limits(drop=-1.0), (0.8, 0.8), 0.0, "same", ["dropped"]),
+        (F1, Limits(drop=-1.0), (0.8, 0.82), 0.02, "better", []),
+    ],
+)
+def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
+    found = check_metric(spec, limits, values, moved(change), chance(noise) if noise else None)
+    assert list(found.reasons) == reasons
+    assert found.verdict == max((COMES_TO[reason] for reason in reasons), key=VERDICTS.index, default="pass")
+
+
+def test_what_names_eval_and_metric_goes_before_what_names_less():
+    gate = Gate(
+        floor=0.1,
+        drop=1.0,
+        metrics={"f1": Limit(floor=0.2, drop=2.0), "recall": Limit(floor=0.3)},
+        evals={
+            "a": EvalLimits(floor=0.5, drop=5.0, metrics={"f1": Limit(floor=0.6)}),
+            "b": EvalLimits(floor=0.5),
+            "c": EvalLimits(metrics={"colour": Limit(drop=3.0)}),
+        },
+    )
+    thresholds = (("f1", 0.4), ("recall", 0.7))
+    specs = (F1, RECALL)
+    assert limits_of(gate, thresholds, "a", specs) == {"f1": Limits(0.6, 5.0), "recall": Limits(0.7, None)}
+    assert limits_of(gate, thresholds, "b", specs) == {"f1": Limits(0.5, 2.0), "recall": Limits(0.7, None)}
+    assert limits_of(gate, (), "c", specs) == {
+        "f1": Limits(0.2, 2.0),
+        "recall": Limits(0.3, None),
+        "colour": Limits(None, 3.0),
+    }
+    assert limits_of(Gate(floor=0.1), (), "d", specs) == {"f1": Limits(0.1, 0.0), "recall": Limits()}
+
+
+def compared(eval_id: str, change: float = 0.0, overlap: Overlap = SAME, limits: Limits = NONE) -> EvalCheck:
+    metric = check_metric(F1, limits, (0.9, 0.9 + change), moved(change))
+    return check_eval(EvalInfo(eval_id, eval_id), "both", [metric], compared=Compared(overlap))
+
+
+def test_of_several_evals_the_worst_counts_and_stands_first():
+    fine, bad = compared("a"), compared("z", -0.1, limits=Limits(drop=0.0))
+    apart = compared("m", overlap=Overlap("refused", 0))
+    found = gate_report("b", "h", [fine, apart, bad])
+    assert ([one.info.id for one in found.evals], found.verdict, found.passed, found.matched) == (
+        ["z", "m", "a"],
+        "fail",
+        False,
+        2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("evals", "allowed", "verdict", "passed"),
+    [
+        ([], True, "not comparable", False),
+        ([compared("a")], False, "pass", True),
+        ([compared("a", overlap=Overlap("refused", 0))], True, "not comparable", False),
+        ([compared("a"), compared("b", overlap=Overlap("refused", 0))], False, "not comparable", False),
+        ([compared("a"), compared("b", overlap=Overlap("refused", 0))], True, "not comparable", True),
+        ([check_eval(EvalInfo("a", "a"), "gone")], True, "not comparable", False),
+        ([compared("a"), check_eval(EvalInfo("b", "b"), "gone")], False, "pass", True),
+        (
+            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, Limits(), (None, 1.0), None)])],
+            True,
+            "not comparable",
+            False,
+        ),
+        (
+            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, Limits(0.5), (None, 1.0), None)])],
+            True,
+            "pass",
+            True,
+        ),
+    ],
+)
+def test_it_passes_only_if_something_was_held_against_something(evals, allowed, verdict, passed):
+    found = gate_report("b", "h", evals, allow_incomparable=allowed)
+    assert (found.verdict, found.passed) == (verdict, passed)
+
+
+def hostile(number: int) -> EvalCheck:
+    """An eval that fails, all of whose names are long and hold nothing but markup."""
+    name = f"{number:05}" + "`|*_[]<>&#@\\" * 400
+    commit = Commit("c" * 40, number, "", "2026-01-01T00:00:00Z", name)
+    cell = Cell(name, name, name, False, (Run(0, "wrong_value", name, name),))
+    flips = tuple(CellFlip("broken", cell, cell.runs[0], cell.runs[0]) for _ in range(50))
+    edits = tuple(InstructionChange(name, (commit,) * 30) for _ in range(30))
+    strange = MetricSpec(name, name, "")
+    metric = check_metric(strange, Limits(floor=1.0, drop=0.0), (0.9, 0.1), moved(-0.8))
+    overlap = Overlap("bridged", 3, (name,) * 50, (name,) * 50)
+    told = Compared(overlap, broken=50, flipped=flips, edits=edits, stale=True)
+    return check_eval(EvalInfo(name, f"{name} "), "both", [metric] * 3, compared=told, file=name)
+
+
+@pytest.mark.parametrize("number", [1, 30, 3_000])
+def test_the_report_fits_into_a_comment_however_much_moved(number):
+    found = gate_report("b" * 40, "h" * 40, [hostile(index) for index in range(number)])
+    text = markdown(found)
+    assert len(text) <= LONGEST
+    assert text.count("### ") >= 1
+    assert text.count("<details>") == text.count("</details>")
+    left_out = number - text.count("### ")
+    assert (f"{left_out:,} evals more moved: this is as much as fits, the JSON has all." in text) == (left_out > 1)
+
+
+def test_annotations_are_as_many_as_are_shown_and_the_last_says_how_many_more():
+    found = gate_report("b" * 40, "h" * 40, [hostile(index) for index in range(30)])
+    lines = [str(one) for one in annotate(found)]
+    assert [line.split()[0] for line in lines] == ["::error"] * SHOWN + ["::warning"] * SHOWN
+    assert lines[SHOWN - 1] == "::error title=sitegen check::171 more are in the report."
+    assert all("\n" not in line and len(line) < 10_000 for line in lines)
+
+
+def test_undefined_numbers_are_null_in_json_and_dashes_in_markdown():
+    gone = check_metric(F1, Limits(drop=0.0), (0.9, None), moved(None))
+    found = gate_report("b" * 40, "h" * 40, [check_eval(EvalInfo("a", "a"), "both", [gone], compared=Compared(SAME))])
+    assert b'"head": null' in to_json_bytes(found)
+    assert "| F1     | 0.900 |    — |      — |      | drop ≤ 0 | not comparable |" in markdown(found).splitlines()
+    assert b"F1 is undefined at the head." in to_junit_bytes(found)
