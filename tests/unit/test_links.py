@@ -36,12 +36,12 @@ def pages(demo_site: Path) -> dict[str, _Page]:
 
 
 def _target(page: str, link: str, site: Path) -> tuple[str, str] | None:
-    """(path, fragment) that a link of a page names; None if it leaves the site."""
+    """(path, id) that a link of a page names; None if it leaves the site. ``#a=1&b=2`` is a choice, and no id."""
     parts = urlsplit(link)
     if parts.scheme:
         return None
     file = (site / page).parent / unquote(parts.path) if parts.path else site / page
-    return file.resolve().relative_to(site.resolve()).as_posix(), unquote(parts.fragment)
+    return file.resolve().relative_to(site.resolve()).as_posix(), "" if "=" in parts.fragment else unquote(parts.fragment)
 
 
 def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(pages, demo_site):
