@@ -141,6 +141,26 @@ def index_data() -> str:
     return "data/index.json"
 
 
+def summary() -> str:
+    """The state of everything in one text."""
+    return "summary.md"
+
+
+def feed() -> str:
+    """What moved, as Atom."""
+    return "feed.xml"
+
+
+def badge(eval_id: str) -> str:
+    """An eval's headline as a picture."""
+    return f"badges/{slug(eval_id)}.svg"
+
+
+def badge_data(eval_id: str) -> str:
+    """The same for services that draw badges."""
+    return f"badges/{slug(eval_id)}.json"
+
+
 def schema(file_name: str) -> str:
     """A JSON Schema of files that sitegen reads or writes."""
     return f"data/schemas/{file_name}"

@@ -22,6 +22,7 @@ TITLES: Final = {
     "comparison": "comparison_results.json",
     "export": "What sitegen export --format json writes",
     "index": "data/index.json",
+    "badge": "badges/<id>.json",
     "series": "data/evals/<id>.json",
 }
 """Name -> what it describes: first what is read, then what is written."""

@@ -11,17 +11,17 @@ from sitegen.analysis.muting import unmatched
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links, search
-from sitegen.pages.exports import index_file
 from sitegen.pages.instructions import instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
-from sitegen.pages.schema_files import schema_files
 from sitegen.scoring.kinds import SCORERS
+from sitegen.stages.budget import over_budget
 from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
+from sitegen.stages.for_machines import machine_files
 from sitegen.stages.instructions import Instructions
 from sitegen.stages.ledger import Ledger, Site
 from sitegen.stages.search import write_search_log
@@ -39,11 +39,15 @@ def write_site(
     mutes = timeline.config.regressions.mute
     problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
     entries = write_search_log(timeline, memo, ledger)
+    limits, complete = timeline.config.limits, timeline.update.complete
+    problems += over_budget(limits, evals.summaries, ledger, OWNER, complete=complete)
     writer = ledger.writer(OWNER)
     renderer = timeline.shop.renderer()
-    for page in _pages(timeline, evals, instructions, problems, commits):
+    edited = _edited(timeline)
+    latest = tuple(islice(_edits(edited, instructions), LATEST_EDITS))
+    for page in _pages(timeline, evals, instructions, edited, latest, problems, commits):
         writer.write(OWNER, page.path, renderer.render(page))
-    for file in (*renderer.assets(), *_files(timeline, evals, entries, len(problems))):
+    for file in (*renderer.assets(), *_files(timeline, evals, latest, entries, len(problems))):
         writer.write(OWNER, file.path, file.content)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept)
     severities = [problem.severity for problem in problems if not problem.past]
@@ -73,13 +77,13 @@ def _pages(
     timeline: Timeline,
     evals: Evals,
     instructions: Instructions,
+    edited: dict[int, list[FileEdit]],
+    latest: tuple[EditEffects, ...],
     problems: tuple[Problem, ...],
     commits: Commits,
 ) -> tuple[Page, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
-    edited = _edited(timeline)
-    latest = tuple(islice(_edits(edited, instructions), LATEST_EDITS))
     names = {(one.edit.path, one.edit.commit.sha): one.file for edits in edited.values() for one in edits}
     counts = SiteCounts(
         commits=timeline.commits,
@@ -120,19 +124,14 @@ def _edited_path(one: FileEdit) -> str:
     return one.edit.path
 
 
-def _files(timeline: Timeline, evals: Evals, entries: int, problems: int) -> tuple[RawFile, ...]:
+def _files(
+    timeline: Timeline, evals: Evals, latest: tuple[EditEffects, ...], entries: int, problems: int
+) -> tuple[RawFile, ...]:
     """Data and search. ``entries``: how many the search log has."""
     files = tuple((file.path, file.deleted) for file in timeline.instructions)
     fields = tuple(search.SearchFields(eval_id, attributes) for eval_id, attributes in evals.attributes)
     return (
-        index_file(
-            timeline.head.sha,
-            timeline.project.revision,
-            tuple(summary.info.id for summary in evals.summaries),
-            tuple(path for path, _ in files),
-            problems,
-        ),
-        *schema_files(),
+        *machine_files(timeline, evals, latest, problems),
         search.list_file(evals.summaries, files, fields, entries),
         *(search.fields_file(names) for names in dict.fromkeys(one.attributes for one in fields if one.attributes)),
         NO_JEKYLL,

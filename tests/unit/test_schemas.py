@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 BY_ADDRESS = {
     r"data/index\.json": "index",
     r"data/evals/[^/]+\.json": "series",
+    r"badges/[^/]+\.json": "badge",
     r"data/schemas/[^/]+\.json": None,
 }
 """Pattern of an address -> the schema; None: it is a schema itself. Whole results name their own form."""

@@ -1,0 +1,78 @@
+"""Badges: an eval's headline as a small picture for a README, and as what shields.io calls an endpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from markupsafe import escape
+
+from sitegen.model.series import EvalSummary
+from sitegen.model.site import RawFile
+from sitegen.pages import links
+from sitegen.text.plain import encodable, line
+
+NO_SCORE: Final = "no score"
+
+MET, MISSED, NEUTRAL, UNDEFINED = "2a7f3f", "b3261e", "1f63a8", "5f6368"
+"""Hexadecimal: the target is reached, it is not, there is none, nothing to judge. White text reads well on each."""
+
+LONGEST: Final = 40
+"""Characters of an eval's name."""
+
+_WIDE: Final = frozenset("MWmw@%")
+_NARROW: Final = frozenset("Iijlft.,:;'|! ()[]")
+_HEIGHT: Final = 20
+_PAD: Final = 6
+
+
+class Badge(NamedTuple):
+    """What a badge says."""
+
+    label: str
+    message: str
+    color: str
+
+
+def badge(summary: EvalSummary) -> Badge:
+    """The headline metric of the newest point, coloured by the eval's target if it has one."""
+    spec = summary.specs[0]
+    label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}"
+    value = summary.headlines[-1].values[0] if summary.headlines else None
+    if value is None:
+        return Badge(label, NO_SCORE, UNDEFINED)
+    least = dict(summary.info.thresholds).get(spec.name)
+    color = NEUTRAL if least is None else MET if value >= least else MISSED
+    return Badge(label, f"{value:.3f}", color)
+
+
+def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
+    """The picture and the endpoint."""
+    made = badge(summary)
+    yield RawFile(links.badge(summary.info.id), svg(made).encode())
+    endpoint = {"schemaVersion": 1, "label": made.label, "message": made.message, "color": made.color}
+    yield RawFile(links.badge_data(summary.info.id), json.dumps(endpoint, ensure_ascii=False).encode() + b"\n")
+
+
+def svg(made: Badge) -> str:
+    """A picture of its own: no font, script or address is fetched."""
+    left, right = (_width(text) + 2 * _PAD for text in (made.label, made.message))
+    label, message = escape(made.label), escape(made.message)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" \
+aria-label="{label}: {message}">
+<title>{label}: {message}</title>
+<clipPath id="r"><rect width="{left + right}" height="{_HEIGHT}" rx="3"/></clipPath>
+<g clip-path="url(#r)"><path fill="#444" d="M0 0h{left}v{_HEIGHT}H0z"/>\
+<path fill="#{made.color}" d="M{left} 0h{right}v{_HEIGHT}H{left}z"/></g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11" text-rendering="geometricPrecision">
+<text x="{_PAD}" y="14" textLength="{left - 2 * _PAD}">{label}</text>
+<text x="{left + _PAD}" y="14" textLength="{right - 2 * _PAD}">{message}</text>
+</g>
+</svg>
+"""
+
+
+def _width(text: str) -> int:
+    """About how wide a text is, in px: whatever font draws it is stretched to that."""
+    return round(sum(10 if each in _WIDE else 4 if each in _NARROW else 7 if each.isascii() else 11 for each in text))

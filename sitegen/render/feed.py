@@ -1,0 +1,156 @@
+"""``feed.xml``: what moved, as Atom (RFC 4287). The newest regressions, recoveries, improvements and new bests.
+
+An entry never changes its id, and its date is that of its commit, so that a reader is told of each once. Where the
+address of the published site is not known, links are relative to the feed, which Atom allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from markupsafe import escape
+
+from sitegen.analysis.champion import champions
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.regressions import Step
+from sitegen.model.series import EvalSummary, Headline
+from sitegen.model.site import RawFile, SiteInfo
+from sitegen.pages import links
+from sitegen.pages.labels import CAUSES
+from sitegen.text.plain import encodable, line
+
+ENTRIES: Final = 50
+
+What: TypeAlias = Literal["regression", "recovery", "improvement", "best"]
+
+_TITLES: Final[dict[What, str]] = {
+    "regression": "Regression",
+    "recovery": "Recovered",
+    "improvement": "Better",
+    "best": "New best",
+}
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
+_NO_XML: Final = re.compile("[\ufffe\uffff]")
+_TAG: Final = "tag:sitegen,2026-01-01"
+
+
+class Entry(NamedTuple):
+    """One thing that moved."""
+
+    what: What
+    summary: EvalSummary
+    at: Headline
+    values: tuple[float | None, float]
+    """Before and after, of one metric."""
+    label: str
+    """Of the metric."""
+    step: Step | None = None
+
+
+def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
+    """The newest entries of all evals that are not deleted; the uncommitted state is no news."""
+    found = (entry for summary in summaries if not summary.deleted for entry in _entries(summary))
+    newest = nlargest(ENTRIES, (entry for entry in found if _DATE.fullmatch(entry.at.committed_at)), key=_age)
+    root = f"{site.base_url}/" if site.base_url else ""
+    updated = newest[0].at.committed_at if newest else _date(head)
+    title = _text(f"{site.title}: what moved")
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<feed xmlns="http://www.w3.org/2005/Atom">',
+        f"<id>{_TAG}:feed:{links.slug(site.repository_url or site.title)}</id>",
+        f"<title>{title}</title>",
+        f"<updated>{updated}</updated>",
+        *([f'<link rel="self" href="{escape(root + links.feed())}"/>'] if root else []),
+        f'<link rel="alternate" type="text/html" href="{escape(root + links.regressions())}"/>',
+        f'<generator version="{escape(site.version)}">sitegen</generator>',
+        "<author><name>sitegen</name></author>",
+        *(each for entry in newest for each in _entry(entry, root)),
+        "</feed>",
+    ]
+    return RawFile(links.feed(), ("\n".join(lines) + "\n").encode())
+
+
+def _entries(summary: EvalSummary) -> Iterator[Entry]:
+    """Of one eval, in no order. A best that is a step as well is told as the step alone."""
+    stepped = set()
+    for step in summary.steps:
+        if step.status == "blip" or step.commit.sha == WORKTREE:
+            continue
+        metric = step.metrics[0]
+        label = next(spec.label for spec in summary.specs if spec.name == metric.name)
+        better: What = "improvement" if step.undoes is None else "recovery"
+        what: What = better if step.status == "better" else "regression"
+        yield Entry(what, summary, summary.headlines[step.at], (metric.before, metric.after), label, step)
+        stepped.add(step.at)
+    yield from _regained(summary)
+    spec = summary.specs[0]
+    values = [headline.values[0] for headline in summary.headlines]
+    best = champions(values, higher_is_better=spec.higher_is_better)
+    for index in range(1, len(values)):
+        earlier, value = best[index - 1], values[index]
+        if best[index] == index and earlier is not None and value is not None and index not in stepped:
+            yield Entry("best", summary, summary.headlines[index], (values[earlier], value), spec.label)
+
+
+def _regained(summary: EvalSummary) -> Iterator[Entry]:
+    """Regressions whose level was regained little by little, without a step up."""
+    undone = {step.undoes for step in summary.steps}
+    for step in summary.steps:
+        if step.until is None or step.at in undone:
+            continue
+        metric, at = step.metrics[0], summary.headlines[step.until]
+        column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)
+        value = at.values[column]
+        if value is not None:
+            yield Entry("recovery", summary, at, (metric.after, value), summary.specs[column].label)
+
+
+def _age(entry: Entry) -> tuple[int, str, str, str]:
+    return entry.at.commit_position, entry.summary.info.id, entry.at.slug, entry.what
+
+
+def _date(head: Commit) -> str:
+    """Of the newest commit; of an uncommitted state without any, of a commit of which no calendar knows, the epoch."""
+    return head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
+
+
+def _entry(entry: Entry, root: str) -> Iterator[str]:
+    info, at = entry.summary.info, entry.at
+    report = root + links.report(info.id, at.slug)
+    before, after = entry.values
+    moved = f"{after:.3f}" if before is None else f"{before:.3f} to {after:.3f}"
+    yield "<entry>"
+    yield f"<id>{_TAG}:{entry.what}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
+    yield f"<title>{_text(f'{_TITLES[entry.what]}: {info.name}, {entry.label} {moved}')}</title>"
+    yield f"<updated>{at.committed_at}</updated>"
+    yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
+    yield f'<category term="{entry.what}"/>'
+    yield f"<summary>{_text(' '.join(_sentences(entry)))}</summary>"
+    yield "</entry>"
+
+
+def _sentences(entry: Entry) -> Iterator[str]:
+    at = entry.at
+    yield f"{at.label}, commit {at.sha[:7]}."
+    if entry.step is None:
+        yield "The best value so far." if entry.what == "best" else "The level of before is regained."
+        return
+    yield f"{line(entry.step.commit.subject, 200)}."
+    found = entry.step.circumstances
+    yield f"Changed: {', '.join(CAUSES[cause] for cause in found.causes)}."
+    if found.edits:
+        yield f"Instructions edited before it: {_named([edit.path for edit in found.edits])}."
+    if found.fields:
+        yield f"Fields whose errors moved most: {_named([moved.name for moved in found.fields])}."
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _text(text: str) -> str:
+    """As XML may hold it: one visible line, escaped."""
+    return str(escape(_NO_XML.sub("\ufffd", encodable(line(text, 1_000)))))
