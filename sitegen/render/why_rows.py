@@ -134,8 +134,8 @@ def fates(rows: Iterable[FateRow], with_others: int) -> Markup:
 
 def _fate(row: FateRow, with_others: int) -> str:
     attribute, file, fixed, broken, still, other = row
-    columns = [(fixed, "up"), (broken, "dn"), (still, ""), *[(other, "")] * bool(with_others)]
-    counts = "".join([f'<td class="{tone}">{count or ""}</td>' for count, tone in columns])
+    columns = [(fixed, " class=up"), (broken, " class=dn"), (still, ""), *[(other, "")] * bool(with_others)]
+    counts = "".join([f"<td{tone}>{count or ''}</td>" for count, tone in columns])
     return f'<tr><td><a href="{text(file)}">{text(attribute)}</a></td>{counts}</tr>\n'
 
 
@@ -161,9 +161,7 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
         return Markup(f"{label} is undefined in all of them.")
     said = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
     if view.interval:
-        said += (
-            f"; the mean of such runs from {changes.span(view.interval)} ({100 * view.interval.level:.0f}\u202f%)"
-        )
+        said += f"; the mean of such runs from {changes.span(view.interval)} ({100 * view.interval.level:.0f}\u202f%)"
     if view.deviation is not None:
         said += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"
     if view.pooled and view.pooled.rate is not None:
