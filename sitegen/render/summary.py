@@ -141,14 +141,17 @@ def _regression(one: EvalSummary, step: Step) -> str:
     metric, at = step.metrics[0], one.headlines[step.at]
     label = next(spec.label for spec in one.specs if spec.name == metric.name)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
-    outputs = "1 output" if step.iterations == 1 else f"{count(step.iterations)} outputs"
     words = f"{code(one.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
-    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {outputs};"
+    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_outputs(step.iterations)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
     if edits:
         words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.circumstances.edits) > FILES)}"
     fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.circumstances.fields[:FILES]]
     return words + (f"; errors by field: {', '.join(fields)}" if fields else "")
+
+
+def _outputs(number: int) -> str:
+    return "1 output" if number == 1 else f"{count(number)} outputs"
 
 
 def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
@@ -181,7 +184,7 @@ def _focus(found: FocusView) -> Iterator[str]:
         more = f" and {one.more} more of its section" if one.more else ""
         yield (
             f"- {code(row_.info.id, NAME)} {code(one.attribute, NAME)}{more}: "
-            f"{count(one.cells)} wrong in {count(one.outputs)} outputs, since {code(one.since)}"
+            f"{count(one.cells)} wrong in {_outputs(one.outputs)}, since {code(one.since)}"
         )
 
 
