@@ -98,7 +98,7 @@ class Ledger:
     def size(self, path: str) -> int:
         """Bytes of a file of the site; 0 if it is not there."""
         try:
-            return os.stat(self._into / path).st_size
+            return os.stat(f"{self._into}/{path}").st_size
         except FileNotFoundError:
             return 0
 
