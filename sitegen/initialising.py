@@ -16,6 +16,8 @@ SKELETONS: Final = (
     ("error-types.md", ".claude/instructions/verifier/error-types.md"),
     ("metrics.md", ".claude/instructions/verifier/metrics.md"),
     ("pages.yml", ".github/workflows/pages.yml"),
+    ("gate.yml", ".github/workflows/gate.yml"),
+    ("gate-comment.yml", ".github/workflows/gate-comment.yml"),
 )
 """(name in this package, path in the project), in the order in which one reads them."""
 

@@ -7,13 +7,14 @@ from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_repor
 from sitegen.model.deltas import MetricDelta, Overlap
 from sitegen.model.gate import Compared, EvalCheck, Limits
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict
+from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import EvalInfo
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
 LIMITS = st.builds(Limits, st.none() | VALUES, st.none() | st.floats(0, 100))
-NOISES = st.sampled_from(["worse", "inconclusive", "same", "better"]).map(
+DECISIONS: tuple[Decision, ...] = ("worse", "inconclusive", "same", "better")
+NOISES = st.sampled_from(DECISIONS).map(
     lambda decision: lambda spec: ChangeVerdict(decision, "beyond chance", None, None, 0, 0, None, None, ())
 )
 OVERLAPS = st.sampled_from([Overlap("comparable", 2), Overlap("bridged", 1, ("a",)), Overlap("refused", 0, ("a",))])

@@ -4,71 +4,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from tests.gitrepo import GitRepo
+from tests.runner import ROOT, Runner, load, script
 from tests.sites import content
 
-ROOT = Path(__file__).parents[2]
 FILES = [
     "action.yml",
     ".github/workflows/ci.yml",
     ".github/workflows/pages.yml",
     "sitegen/skeletons/pages.yml",
+    ".github/workflows/gate.yml",
+    "sitegen/skeletons/gate.yml",
 ]
-PUBLISHING = FILES[2:]
+PUBLISHING = FILES[2:4]
 PIN = re.compile(r"uses: (actions/[a-z-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)\n")
-
-
-def load(name: str) -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
-    return loaded
-
-
-def script(steps: list[dict[str, Any]], word: str) -> str:
-    """The commands of the one step that says a word."""
-    (found,) = [step["run"] for step in steps if word in step.get("run", "")]
-    return str(found)
-
-
-class Runner:
-    """What a runner gives to a step: a workspace, places to write to, and nothing of the user's."""
-
-    def __init__(self, folder: Path, workspace: Path) -> None:
-        self.folder = folder
-        self.workspace = workspace
-        self.bin = folder / "bin"
-        self.bin.mkdir(parents=True)
-        self.environment = {
-            "PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin",
-            "HOME": str(folder),
-            "CI": "true",
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_ACTION_PATH": str(ROOT),
-            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
-            "GITHUB_OUTPUT": str(folder / "output"),
-            "RUNNER_TEMP": str(folder),
-        }
-
-    def run(self, commands: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """As ``shell: bash`` runs them."""
-        return subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", commands],
-            cwd=self.workspace,
-            env={**self.environment, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def command(self, path: Path, text: str) -> None:
-        """Put a command in its place."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
 
 
 @pytest.fixture
