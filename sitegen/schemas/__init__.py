@@ -20,6 +20,7 @@ TITLES: Final = {
     "judged-results": "Results of kind judged: eval-results.json, evals/<id>/<iteration>.json",
     "aggregate": "aggregate.json",
     "comparison": "comparison_results.json",
+    "gate": "What sitegen check --json writes",
     "export": "What sitegen export --format json writes",
     "index": "data/index.json",
     "badge": "badges/<id>.json",

@@ -9,6 +9,8 @@ from typing import Any
 from sitegen import schemas
 from sitegen.comparing.document import SCHEMA as COMPARISON
 from sitegen.comparing.document import ComparisonDocument
+from sitegen.comparing.gate.document import SCHEMA as GATE
+from sitegen.comparing.gate.document import GateDocument
 from sitegen.config import EvalConfig, SiteConfig
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
@@ -27,6 +29,7 @@ WRITTEN: dict[str, tuple[str, type]] = {
     "responses-results": (responses.SCHEMA, responses.ResponsesDocument),
     "judged-results": (judged.SCHEMA, judged.JudgedDocument),
     "comparison": (COMPARISON, ComparisonDocument),
+    "gate": (GATE, GateDocument),
 }
 """Name -> what the document says of its own form, and its dataclass."""
 

@@ -8,8 +8,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Collection
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from sitegen import schemas
 from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.project import Options
 from sitegen.stages import gate
@@ -79,8 +81,9 @@ def check(repo: GitRepo, *arguments: str | Path) -> subprocess.CompletedProcess[
 
 def report(repo: GitRepo, *, worktree: bool = False, exact: bool = False):
     """The report as JSON, made in this process."""
-    found = gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)
-    return json.loads(to_json_bytes(found))
+    found = json.loads(to_json_bytes(gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)))
+    jsonschema.validate(found, json.loads(schemas.content("gate")))
+    return found
 
 
 def rows(lines: list[str]) -> list[list[str]]:
@@ -337,6 +340,16 @@ def test_a_workflow_gets_summary_annotations_and_files_before_the_exit(repo, tmp
     ]
     alone = run("check", "--repo", repo.path, "--json")
     assert (json.loads(alone.stdout)["verdict"], alone.stderr.count("\n")) == ("fail", 2)
+
+
+def test_redacted_values_are_in_no_form_of_the_report(repo, tmp_path):
+    worse(repo)
+    work(repo, {"evals/manifest.yaml": "evals: {notes: {redact: [total]}}\n"})
+    done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml", "--markdown", tmp_path / "gate.md")
+    assert done.returncode == 1
+    assert "9 broken" in done.stdout
+    for text in (done.stdout, json.dumps(report(repo)), (tmp_path / "gate.xml").read_text()):
+        assert "1000" not in text
 
 
 def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):

@@ -3,106 +3,218 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Final
 
-from sitegen.model.flips import CellFlip
-from sitegen.model.gate import Compared, EvalCheck, GateReport, MetricCheck
-from sitegen.model.noise import ChangeVerdict
+from sitegen.model.deltas import Comparability
+from sitegen.model.flips import CellFlip, Fate
+from sitegen.model.gate import Compared, EvalCheck, GateReport, GateVerdict, MetricCheck, Presence, Reason
+from sitegen.model.noise import ChangeVerdict, Decision, Why
 from sitegen.pages.changes import in_points
 
 SCHEMA: Final = "sitegen/gate/1"
 
 
+@dataclass(frozen=True, slots=True)
+class GateNoise:
+    """Whether a drop beyond its limit is more than chance."""
+
+    decision: Decision
+    why: Why
+    interval: tuple[float, float] | None
+    """Of the change, in the unit of the metric."""
+    p_value: float | None
+    detectable: float | None
+    """The least change that this set shows 8 times in 10."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateParts:
+    """Where a change came from; the three sum to the whole."""
+
+    outputs: float
+    ground_truth: float
+    rules: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateMetric:
+    """One metric of one eval against its limits."""
+
+    name: str
+    base: float | None
+    head: float | None
+    change: float | None
+    """Head minus base, over the documents that both hold."""
+    points: float | None
+    """The change in hundredths of the metric's range."""
+    parts: GateParts | None
+    floor: float | None
+    drop: float | None
+    """Points that it may get worse by."""
+    verdict: GateVerdict
+    reasons: tuple[Reason, ...]
+    """Empty: it passes."""
+    noise: GateNoise | None
+    """Null if the drop is within its limit, or if nothing tells the noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateOverlap:
+    """What base and head have in common."""
+
+    verdict: Comparability
+    unit: str
+    common: int
+    only_base: tuple[str, ...]
+    only_head: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateCell:
+    """A cell that is wrong on one side and right on the other."""
+
+    fate: Fate
+    document: str
+    path: str
+    extra_item: bool
+    expected: str | None
+    """Values are JSON texts, cut to 200 characters."""
+    base: str | None
+    head: str | None
+    by_truth: bool
+    """The expected value is not the same on both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateInstruction:
+    """An instruction file that is not the same on both sides."""
+
+    path: str
+    commits: tuple[str, ...]
+    """Ids of the commits that edited it in between, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateEval:
+    """One eval on both sides."""
+
+    eval_id: str
+    name: str
+    kind: str
+    presence: Presence
+    verdict: GateVerdict
+    reasons: tuple[Reason, ...]
+    """Of the eval as a whole."""
+    matched: bool
+    """It was compared; or, where there is nothing to compare with, held against a floor."""
+    file: str | None
+    """What changed: the output, else ground truth or rules; the output if nothing did."""
+    metrics: tuple[GateMetric, ...]
+    overlap: GateOverlap | None
+    """Null unless both sides have an output of one kind."""
+    fixed: int
+    broken: int
+    cells: tuple[GateCell, ...]
+    """Broken ones, then fixed ones; 200 of each at most."""
+    instructions: tuple[GateInstruction, ...]
+    stale: bool
+    """Instructions were edited, and the output was not made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateDocument:
+    """All evals of two revisions."""
+
+    base: str
+    head: str
+    """Id of the commit, or `worktree`."""
+    verdict: GateVerdict
+    passed: bool
+    matched: int
+    evals: tuple[GateEval, ...]
+    """The worst first."""
+    schema: str = SCHEMA
+
+
 def to_json_bytes(report: GateReport) -> bytes:
     """UTF-8 JSON with full precision; undefined is null."""
-    body = {
-        "schema": SCHEMA,
-        "base": report.base,
-        "head": report.head,
-        "verdict": report.verdict,
-        "passed": report.passed,
-        "matched": report.matched,
-        "evals": [_eval(one) for one in report.evals],
-    }
+    body = asdict(document_of(report))
+    body = {"schema": body.pop("schema"), **body}
     text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _eval(one: EvalCheck) -> dict[str, Any]:
-    return {
-        "eval_id": one.info.id,
-        "name": one.info.name,
-        "kind": one.info.kind,
-        "presence": one.presence,
-        "verdict": one.verdict,
-        "reasons": one.reasons,
-        "matched": one.matched,
-        "file": one.file or None,
-        "metrics": [_metric(metric) for metric in one.metrics],
-        **(_compared(one.compared) if one.compared else {}),
-    }
+def document_of(report: GateReport) -> GateDocument:
+    """The report as it is written."""
+    evals = tuple(map(_eval, report.evals))
+    return GateDocument(report.base, report.head, report.verdict, report.passed, report.matched, evals)
 
 
-def _metric(one: MetricCheck) -> dict[str, Any]:
-    return {
-        "name": one.spec.name,
-        "base": one.before,
-        "head": one.after,
-        "change": one.change,
-        "points": None if one.change is None else in_points(one.change, one.spec),
-        "parts": one.parts and one.parts._asdict(),
-        "floor": one.limits.floor,
-        "drop": one.limits.drop,
-        "verdict": one.verdict,
-        "reasons": one.reasons,
-        "noise": one.chance and _chance(one.chance),
-    }
+def _eval(one: EvalCheck) -> GateEval:
+    told = one.compared
+    return GateEval(
+        eval_id=one.info.id,
+        name=one.info.name,
+        kind=one.info.kind,
+        presence=one.presence,
+        verdict=one.verdict,
+        reasons=one.reasons,
+        matched=one.matched,
+        file=one.file or None,
+        metrics=tuple(map(_metric, one.metrics)),
+        overlap=_overlap(told) if told else None,
+        fixed=told.fixed if told else 0,
+        broken=told.broken if told else 0,
+        cells=tuple(map(_cell, told.flipped)) if told else (),
+        instructions=tuple(
+            GateInstruction(edit.path, tuple(commit.sha for commit in edit.commits))
+            for edit in (told.edits if told else ())
+        ),
+        stale=told.stale if told else False,
+    )
 
 
-def _chance(one: ChangeVerdict) -> dict[str, Any]:
-    interval = one.interval
-    return {
-        "decision": one.decision,
-        "why": one.why,
-        "interval": interval and [interval.low, interval.high],
-        "p_value": one.p_value,
-        "detectable": one.detectable,
-    }
+def _metric(one: MetricCheck) -> GateMetric:
+    return GateMetric(
+        name=one.spec.name,
+        base=one.before,
+        head=one.after,
+        change=one.change,
+        points=None if one.change is None else in_points(one.change, one.spec),
+        parts=GateParts(*one.parts) if one.parts else None,
+        floor=one.limits.floor,
+        drop=one.limits.drop,
+        verdict=one.verdict,
+        reasons=one.reasons,
+        noise=_noise(one.chance) if one.chance else None,
+    )
 
 
-def _compared(one: Compared) -> dict[str, Any]:
+def _noise(one: ChangeVerdict) -> GateNoise:
+    interval = (one.interval.low, one.interval.high) if one.interval else None
+    return GateNoise(one.decision, one.why, interval, one.p_value, one.detectable)
+
+
+def _overlap(one: Compared) -> GateOverlap:
     overlap = one.overlap
-    return {
-        "overlap": {
-            "verdict": overlap.verdict,
-            "unit": one.units[0],
-            "common": overlap.common,
-            "only_base": overlap.only_before,
-            "only_head": overlap.only_after,
-        },
-        "fixed": one.fixed,
-        "broken": one.broken,
-        "cells": [_cell(flip) for flip in one.flipped],
-        "instructions": [
-            {
-                "path": edit.path,
-                "commits": [{"sha": commit.sha, "subject": commit.subject} for commit in edit.commits],
-            }
-            for edit in one.edits
-        ],
-        "stale": one.stale,
-    }
+    return GateOverlap(overlap.verdict, one.units[0], overlap.common, overlap.only_before, overlap.only_after)
 
 
-def _cell(flip: CellFlip) -> dict[str, Any]:
+def _cell(flip: CellFlip) -> GateCell:
     before, after = flip.before, flip.after
-    return {
-        "fate": flip.fate,
-        "document": flip.cell.document,
-        "path": flip.cell.path,
-        "extra_item": flip.cell.extra,
-        "expected": (after or before) and ((after and after.expected) or (before and before.expected) or None),
-        "base": (before and before.actual) or None,
-        "head": (after and after.actual) or None,
-        "by_truth": flip.by_truth,
-    }
+    return GateCell(
+        fate=flip.fate,
+        document=flip.cell.document,
+        path=flip.cell.path,
+        extra_item=flip.cell.extra,
+        expected=expected_of(flip) or None,
+        base=before.actual or None if before else None,
+        head=after.actual or None if after else None,
+        by_truth=flip.by_truth,
+    )
+
+
+def expected_of(flip: CellFlip) -> str:
+    """What is expected at the head, else at the base; empty for nothing."""
+    return next((run.expected for run in (flip.after, flip.before) if run and run.expected), "")

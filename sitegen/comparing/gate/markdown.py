@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from sitegen.comparing.gate.document import expected_of
 from sitegen.comparing.gate.wording import of_whole, sentences
 from sitegen.comparing.words import NIL, code, count, name, number, points, prose, table
 from sitegen.model.commits import WORKTREE
@@ -56,13 +57,13 @@ def _moved(one: EvalCheck) -> bool:
 def _fitting(evals: Sequence[EvalCheck]) -> tuple[list[str], int]:
     """The sections, the worst eval first, and how many did not fit. Cells go in where all sections leave room."""
     left = LONGEST - 2 * _RESERVE
-    sections = []
+    sections: list[list[str]] = []
     for one in evals:
-        section = _section(one)
-        if len(section) > left:
+        text = _section(one)
+        if len(text) > left:
             break
-        left -= len(section) + 2
-        sections.append([section])
+        left -= len(text) + 2
+        sections.append([text])
     for one, section in zip(evals, sections, strict=False):
         cells = _cells(one.compared) if one.compared else ""
         if cells and len(cells) <= left:
@@ -138,9 +139,8 @@ def _cells(one: Compared) -> str:
 
 def _cell(flip: CellFlip) -> tuple[str, ...]:
     before, after = flip.before, flip.after
-    expected = (after.expected if after else "") or (before.expected if before else "")
     given = (run.actual if run else "" for run in (before, after))
-    values = (code(value, 60) if value else NIL for value in (expected, *given))
+    values = (code(value, 60) if value else NIL for value in (expected_of(flip), *given))
     return (code(flip.cell.document, 60) if flip.cell.document else NIL, code(flip.cell.path, 80), *values)
 
 
