@@ -34,11 +34,21 @@ const look = async () => {
   if (answer.headers.get("ETag") !== shown) leave();
 };
 
-addEventListener("load", comeBack);
-const events = new EventSource("/.sitegen/events");
-events.onmessage = event => {
-  say(JSON.parse(event.data));
-  look().catch(() => {}); // the server ended in between: the next line says so
+// A browser opens six connections to a server at most: a page that nobody sees gives its own back.
+let events = null;
+const listen = () => {
+  if (events) events.close();
+  events = null;
+  if (document.hidden) return;
+  events = new EventSource("/.sitegen/events");
+  events.onmessage = event => {
+    say(JSON.parse(event.data));
+    look().catch(() => {}); // the server ended in between: the next line says so
+  };
+  events.onerror = () => say("sitegen watch does not answer any more: this page is as it was when it ended.");
 };
-events.onerror = () => say("sitegen watch does not answer any more: this page is as it was when it ended.");
+
+addEventListener("load", comeBack);
+document.addEventListener("visibilitychange", listen);
+listen();
 })();

@@ -155,6 +155,19 @@ def test_a_commit_of_the_edit_makes_it_history(repo, address, open_page):
     expect(page.locator(".head")).to_contain_text("Measure again")
 
 
+def test_a_page_that_nobody_sees_holds_no_connection_and_catches_up_when_it_is_seen(repo, address, open_page):
+    page = open_page(address)
+    hide = "hidden => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true}); "
+    hide += "document.dispatchEvent(new Event('visibilitychange')); window.marked = true; }"
+    page.evaluate(hide, True)
+    other = open_page(address)
+    put(repo, OUTPUT, output({PLANTS[0]: 8}))
+    expect(other.locator("main section").first).to_contain_text("1 broken", timeout=SOON)
+    assert page.evaluate("() => window.marked")
+    page.evaluate(hide, False)
+    expect(page.locator("main section").first).to_contain_text("1 broken", timeout=SOON)
+
+
 def test_when_the_watch_ends_the_page_says_so(repo, open_page):
     command = [sys.executable, "-m", "sitegen", "watch", str(repo.path), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
