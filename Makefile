@@ -19,7 +19,7 @@ lint: .venv/test.stamp ## formatting, lint, types and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/skeletons/pages.yml
+	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/skeletons/*.yml
 
 unit: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadgroup
