@@ -117,17 +117,23 @@ def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, 
     changed = {path for path in after if before.get(path) != after[path]}
     assert changed == {
         f"commits/{sha[:12]}.html",
+        "badges/names.json",
+        "badges/names.svg",
         "data/evals/names.csv",
         "data/evals/names.json",
         "data/index.json",
         "evals/names/0003.html",
+        "evals/names/compare.html",
+        "evals/names/fields/total.html",
         "evals/names/index.html",
         "index.html",
         *(path for path in after if re.fullmatch(rf"instructions/claude[^/]*/({small_edit(small)}|index)\.html", path)),
         "instructions/index.html",
         "problems.html",
+        "regressions.html",
         "search/0.js",
         "search/list.js",
+        "summary.md",
     }
 
 

@@ -33,7 +33,10 @@ NOT_PLAIN: tuple[list[str], ...] = (
 
 def read_by_typer(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list[tuple[Options, bool]]:
     asked: list[tuple[Options, bool]] = []
-    monkeypatch.setattr("sitegen.commands.build.command", lambda options, strict: asked.append((options, strict)))
+    monkeypatch.setattr(
+        "sitegen.commands.build.command",
+        lambda options, strict, public: asked.append((options, strict or public)),
+    )
     app(arguments, standalone_mode=False)
     return asked
 

@@ -327,7 +327,7 @@ def test_history_has_a_line_for_each_point(repo):
     assert [line.rstrip() for line in done.stdout.splitlines()] == [
         "iteration                   F1 Precision    Recall   change  errors  commit",
         f"iteration-001            0.571     0.667     0.500                2  {shas[1]} Read for the first time",
-        f"iteration-002            0.857     1.000     0.750   +0.286       1  {shas[2]} Read again",
+        f"iteration-002            0.857     1.000     0.750    +28.6       1  {shas[2]} Read again",
     ]
 
 
