@@ -45,13 +45,13 @@ browser: .venv/test.stamp
 .venv/bin/python:
 	@"$(PYTHON)" -c '$(NEW_ENOUGH)' || { echo "sitegen needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	"$(PYTHON)" -m venv .venv
-	$(BIN)/python -m pip install -q --upgrade pip
 
 .venv/site.stamp: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install -q -e .
 	@touch $@
 
 .venv/test.stamp: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install -q --upgrade "pip>=25.1" # dependency groups
 	$(BIN)/python -m pip install -q -e . --group test --group lint
 	@touch $@ .venv/site.stamp
 
