@@ -103,10 +103,9 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     assert "F1 got worse by 22.50 points, and 0 are allowed." in lines
     assert "<details><summary>9 broken, 0 fixed</summary>" in lines
     assert ["`note-01`", "`total`", "`1`", "`1`", "`1000`"] in rows(lines)
-    assert lines[-1] == "</details>"
     assert (
-        "Instructions edited since the base (together in time, which need not be the cause): "
-        f"`CLAUDE.md` (`{head[:7]}`)." in lines
+        "Instructions edited since the base, which goes together in time and need not be the cause, "
+        f"of `notes`: `CLAUDE.md` (`{head[:7]}`)." in lines
     )
 
 
@@ -198,7 +197,8 @@ def test_nothing_that_matched_never_passes(tmp_path):
     done = check(repo)
     assert done.returncode == 1
     assert done.stdout.splitlines()[2] == (
-        "Nothing was compared: no eval has outputs on both sides that have anything in common, and no floor was held."
+        "Nothing was compared: no eval has outputs on both sides with anything in common. "
+        "New evals are held against floors, and none is stated."
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from sitegen.comparing.gate.document import expected_of
@@ -10,7 +12,7 @@ from sitegen.comparing.gate.wording import of_whole, sentences
 from sitegen.comparing.words import NIL, code, count, name, number, points, prose, table
 from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import CellFlip
-from sitegen.model.gate import Compared, EvalCheck, GateReport, MetricCheck
+from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChange, MetricCheck
 from sitegen.pages.changes import in_points, split
 
 LONGEST: Final = 65_000
@@ -22,8 +24,11 @@ CELLS: Final = 20
 NAMED: Final = 20
 """Evals, files or commits that are named in a sentence."""
 
-_RESERVE: Final = 4_000
-"""Characters for the beginning and the end."""
+_END: Final = 20_000
+"""Characters, at most, of what is said of all evals together."""
+
+_CLOSING: Final = 200
+"""Characters of the sentence that says that there is more."""
 
 
 def markdown(report: GateReport) -> str:
@@ -33,18 +38,25 @@ def markdown(report: GateReport) -> str:
     if report.passed and not shown:
         return _joined([f"{_head(report)} Nothing moved in {_evals(len(still))}.", *_not_made_again(report.evals)])
     begin = [_head(report), *filter(None, [prose(of_whole(report))])]
-    end = [f"Nothing moved in {_list([code(one.info.id, 60) for one in still])}."] if still else []
-    end += _not_made_again(report.evals)
-    blocks, left_out = _fitting(shown)
+    unmoved = [f"Nothing moved in {_list([code(one.info.id, 60) for one in still])}."] if still else []
+    end = [*unmoved, *_not_made_again(report.evals), *_edited(report.evals)]
+    kept = list(takewhile(_Room(_END).take, end))
+    sections, left_out = _sections(shown, LONGEST - len(_joined([*begin, *kept])) - _CLOSING)
     if left_out:
-        end.append(f"{_evals(left_out).capitalize()} more moved: this is as much as fits, the JSON has all.")
-    return _joined([*begin, *blocks, *end])
+        kept.append(f"{_evals(left_out).capitalize()} more moved: this is as much as fits, the JSON has all.")
+    elif len(kept) < len(end):
+        kept.append("More instructions were edited than fit here: the JSON has all.")
+    return _joined([*begin, *sections, *kept])
 
 
 def _head(report: GateReport) -> str:
     head = report.head if report.head == WORKTREE else report.head[:7]
     outcome = "pass" if report.passed else "fail"
-    return f"**Evals: {outcome}.** {code(head)} against {code(report.base[:7])}, {count(report.matched)} compared."
+    number_ = Counter(one.verdict for one in report.evals)  # the worst first, as the report has them
+    tally = f": {', '.join(f'{count(number_[verdict])} {verdict}' for verdict in number_)}" if len(number_) > 1 else ""
+    return (
+        f"**Evals: {outcome}.** {code(head)} against {code(report.base[:7])}, {count(report.matched)} compared{tally}."
+    )
 
 
 def _moved(one: EvalCheck) -> bool:
@@ -54,22 +66,28 @@ def _moved(one: EvalCheck) -> bool:
     return uncommon or bool(one.compared.flipped) or any(metric.change for metric in one.metrics)
 
 
-def _fitting(evals: Sequence[EvalCheck]) -> tuple[list[str], int]:
-    """The sections, the worst eval first, and how many did not fit. Cells go in where all sections leave room."""
-    left = LONGEST - 2 * _RESERVE
-    sections: list[list[str]] = []
-    for one in evals:
-        text = _section(one)
-        if len(text) > left:
-            break
-        left -= len(text) + 2
-        sections.append([text])
-    for one, section in zip(evals, sections, strict=False):
+class _Room:
+    """Characters that are left."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def take(self, block: str) -> bool:
+        """Use what a block needs, with the lines around it; False if there is not that much."""
+        fits = len(block) + 2 <= self._left
+        self._left -= (len(block) + 2) * fits
+        return fits
+
+
+def _sections(evals: Sequence[EvalCheck], characters: int) -> tuple[list[str], int]:
+    """Those that fit, the worst eval first, and how many do not. Cells go in where all sections leave room."""
+    room = _Room(characters)
+    fitting = list(takewhile(room.take, map(_section, evals)))
+    blocks = []
+    for one, section in zip(evals, fitting, strict=False):
         cells = _cells(one.compared) if one.compared else ""
-        if cells and len(cells) <= left:
-            left -= len(cells) + 2
-            section.append(cells)
-    return [block for section in sections for block in section], len(evals) - len(sections)
+        blocks += [section, cells] if cells and room.take(cells) else [section]
+    return blocks, len(evals) - len(fitting)
 
 
 def _section(one: EvalCheck) -> str:
@@ -105,8 +123,14 @@ def _row(one: MetricCheck) -> tuple[str, ...]:
         points(change),
         ", ".join(f"{part.name} {points(part.points)}" for part in parts),
         ", ".join(limits) or NIL,
-        f"**{one.verdict}**" if one.verdict == "fail" else one.verdict,
+        _verdict(one),
     )
+
+
+def _verdict(one: MetricCheck) -> str:
+    if one.limits == (None, None):
+        return NIL
+    return f"**{one.verdict}**" if one.verdict == "fail" else one.verdict
 
 
 def _circumstances(one: Compared) -> Iterator[str]:
@@ -115,13 +139,21 @@ def _circumstances(one: Compared) -> Iterator[str]:
         sides = (("the base", len(overlap.only_before)), ("the head", len(overlap.only_after)))
         alone = "; ".join(f"{count(number_)} only at {side}" for side, number_ in sides if number_)
         yield f"{count(overlap.common)} {one.units[overlap.common != 1]} in common; not matched: {alone}."
-    if one.edits:
-        files = [_edit(edit.path, [commit.short for commit in edit.commits]) for edit in one.edits]
-        yield f"Instructions edited since the base (together in time, which need not be the cause): {_list(files)}."
 
 
-def _edit(path: str, commits: Sequence[str]) -> str:
-    return f"{code(path, 80)} ({_list([code(commit) for commit in commits], 5)})" if commits else code(path, 80)
+def _edited(evals: Sequence[EvalCheck]) -> list[str]:
+    """The instructions that were edited, once for all evals that they drive."""
+    driven: dict[tuple[InstructionChange, ...], list[str]] = {}
+    for one in evals:
+        if one.compared and one.compared.edits:
+            driven.setdefault(one.compared.edits, []).append(code(one.info.id, 60))
+    begin = "Instructions edited since the base, which goes together in time and need not be the cause"
+    return [f"{begin}, of {_list(names)}: {_list([_edit(one) for one in edits])}." for edits, names in driven.items()]
+
+
+def _edit(one: InstructionChange) -> str:
+    commits = _list([code(commit.short) for commit in one.commits], 3)
+    return f"{code(one.path, 80)} ({commits})" if commits else code(one.path, 80)
 
 
 def _cells(one: Compared) -> str:
@@ -130,8 +162,10 @@ def _cells(one: Compared) -> str:
     broken = [flip for flip in one.flipped if flip.fate == "broken"][:CELLS]
     if not broken:
         return f"{counts}." if one.fixed else ""
+    heads = ("Document", "Field", "Expected", "Base", "Head")
+    named = 0 if any(flip.cell.document for flip in broken) else 1
     lines = [f"<details><summary>{counts}</summary>", ""]
-    lines += [*table(("Document", "Field", "Expected", "Base", "Head"), map(_cell, broken)), ""]
+    lines += [*table(heads[named:], (_cell(flip)[named:] for flip in broken)), ""]
     if one.broken > len(broken):
         lines += [f"{count(one.broken - len(broken))} more broken ones are in the JSON.", ""]
     return "\n".join([*lines, "</details>"])

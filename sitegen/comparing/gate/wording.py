@@ -43,7 +43,8 @@ def of_whole(report: GateReport) -> str:
     if report.matched:
         return ""
     return (
-        "Nothing was compared: no eval has outputs on both sides that have anything in common, and no floor was held."
+        "Nothing was compared: no eval has outputs on both sides with anything in common. "
+        "New evals are held against floors, and none is stated."
     )
 
 
