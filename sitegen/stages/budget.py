@@ -78,20 +78,29 @@ def _problem(limits: Limits, shares: Sequence[_Share], size: int, most: int) -> 
     listed = ", ".join(f"{share.name} {_mega(share.size)} ({share.files:,} files)" for share in shares)
     kept = most if limits.reports_kept is None else min(limits.reports_kept, most)
     fewer = _fewer(limits, shares, size, kept)
+    if fewer < 0:
+        fix = "Short reports would not be enough: publish fewer evals"
+    else:
+        fix = (
+            f"Set reports_kept = {fewer} under [limits]: the oldest reports become short pages, and every number stays"
+        )
     return Problem(
         "warning",
         f"The site has {_mega(size)}, more than the {_mega(limits.site_bytes)} of site_bytes: {listed}.",
-        f"Set reports_kept = {fewer} under [limits]: the oldest reports become short pages, and every number stays. "
-        "Or raise site_bytes where the site is not on GitHub Pages.",
+        f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
         "sitegen.toml",
     )
 
 
 def _fewer(limits: Limits, shares: Sequence[_Share], size: int, kept: int) -> int:
-    """About how many of the reports that are kept now there is room for, short pages in the place of the others."""
+    """About how many of the reports that are kept now there is room for, short pages in the place of the others.
+
+    Negative if there is not even room for the short pages.
+    """
     files, reports = next(((share.files, share.size) for share in shares if share.name == _REPORTS), (0, 0))
-    room = limits.site_bytes - (size - reports) - files * _SHORT
-    return max(0, kept * room // max(1, reports - files * _SHORT))
+    short = files * _SHORT
+    room = limits.site_bytes - (size - reports) - short
+    return kept * room // (reports - short) if room >= 0 and short < reports else -1
 
 
 def _mega(size: int) -> str:

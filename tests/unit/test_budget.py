@@ -84,7 +84,7 @@ def warning(site: Path) -> str:
 def test_a_site_that_is_too_large_is_a_warning_that_says_what_takes_the_space(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     size = sum(map(len, content(tmp_path / "out").values()))
-    limits(project, site_bytes=size // 2)
+    limits(project, site_bytes=size * 11 // 20)
     done = run("build", project.path, "--strict")
     said = warning(project.path / "public")
     assert (done.returncode, ", 1 warning" in done.stdout or "; 1 warning" in done.stdout) == (3, True)
@@ -110,6 +110,12 @@ def test_what_the_warning_advises_is_enough(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     assert warning(tmp_path / "out") == ""
     assert "full" in reports(tmp_path / "out").values()
+
+
+def test_where_short_reports_are_not_enough_the_warning_says_so(project, tmp_path):
+    limits(project, site_bytes=1000)
+    build_site(project.path, tmp_path / "out")
+    assert "Short reports would not be enough: publish fewer evals. Or raise" in warning(tmp_path / "out")
 
 
 def test_the_warning_is_that_of_a_cold_build(project, tmp_path):
