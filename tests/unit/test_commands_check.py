@@ -397,3 +397,82 @@ def test_hostile_names_stay_text_in_every_form(tmp_path):
     assert len(table) == 2 + len(names)
     assert [line.count("|") for line in table] == [6] * len(table)
     assert table[2].startswith("| ```@team #1 ¦x¦ `a`` <b>```")
+
+
+def answers(right: int, cases: range) -> str:
+    return json.dumps([{"case_id": f"case-{n}", "output": "yes" if n < right else "no", "quality": 4} for n in cases])
+
+
+def asked(cases: range) -> str:
+    return json.dumps([{"id": f"case-{n}", "input": "?", "expected": "yes"} for n in cases])
+
+
+@pytest.fixture
+def faq(tmp_path: Path) -> GitRepo:
+    """An eval of test cases, two thirds of which are right: less than its kind wants where nobody says anything."""
+    repo = GitRepo(tmp_path / "faq")
+    cases = range(30)
+    repo.commit({"evals/faq/test_cases.json": asked(cases), "evals/faq/responses.json": answers(20, cases)})
+    return repo
+
+
+def test_test_cases_are_what_responses_have_in_common(faq):
+    cases = range(5, 32)
+    work(faq, {"evals/faq/test_cases.json": asked(cases), "evals/faq/responses.json": answers(20, cases)})
+    [found] = report(faq)["evals"]
+    overlap = found["overlap"]
+    assert (overlap["verdict"], overlap["unit"], overlap["common"]) == ("bridged", "case", 25)
+    assert (len(overlap["only_base"]), overlap["only_head"]) == (5, ["case-30", "case-31"])
+    others = range(100, 130)
+    work(faq, {"evals/faq/test_cases.json": asked(others), "evals/faq/responses.json": answers(120, others)})
+    [found] = report(faq)["evals"]
+    assert (found["verdict"], found["reasons"]) == ("not comparable", ["nothing in common"])
+
+
+def test_what_a_kind_wants_by_default_is_no_floor(faq):
+    work(faq, {"README.md": "Ours.\n"})
+    assert report(faq)["verdict"] == "pass"
+
+
+def test_a_limit_of_a_metric_whose_noise_nothing_tells_holds_as_it_stands(faq):
+    worse_ = answers(20, range(30)).replace('"quality": 4', '"quality": 3')
+    work(faq, {"evals/faq/responses.json": worse_, "sitegen.toml": "[gate.metrics.average_quality]\ndrop = 20\n"})
+    metrics = {each["name"]: each for each in report(faq)["evals"][0]["metrics"]}
+    assert (metrics["average_quality"]["points"], metrics["average_quality"]["reasons"]) == (-25.0, ["dropped"])
+    assert metrics["average_quality"]["noise"] is None
+
+
+def test_an_eval_that_became_of_another_kind_is_not_comparable(repo):
+    cases = range(30)
+    work(
+        repo,
+        {
+            **dict.fromkeys(_files(repo)),
+            f"{NOTES}/test_cases.json": asked(cases),
+            f"{NOTES}/results/iteration-002/responses.json": answers(30, cases),
+        },
+    )
+    [found] = report(repo)["evals"]
+    assert (found["presence"], found["verdict"], found["reasons"]) == ("both", "not comparable", ["another kind"])
+
+
+def test_an_output_that_cannot_be_read_is_a_drop_to_nothing(repo):
+    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": "I could not read the notes."})
+    metric = report(repo)["evals"][0]["metrics"][0]
+    assert (metric["head"], metric["reasons"]) == (0.0, ["dropped"])
+
+
+def test_a_newest_output_that_was_deleted_does_not_count(repo):
+    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": output(range(10))})
+    assert not report(repo)["passed"]
+    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": None})
+    found = report(repo)
+    assert (found["passed"], found["evals"][0]["metrics"][0]["change"]) == (True, 0.0)
+
+
+def test_repeats_at_the_base_tell_how_far_outputs_wander_and_those_of_the_work_do_not(repo):
+    for number, wrong in ((2, range(8)), (3, range(1)), (4, range(9)), (5, range(1))):
+        repo.commit({f"{NOTES}/results/iteration-00{number}/extracted.json": output(wrong)})
+    worse(repo)
+    [found] = report(repo)["evals"]
+    assert (found["verdict"], found["metrics"][0]["noise"]["why"]) == ("inconclusive", "within the noise of repeats")
