@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,6 +28,8 @@ class Followed(NamedTuple):
     """Folders in which only what ``git`` names matters."""
     trees: tuple[Path, ...]
     """Folders to look at with all that is below them."""
+    inodes: tuple[int, ...]
+    """Of the trees: one that was made anew is to be looked at anew."""
     folders: tuple[Path, ...]
     """Folders to look at alone: they hold files that are followed, or will hold what is not there yet."""
 
@@ -43,12 +46,14 @@ def followed(found: Found, templates: Path, cache: Path) -> Followed:
     project = frozenset((templates, *named))
     git = frozenset(folder / name for folder in (found.git_dir, found.common_dir) for name in GIT_FILES)
     every = project | git
+    trees = {path: inode for path in sorted(every) if (inode := _inode_of_folder(path)) is not None}
     return Followed(
         project=project,
         git=git,
         passed_over=frozenset((found.git_dir, found.common_dir, cache)),
-        trees=tuple(sorted(path for path in every if path.is_dir())),
-        folders=tuple(sorted({_nearest(path) for path in every if not path.is_dir()})),
+        trees=tuple(trees),
+        inodes=tuple(trees.values()),
+        folders=tuple(sorted({_nearest(path) for path in every if path not in trees})),
     )
 
 
@@ -59,7 +64,10 @@ def _named(root: Path) -> list[Path]:
     except ConfigurationError:  # said by the build; the file itself is followed, so that it can be mended
         site = SiteConfig()
     path = root / site.evals_dir / "manifest.yaml"
-    content = path.read_bytes() if path.is_file() else b""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        content = b""
     manifest, _ = configuring.read_manifest_leniently(content, path.name, site.evals_dir)
     read = Layout(site, manifest or Manifest(), Watched()).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, ".gitignore", *read)]
@@ -68,6 +76,14 @@ def _named(root: Path) -> list[Path]:
 def _touches(path: Path, wanted: frozenset[Path]) -> bool:
     """Whether a path is one of these, lies in one, or leads to one."""
     return any(path.is_relative_to(one) or one.is_relative_to(path) for one in wanted)
+
+
+def _inode_of_folder(path: Path) -> int | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino if stat.S_ISDIR(found.st_mode) else None
 
 
 def _nearest(path: Path) -> Path:
@@ -84,7 +100,10 @@ class Follower:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def follow(self, followed: Followed) -> bool:
-        """Look at these from now on. False if that is so already, and nothing can have been missed."""
+        """Look at these from now on. False if that is so already, and nothing can have been missed.
+
+        Raises OSError if the system does not let so many folders be looked at.
+        """
         if followed == self._followed:
             return False
         await self.stop()
@@ -94,6 +113,9 @@ class Follower:
             asyncio.create_task(self._look(followed, followed.folders, recursive=False)),
         ]
         await asyncio.sleep(0)  # both run as far as their first wait: from here on they see everything
+        for task in self._tasks:
+            if task.done():
+                task.result()
         return True
 
     async def stop(self) -> None:
@@ -111,5 +133,9 @@ class Follower:
         def matters(change: Change, path: str) -> bool:
             return passed_over(change, path) and followed.concerns(Path(path))
 
-        async for burst in awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True):
-            self._tell(sorted({Path(path) for _, path in burst}))
+        try:
+            looking = awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True)
+            async for burst in looking:
+                self._tell(sorted({Path(path) for _, path in burst}))
+        except FileNotFoundError:  # a folder went just now; after the next build, the one above it is looked at
+            self._tell([])

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -177,6 +178,22 @@ def test_every_change_is_built_and_shown(repo):
             assert rebuilding.board.layers is second.layers
             assert second.layers is not None
             assert (second.layers.folders[0] / "evals/receipts/0002-worktree.html").exists()
+
+    asyncio.run(see())
+
+
+def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
+    async def see() -> None:
+        async with Rebuilding(repo) as rebuilding:
+            await rebuilding.built()
+            (repo.path / "evals").rename(repo.path.parent / "away")
+            copytree(repo.path.parent / "away", repo.path / "evals")
+            put(repo, "CLAUDE.md", "Read it all.\n")
+            while repo.path / "CLAUDE.md" not in (await rebuilding.built()).paths:
+                pass
+            put(repo, NEWEST, SECOND.replace("12.5", "13"))
+            while repo.path / NEWEST not in (await rebuilding.built()).paths:
+                pass
 
     asyncio.run(see())
 
