@@ -1,12 +1,15 @@
-"""What ``sitegen init`` writes: the loop's own files, from ``sitegen/skeletons``."""
+"""What ``sitegen init`` writes: the loop's own files, from ``sitegen/skeletons``, and copies of templates."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.errors import SitegenError
+from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.project import OWN_TEMPLATES
 
 SKELETONS: Final = (
     ("manifest.yaml", "evals/manifest.yaml"),
@@ -21,6 +24,10 @@ SKELETONS: Final = (
 )
 """(name in this package, path in the project), in the order in which one reads them."""
 
+THEME: Final = "theme.css"
+COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
+"""Suffixes of templates and assets."""
+
 
 class Written(NamedTuple):
     """What became of one file."""
@@ -32,11 +39,36 @@ class Written(NamedTuple):
 
 def initialise(root: Path) -> tuple[Written, ...]:
     """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made."""
-    return tuple(_write(root / path, name) for name, path in SKELETONS)
+    return tuple(_write(root / path, _skeleton(name)) for name, path in SKELETONS)
 
 
-def _write(target: Path, name: str) -> Written:
-    content = files("sitegen").joinpath("skeletons", name).read_bytes()
+def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Written, ...]:
+    """Copy templates and assets of ours into the project's own folder, where they go before ours.
+
+    A name is a file below ``site_templates/``, a folder of them, ``theme.css`` or ``all``. Raises ConfigurationError
+    if there is no such name, SitegenError if a folder cannot be made.
+    """
+    known = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in COPIED}
+    wanted: dict[str, bytes] = {}
+    for name in names:
+        if name == THEME:
+            wanted[name] = _skeleton(name)
+            continue
+        below = "" if name == "all" else f"{name.rstrip('/')}/"
+        found = [each for each in known if each == name or each.startswith(below)]
+        if not found:
+            near = get_close_matches(name, (THEME, *known), 1, 0.4)
+            fix = f"Did you mean {near[0]!r}?" if near else f"Look into {ours}."
+            raise ConfigurationError(f"There is no template {name!r}.", fix=fix)
+        wanted |= {each: known[each].read_bytes() for each in found}
+    return tuple(_write(root / OWN_TEMPLATES / name, content) for name, content in wanted.items())
+
+
+def _skeleton(name: str) -> bytes:
+    return files("sitegen").joinpath("skeletons", name).read_bytes()
+
+
+def _write(target: Path, content: bytes) -> Written:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         # Exclusive: a file that appears in this moment is not overwritten either, and no link is followed.

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.config import SITE_FILES
 from sitegen.errors import ConfigurationError
 from sitegen.history.head import Found, digest_files, look
 from sitegen.text.embedding import installed
+
+OWN_TEMPLATES: Final = "site_templates"
+"""A project's folder of templates that go before ours."""
 
 
 class Options(NamedTuple):
@@ -27,6 +30,8 @@ class Options(NamedTuple):
     pin: str | None = None
     base_url: str | None = None
     """Address of the published site where the configuration has none."""
+    own_templates: bool = True
+    """Take templates from the project's folder of them."""
 
 
 class Project(NamedTuple):
@@ -46,6 +51,8 @@ class Project(NamedTuple):
     """Changes when anything but history does that decides the bytes of the site."""
     pin: str | None = None
     """Id of the commit whose ground truth and rules all history is scored by; None: each by its own."""
+    own_templates: Path | None = None
+    """The project's folder of templates, as it lies in the work tree: history has no say in what is run."""
 
     @property
     def site(self) -> str:
@@ -64,6 +71,9 @@ def open_project(options: Options, templates: str) -> Project:
     if options.rev is None and revision != "HEAD":
         found, head = look(options.repo, revision)
     pin = _pinned(options)
+    own = _own_templates(options, found)
+    if own:
+        templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
     asked = (revision, options.worktree, options.allow_shallow, pin, options.base_url)
     said = repr((__version__, installed(), templates, found.refs(), asked))
     files = () if found.root is None else tuple(found.root / name for name in SITE_FILES)
@@ -77,7 +87,19 @@ def open_project(options: Options, templates: str) -> Project:
         templates=templates,
         fingerprint=hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest(),
         pin=pin,
+        own_templates=own,
     )
+
+
+def _own_templates(options: Options, found: Found) -> Path | None:
+    folder = found.root / OWN_TEMPLATES if found.root and options.own_templates else None
+    return folder if folder and folder.is_dir() else None
+
+
+def _digest_folder(folder: Path) -> str:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = repr([path.relative_to(folder).as_posix() for path in files])
+    return f"{hashlib.sha256(names.encode()).hexdigest()} {digest_files(*files)}"
 
 
 def _pinned(options: Options) -> str | None:

@@ -69,6 +69,10 @@ def build(
         str | None,
         typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
     ] = None,
+    templates: Annotated[
+        bool,
+        typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates."),
+    ] = True,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
@@ -76,7 +80,7 @@ def build(
     from sitegen.project import Options
 
     command(
-        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url),
+        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url, templates),
         strict=strict,
         public=public,
     )
@@ -313,14 +317,25 @@ def code_judge(
 
 
 @app.command()
-def init(repo: Repo = Path()) -> None:
+def init(
+    repo: Repo = Path(),
+    templates: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--templates",
+            metavar="NAME",
+            help="Copy this into site_templates/ instead, to change it: theme.css, a file such as frame/footer.html, "
+            "a folder, or all. One or more.",
+        ),
+    ] = None,
+) -> None:
     """Write a manifest, a mapping and a Pages workflow.
 
     And a verifier with its instructions; only where there are none yet.
     """
     from sitegen.commands.init import init as command
 
-    command(repo)
+    command(repo, templates or ())
 
 
 @app.command()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
+from sitegen.render.own_templates import THEME, own_files, own_loader, sandbox, told, walk
 
 if TYPE_CHECKING:
     import jinja2
@@ -60,18 +61,30 @@ class Renderer:
     """Turns pages into bytes.
 
     A template or asset is taken from the first folder that has it, so that a project's own folder, given first,
-    overrides file by file.
+    overrides file by file. The last folder is ours; the templates of the others are run in a sandbox.
     """
 
     def __init__(self, template_folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> None:
-        self._folders = tuple(template_folders)
+        self._own = own_files(template_folders[:-1])
+        self._ours = template_folders[-1]
         self._site = site
         self._bytecode = bytecode
         self._environment: jinja2.Environment | None = None
         self._templates: dict[str, jinja2.Template] = {}
 
     def render(self, page: Page) -> bytes:
-        """The page as UTF-8. Depends on the page, the templates and the site alone."""
+        """The page as UTF-8. Depends on the page, the templates and the site alone.
+
+        Raises ConfigurationError if a project's own template is wrong.
+        """
+        try:
+            return self._rendered(page)
+        except Exception as error:
+            if failure := told(error, self._own):
+                raise failure from error
+            raise
+
+    def _rendered(self, page: Page) -> bytes:
         template = self._templates.get(page.template)
         if template is None:
             template = self._templates[page.template] = self._load().get_template(page.template)
@@ -91,14 +104,20 @@ class Renderer:
 
     def assets(self) -> tuple[RawFile, ...]:
         """Style sheet, scripts and pictures as files of the site: readable sources, one request each."""
-        styles = "\n".join(self._text(f"assets/css/{name}.css") for name in STYLES)
+        sheets = [f"assets/css/{name}.css" for name in STYLES]
+        styles = "\n".join(map(self._text, sheets + [THEME] * (THEME in self._own)))
         scripts = "\n".join(self._text(f"assets/js/{name}.js") for name in SCRIPTS)
         files = [
             RawFile(links.asset("app.css"), styles.encode()),
             RawFile(links.asset("app.js"), f'(() => {{\n"use strict";\n{scripts}}})();\n'.encode()),
             RawFile(links.asset("theme.js"), self._text("assets/js/theme.js").encode()),
         ]
-        pictures = (name for name in sorted(self._files()) if name.startswith("assets/") and name.count("/") == 1)
+        made = {file.path for file in files}
+        pictures = (
+            name
+            for name in sorted(self._files())
+            if name.startswith("assets/") and name.count("/") == 1 and name not in made
+        )
         files.extend(RawFile(name, self._find(name).read_bytes()) for name in pictures)
         return tuple(files)
 
@@ -106,21 +125,15 @@ class Renderer:
         return self._find(name).read_text(encoding="utf-8")
 
     def _find(self, name: str) -> Path:
-        return next(path for folder in self._folders if (path := folder / name).is_file())
+        return self._own.get(name) or self._ours / name
 
     def _files(self) -> dict[str, Path]:
-        return {name: path for folder in reversed(self._folders) for name, path in _walk(folder)}
+        return {**dict(walk(self._ours)), **self._own}
 
     def _load(self) -> jinja2.Environment:
         if self._environment is None:
-            self._environment = make_environment(self._folders, self._site, self._bytecode)
+            self._environment = make_environment(self._own, self._ours, self._site, self._bytecode)
         return self._environment
-
-
-def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
-    for path in folder.rglob("*"):
-        if path.is_file() and path.suffix in {".html", ".css", ".js", ".svg", ".png"}:
-            yield path.relative_to(folder).as_posix(), path
 
 
 def bytecode_folder() -> Path | None:
@@ -144,8 +157,13 @@ def _made(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> jinja2.Environment:
-    """Jinja with autoescape on, undefined names an error, and the filters that every template may use."""
+def make_environment(
+    own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None = None
+) -> jinja2.Environment:
+    """Jinja with autoescape on, undefined names an error, and the filters that every template may use.
+
+    ``own``: templates of a project. If there are any, all of them run in a sandbox, for they include each other.
+    """
     import jinja2
     from markupsafe import Markup
 
@@ -183,14 +201,18 @@ def make_environment(folders: Sequence[Path], site: SiteInfo, bytecode: Path | N
             template.root_render_func.__globals__["escape"] = output
             return template
 
-    class Environment(jinja2.Environment):
+    base: Any = sandbox() if own else jinja2.Environment
+
+    class Environment(base):  # type: ignore[misc]  # which of the two is known only now
         """Gives each template its globals as one dict: they are copied at every render, include and import."""
 
         def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
             return {**self.globals, **(d or {})}
 
-    environment = Environment(
-        loader=jinja2.FileSystemLoader([str(folder) for folder in folders]),
+    if own and bytecode:
+        bytecode /= "sandbox"  # the same template is other code there
+    environment: jinja2.Environment = Environment(
+        loader=own_loader(own, ours) if own else jinja2.FileSystemLoader(str(ours)),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

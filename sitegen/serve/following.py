@@ -13,6 +13,7 @@ from sitegen.config import SITE_FILES, Manifest, SiteConfig
 from sitegen.errors import ConfigurationError
 from sitegen.history.head import Found
 from sitegen.history.layout import Layout, Watched
+from sitegen.project import OWN_TEMPLATES
 
 GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
 """In a repository: what decides which commit is built, and which files count."""
@@ -70,7 +71,7 @@ def _named(root: Path) -> list[Path]:
         content = b""
     manifest, _ = configuring.read_manifest_leniently(content, path.name, site.evals_dir)
     read = Layout(site, manifest or Manifest(), Watched()).pathspecs or ("",)
-    return [root / name for name in (*SITE_FILES, ".gitignore", *read)]
+    return [root / name for name in (*SITE_FILES, OWN_TEMPLATES, ".gitignore", *read)]
 
 
 def _touches(path: Path, wanted: frozenset[Path]) -> bool:

@@ -186,7 +186,7 @@ def _workshop(
         found=project.found,
         max_blob_bytes=config.limits.max_blob_bytes,
         site=site,
-        template_folders=(find_templates(),),
+        template_folders=_template_folders(project),
         overlay=overlay,
         templates=digest(project.templates, repr(site)),
         bytecode=bytecode_folder(),
@@ -195,6 +195,12 @@ def _workshop(
         reports_kept=config.limits.reports_kept,
         redact=config.redact,
     )
+
+
+def _template_folders(project: Project) -> tuple[Path, ...]:
+    """The project's, if it has one, then ours; of sitegen's own repository they are the same."""
+    own, ours = project.own_templates, find_templates()
+    return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
 
 
 def _base_url(said: str | None) -> str | None:

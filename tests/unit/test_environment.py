@@ -2,9 +2,9 @@
 
 import re
 
-import jinja2
 import pytest
 
+from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page, SiteInfo
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import not_found_page
@@ -64,7 +64,7 @@ def test_assets_are_one_style_sheet_two_scripts_and_a_picture(renderer):
 def test_a_name_that_a_template_does_not_know_is_an_error(tmp_path):
     (tmp_path / "x.html").write_text("{{ view.nav }}{{ nothing }}", encoding="utf-8")
     renderer = Renderer([tmp_path, find_templates()], sample.SITE)
-    with pytest.raises(jinja2.UndefinedError):
+    with pytest.raises(ConfigurationError, match="'nothing' is undefined"):
         renderer.render(Page("x.html", "x.html", sample.view_of(methods_page(()))))
 
 

@@ -1,0 +1,90 @@
+"""Templates of a project's own, found before ours.
+
+Whoever builds a project trusts what its pages say, but a template is not run as other code is: it works in Jinja's
+sandbox, reaches no module beyond the functions that templates are given, and reads no file outside its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from sitegen.errors import ConfigurationError, SitegenError
+
+if TYPE_CHECKING:
+    import jinja2
+
+KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
+"""Suffixes of files that are templates or assets."""
+
+THEME: Final = "theme.css"
+"""Its rules come after all others: the place for a project's colours."""
+
+OURS: Final = "sitegen"
+"""``{% extends "sitegen/base.html" %}`` is ours, whatever the project has under that name."""
+
+
+def walk(folder: Path) -> Iterator[tuple[str, Path]]:
+    """(name, file) of every template and asset of a folder."""
+    for path in folder.rglob("*"):
+        if path.suffix in KINDS and path.is_file():
+            yield path.relative_to(folder).as_posix(), path
+
+
+def own_files(folders: Sequence[Path]) -> dict[str, Path]:
+    """Name -> file; of several folders the first that has it. A link that leads out of its folder is passed over."""
+    found: dict[str, Path] = {}
+    for folder in reversed(folders):
+        within = folder.resolve()
+        found |= {name: path for name, path in walk(folder) if path.resolve().is_relative_to(within)}
+    return found
+
+
+def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:
+    """Loads a project's templates by name, then ours; ours alone by the prefix ``OURS``."""
+    import jinja2
+
+    def load(name: str) -> tuple[str, str, None] | None:
+        file = own.get(name)
+        return None if file is None else (file.read_text(encoding="utf-8"), str(file), None)
+
+    shipped = jinja2.FileSystemLoader(str(ours))
+    return jinja2.ChoiceLoader([jinja2.FunctionLoader(load), shipped, jinja2.PrefixLoader({OURS: shipped})])
+
+
+def sandbox() -> type[jinja2.Environment]:
+    """Jinja's sandbox, closed around the modules that our templates are given."""
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Sandbox(ImmutableSandboxedEnvironment):
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            """A module shows what it defines itself; what it imported would lead anywhere."""
+            if isinstance(value, ModuleType):
+                return False
+            if isinstance(obj, ModuleType):
+                home = getattr(value, "__module__", None)
+                return not attr.startswith("_") and (home is None or home == obj.__name__)
+            return super().is_safe_attribute(obj, attr, value)
+
+    return Sandbox
+
+
+def told(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
+    """An error that a project's template raised, with its file and line; None if none of them took part in it."""
+    from jinja2 import TemplateSyntaxError
+
+    files = {str(path) for path in own.values()}
+    place = None
+    if isinstance(error, TemplateSyntaxError) and error.filename in files:
+        place = f"{error.filename}:{error.lineno}"
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename in files:
+            place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    if place is None:
+        return None
+    what = f"A template of the project cannot be rendered: {error or type(error).__name__}"
+    return ConfigurationError(what, where=place, fix="Correct it, or build with --no-templates.")

@@ -1,0 +1,265 @@
+"""A project's own templates: found before ours, from the work tree alone, in a sandbox, and told apart if they fail."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import ConfigurationError
+from sitegen.initialising import copy_templates
+from sitegen.model.site import Page
+from sitegen.pages.methods import methods_page
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.own_templates import KINDS
+from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
+from tests.golden.repository import write
+from tests.sites import build_site, content, differences, run
+
+METHODS = "site_templates/pages/methods.html"
+EXTENDED = """{% extends "sitegen/pages/methods.html" %}
+{% block title %}Our methods{% endblock %}
+{% block main %}{{ super() }}<p>Asked twice? Ask Ann.</p>{% endblock %}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(
+        {
+            "CLAUDE.md": "Read.\n",
+            ".gitignore": ".sitegen\npublic\n",
+            "evals/a/ground_truth.json": '{"x": 1}',
+            "evals/a/extracted.json": '{"x": 2}',
+        }
+    )
+    repo.checkout()
+    return repo
+
+
+def put(project: GitRepo, path: str, text: str) -> Path:
+    file = project.path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def rendered(folder: Path, text: str, name: str = "pages/methods.html") -> str:
+    """The methods page by a template of one's own."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    page = Page("methods.html", "pages/methods.html", sample.view_of(methods_page(())))
+    return Renderer([folder, find_templates()], sample.SITE).render(page).decode()
+
+
+def test_a_page_of_a_project_goes_before_ours_and_may_build_on_it(project, tmp_path):
+    build_site(project.path, tmp_path / "plain", jobs=1)
+    put(project, METHODS, EXTENDED)
+    build_site(project.path, tmp_path / "own", jobs=1)
+    assert differences(tmp_path / "plain", tmp_path / "own") == ["methods.html"]
+    html = (tmp_path / "own" / "methods.html").read_text(encoding="utf-8")
+    assert "<title>Our methods" in html
+    assert html.index('id="rule-1"') < html.index("Asked twice?")
+
+
+def test_a_theme_comes_after_all_other_styles(project, tmp_path):
+    build_site(project.path, tmp_path / "plain", jobs=1)
+    put(project, "site_templates/theme.css", ":root { --accent: teal; }\n")
+    build_site(project.path, tmp_path / "own", jobs=1)
+    assert differences(tmp_path / "plain", tmp_path / "own") == ["assets/app.css"]
+    plain, own = ((tmp_path / name / "assets" / "app.css").read_text(encoding="utf-8") for name in ("plain", "own"))
+    assert own == f"{plain}\n:root {{ --accent: teal; }}\n"
+
+
+def test_a_picture_of_a_project_is_part_of_the_site_and_ours_can_be_replaced(project, tmp_path):
+    put(project, "site_templates/assets/logo.svg", "<svg/>")
+    put(project, "site_templates/assets/icon.svg", "<svg>ours</svg>")
+    put(project, "site_templates/assets/app.css", "lost")
+    build_site(project.path, tmp_path / "own", jobs=1)
+    files = content(tmp_path / "own")
+    assert (files["assets/logo.svg"], files["assets/icon.svg"]) == (b"<svg/>", b"<svg>ours</svg>")
+    assert files["assets/app.css"] != b"lost"
+
+
+def test_a_sandbox_changes_no_byte_of_any_page(tmp_path):
+    repo = write(tmp_path / "golden")
+    build_site(repo.path, tmp_path / "plain", jobs=1)
+    put(repo, "site_templates/pages/unused.html", "unused")
+    build_site(repo.path, tmp_path / "own", jobs=1)
+    assert differences(tmp_path / "plain", tmp_path / "own") == []
+
+
+def test_a_changed_template_makes_the_pages_again_and_an_unchanged_one_none(project, tmp_path):
+    out = tmp_path / "site"
+    put(project, METHODS, EXTENDED)
+    build_site(project.path, out, jobs=1)
+    assert build_site(project.path, out, jobs=1).written == 0
+    put(project, METHODS, EXTENDED.replace("Ann", "Ben"))
+    assert build_site(project.path, out, jobs=1).written > 0
+    assert "Ask Ben." in (out / "methods.html").read_text(encoding="utf-8")
+    (project.path / METHODS).unlink()
+    build_site(project.path, out, jobs=1)
+    build_site(project.path, tmp_path / "plain", jobs=1)
+    assert differences(out, tmp_path / "plain") == []
+
+
+def test_no_template_out_of_history_is_used(project, tmp_path):
+    build_site(project.path, tmp_path / "before", jobs=1, rev="HEAD")
+    project.commit({METHODS: EXTENDED}, message="Bring a template")
+    build_site(project.path, tmp_path / "after", jobs=1)
+    assert (tmp_path / "before" / "methods.html").read_bytes() == (tmp_path / "after" / "methods.html").read_bytes()
+    bare = tmp_path / "bare" / "project"
+    subprocess.run(["git", "clone", "-q", "--bare", str(project.path), str(bare)], check=True)
+    build_site(bare, tmp_path / "of-bare", jobs=1)
+    assert b"Ask Ann" not in (tmp_path / "of-bare" / "methods.html").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("<p>\n{% if %}", 2, "Expected an expression, got 'end of statement block'"),
+        ("\n\n{{ nothing }}", 3, "'nothing' is undefined"),
+        ("{{ view.no_such_key }}", 1, "has no attribute 'no_such_key'"),
+        ('\n{% include "pages/none.html" %}', 2, "pages/none.html"),
+        ("{{ 1 / 0 }}", 1, "division by zero"),
+    ],
+)
+def test_a_broken_template_ends_the_build_and_says_where(project, text, line, what):
+    file = put(project, METHODS, text)
+    done = run("build", cwd=project.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, at, fix = done.stderr.splitlines()[-3:]
+    assert first.startswith("sitegen: A template of the project cannot be rendered: ")
+    assert what in first
+    assert (at, fix) == (f"  at: {file}:{line}", "  do: Correct it, or build with --no-templates.")
+    assert run("build", "--no-templates", cwd=project.path).returncode == 0
+    file.unlink()
+    assert run("build", cwd=project.path).returncode == 0
+
+
+def test_a_template_that_fails_in_another_process_says_where_as_well(tmp_path):
+    repo = write(tmp_path / "golden")
+    put(repo, "site_templates/pages/report.html", "{{ view.nav }}\n{{ nothing }}")
+    done = run("build", repo.path, "--jobs", "2", "-o", tmp_path / "out", "--cache", tmp_path / "memo")
+    assert done.returncode == 2
+    assert f"  at: {repo.path}/site_templates/pages/report.html:2\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failure_of_ours_is_not_called_one_of_the_project(tmp_path):
+    with pytest.raises(AttributeError):
+        Renderer([tmp_path, find_templates()], sample.SITE).render(Page("x.html", "pages/methods.html", object()))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "''.__class__.__mro__",
+        "links.re",
+        "links.hashlib.sha256",
+        "links.slug.__globals__",
+        "links.slug.__code__",
+        "links.Final",
+        "links._UNSAFE",
+        "rows.__builtins__",
+        "rows.__loader__",
+        "frame.__wrapped__.__globals__",
+        "cycler.__init__.__globals__",
+        "'{0.__class__}'.format(site)",
+        "('%s' | attr('__class__'))",
+        "view.__class__.__init__",
+        "self.__init__.__globals__",
+        "range(999999999) | list",
+        "error_types.append",
+        "error_label.clear()",
+    ],
+)
+def test_a_template_reaches_nothing_but_what_it_is_given(tmp_path, expression):
+    with pytest.raises(ConfigurationError):
+        rendered(tmp_path, f"[{{{{ {expression} }}}}]")
+
+
+def test_no_module_that_templates_are_given_leads_to_another_one(tmp_path):
+    found = rendered(
+        tmp_path,
+        "{% for module in [links, rows, heat, changes, charts, evidence, diff_rows, trend_rows, spans, variants] %}"
+        "{% for name in ['os', 'sys', 're', 'json', 'io', 'Path', 'formats', 'escape', 'lru_cache', 'Any', 'csv'] %}"
+        "{% if module[name] is defined %}{{ name }} {% endif %}{% endfor %}{% endfor %}",
+    )
+    assert found.strip() == ""
+
+
+def test_no_file_outside_the_folder_is_read(project, tmp_path):
+    secret = tmp_path / "secret.html"
+    secret.write_text("the secret", encoding="utf-8")
+    put(project, METHODS, '{% include ["../secret.html", "pages/link.html", "' + str(secret) + '"] ignore missing %}-')
+    (project.path / "site_templates" / "pages" / "link.html").symlink_to(secret)
+    (project.path / "site_templates" / "assets").mkdir()
+    (project.path / "site_templates" / "assets" / "link.svg").symlink_to(secret)
+    (project.path / "site_templates" / "theme.css").symlink_to(secret)
+    (project.path / "site_templates" / "frame").symlink_to(tmp_path)
+    build_site(project.path, tmp_path / "own", jobs=1)
+    files = content(tmp_path / "own")
+    assert files["methods.html"] == b"-"
+    assert [path for path, body in files.items() if b"the secret" in body] == []
+    assert "assets/link.svg" not in files
+
+
+def test_text_is_escaped_in_templates_of_a_project(tmp_path):
+    assert rendered(tmp_path, "{{ '<b>' }}") == "&lt;b&gt;"
+
+
+def test_init_copies_what_is_to_be_changed_and_says_what_comes_next(project):
+    done = run("init", "--templates", "frame/footer.html", "--templates", "theme.css", cwd=project.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "wrote  site_templates/frame/footer.html\nwrote  site_templates/theme.css\n"
+        "next: change them, then sitegen build\n"
+    )
+    copied = project.path / "site_templates" / "frame" / "footer.html"
+    assert copied.read_bytes() == (find_templates() / "frame" / "footer.html").read_bytes()
+    copied.write_text("mine", encoding="utf-8")
+    again = run("init", "--templates", "frame", cwd=project.path)
+    assert again.stdout.splitlines()[0] == "kept   site_templates/frame/footer.html"
+    assert copied.read_text(encoding="utf-8") == "mine"
+    assert not (project.path / "evals" / "manifest.yaml").exists()
+
+
+def test_copies_of_all_templates_make_the_same_site(project, tmp_path):
+    build_site(project.path, tmp_path / "plain", jobs=1)
+    written = copy_templates(project.path, find_templates(), ["all"])
+    assert {one.path.suffix for one in written} <= KINDS
+    assert len(written) > 60
+    build_site(project.path, tmp_path / "own", jobs=1)
+    assert differences(tmp_path / "plain", tmp_path / "own") == []
+
+
+def test_a_theme_as_it_is_copied_changes_nothing_that_is_seen(project):
+    (one,) = copy_templates(project.path, find_templates(), ["theme.css"])
+    css = re.sub(r"/\*.*?\*/", "", one.path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert "".join(css.split()) == ":root{}"
+    tokens = (find_templates() / "assets" / "css" / "tokens.css").read_text(encoding="utf-8")
+    named = re.findall(r"(--[\w-]+):", one.path.read_text(encoding="utf-8"))
+    assert named != []
+    assert [name for name in named if f"{name}:" not in tokens] == []
+
+
+def test_a_template_that_there_is_not_is_an_error_that_names_a_near_one(project):
+    done = run("init", "--templates", "pages/method.html", cwd=project.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "sitegen: There is no template 'pages/method.html'.\n  do: Did you mean 'pages/methods.html'?\n"
+    )
+    assert not (project.path / "site_templates").exists()
+
+
+def test_the_blocks_that_the_readme_lists_are_those_that_there_are():
+    readme = (find_templates() / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| `base\.html`", readme, re.MULTILINE)
+    base = (find_templates() / "base.html").read_text(encoding="utf-8")
+    assert listed == ["title", "description", "main"]
+    assert sorted(re.findall(r"{% block (\w+)", base)) == sorted(listed)
+    for page in find_templates().glob("pages/*.html"):
+        assert set(re.findall(r"{% block (\w+)", page.read_text(encoding="utf-8"))) <= set(listed), page
