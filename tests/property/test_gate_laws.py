@@ -1,9 +1,17 @@
 """What holds for the gate, whatever the numbers are."""
 
-from hypothesis import given
+import re
+import xml.etree.ElementTree as ET
+
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_report
+from sitegen.comparing.gate.annotations import Annotation
+from sitegen.comparing.gate.junit import to_junit_bytes
+from sitegen.comparing.gate.markdown import LONGEST, markdown
+from sitegen.comparing.words import code
 from sitegen.model.deltas import MetricDelta, Overlap
 from sitegen.model.gate import Compared, EvalCheck, Limits
 from sitegen.model.metrics import MetricSpec
@@ -55,3 +63,41 @@ def test_nothing_that_is_only_new_or_gone_passes_without_a_floor(limits, before,
     gone = check_eval(EvalInfo("b", "b"), "gone")
     passed = gate_report("b", "h", [new, gone], allow_incomparable=allowed).passed
     assert passed == (limits.floor is not None and after >= limits.floor)
+
+
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+TEXTS = st.text() | st.text("`|\\\\ a@:,%\n\r#")
+
+
+@given(TEXTS)
+@example("`` ` |")
+@example("\\")
+def test_a_name_is_one_piece_of_code_in_one_cell_of_a_table(text):
+    inlines = [
+        token for token in MARKDOWN.parse(f"| a | b |\n|---|---|\n| {code(text)} | 1 |") if token.type == "inline"
+    ]
+    assert [[child.type for child in token.children or []] for token in inlines] == [
+        ["text"],
+        ["text"],
+        ["code_inline"],
+        ["text"],
+    ]
+
+
+@given(TEXTS.filter(bool), TEXTS, TEXTS.filter(bool))
+def test_an_annotation_is_one_line_from_which_its_parts_can_be_read_again(file, message, title):
+    command = str(Annotation("error", message, title, file))
+    assert len(command.splitlines()) == 1
+    match = re.fullmatch(r"::error file=([^,:]*),title=([^,:]*)::(.*)", command, re.DOTALL)
+    assert match is not None
+
+
+@given(TEXTS, TEXTS, LIMITS, VALUES, VALUES)
+def test_a_report_of_any_names_is_xml_and_short_enough(eval_id, metric, limits, before, after):
+    spec = MetricSpec(metric, metric, "")
+    checked = check_metric(spec, limits, (before, after), MetricDelta(metric, after - before, None))
+    one = check_eval(EvalInfo(eval_id, f"{eval_id}!"), "both", [checked], compared=Compared(Overlap("comparable", 1)))
+    report = gate_report("b" * 40, "h" * 40, [one])
+    root = ET.fromstring(to_junit_bytes(report))
+    assert (int(root.attrib["failures"]) > 0) == (not report.passed)
+    assert len(markdown(report)) <= LONGEST
