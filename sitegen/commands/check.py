@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.comparing.gate.annotations import annotate
+from sitegen.comparing.gate.annotations import Annotation, annotate, annotation_of_error
 from sitegen.comparing.gate.document import to_json_bytes
-from sitegen.comparing.gate.junit import to_junit_bytes
-from sitegen.comparing.gate.markdown import markdown
-from sitegen.errors import ConfigurationError
-from sitegen.model.gate import GateReport
+from sitegen.comparing.gate.junit import junit_of_error, to_junit_bytes
+from sitegen.comparing.gate.markdown import markdown, markdown_of_error
+from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.project import Options
 from sitegen.stages.gate import check as compare
 
@@ -32,9 +32,24 @@ class Forms(NamedTuple):
 
 
 def check(options: Options, base: str | None, forms: Forms, *, exact: bool = False) -> None:
-    """Compare, write every form of the report, and then exit with 1 if the gate does not pass."""
-    report = compare(options, base or _base_of_workflow(), exact=exact)
-    _write(report, forms)
+    """Compare, write every form of the report, and then exit with 1 if the gate does not pass.
+
+    An error is written too, but for standard output, before it ends the command.
+    """
+    try:
+        report = compare(options, base or _base_of_workflow(), exact=exact)
+    except SitegenError as error:
+        _write(forms, markdown_of_error(error), junit_of_error(error))
+        _annotate(forms, [annotation_of_error(error)])
+        raise
+    text = markdown(report)
+    _write(forms, text, to_junit_bytes(report))
+    if forms.as_json:
+        sys.stdout.buffer.write(to_json_bytes(report))
+        sys.stdout.buffer.flush()
+    else:
+        print(text, end="")
+    _annotate(forms, annotate(report))
     if not report.passed:
         sys.exit(FAILED)
 
@@ -49,22 +64,19 @@ def _base_of_workflow() -> str:
     return f"origin/{branch}"
 
 
-def _write(report: GateReport, forms: Forms) -> None:
-    text = markdown(report)
+def _write(forms: Forms, text: str, junit: bytes) -> None:
     content = text.encode("utf-8", "backslashreplace")
     if forms.markdown:
         forms.markdown.write_bytes(content)
     if forms.junit:
-        forms.junit.write_bytes(to_junit_bytes(report))
+        forms.junit.write_bytes(junit)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "ab") as file:
             file.write(content)
-    if forms.as_json:
-        sys.stdout.buffer.write(to_json_bytes(report))
-        sys.stdout.buffer.flush()
-    else:
-        print(text, end="")
-    if forms.annotations if forms.annotations is not None else os.environ.get("GITHUB_ACTIONS") == "true":
-        # GitHub reads both streams; one JSON document is alone on the first.
-        for one in annotate(report):
-            print(one, file=sys.stderr if forms.as_json else sys.stdout)
+
+
+def _annotate(forms: Forms, every: Iterable[Annotation]) -> None:
+    """GitHub reads both streams; one JSON document is alone on the first."""
+    wanted = os.environ.get("GITHUB_ACTIONS") == "true" if forms.annotations is None else forms.annotations
+    for one in every if wanted else ():
+        print(one, file=sys.stderr if forms.as_json else sys.stdout)

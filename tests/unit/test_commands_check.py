@@ -352,6 +352,20 @@ def test_redacted_values_are_in_no_form_of_the_report(repo, tmp_path):
         assert "1000" not in text
 
 
+def test_an_error_reaches_the_same_places_as_a_report(repo, tmp_path, monkeypatch):
+    work(repo, {"sitegen.toml": "[gate]\nflor = 1\n"})
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    done = check(repo, "--markdown", tmp_path / "gate.md", "--junit", tmp_path / "gate.xml")
+    said = "The gate cannot compare. The key 'gate.flor' is not known. At: sitegen.toml:2. Did you mean 'floor'?"
+    assert (done.returncode, done.stdout) == (2, f"::error title=sitegen check::{said}\n")
+    assert done.stderr.startswith("sitegen: The key 'gate.flor' is not known.\n")
+    assert (tmp_path / "gate.md").read_text() == f"**Evals: fail.**\n\n{said}\n"
+    assert (tmp_path / "summary.md").read_text() == (tmp_path / "gate.md").read_text()
+    root = ET.parse(tmp_path / "gate.xml").getroot()
+    assert [failure.attrib["message"] for failure in root.iter("failure")] == [said]
+
+
 def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):
     worse(repo)
     assert check(repo, "--junit", tmp_path / "gate.xml").returncode == 1

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.comparing.gate.wording import of_eval, of_metric, of_whole
+from sitegen.comparing.gate.wording import of_error, of_eval, of_metric, of_whole
+from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
@@ -36,6 +37,11 @@ def annotate(report: GateReport) -> list[Annotation]:
     """Errors, then warnings; of each as many as are shown, the last of which says how many there are besides."""
     every = sorted(_every(report), key=lambda one: one.level)
     return [one for _, some in groupby(every, key=lambda one: one.level) for one in _bounded(list(some))]
+
+
+def annotation_of_error(error: SitegenError) -> Annotation:
+    """What is annotated if there can be no report."""
+    return Annotation("error", of_error(error))
 
 
 def _every(report: GateReport) -> Iterator[Annotation]:

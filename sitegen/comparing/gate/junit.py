@@ -6,7 +6,8 @@ import re
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from sitegen.comparing.gate.wording import of_eval, of_metric, of_whole
+from sitegen.comparing.gate.wording import of_error, of_eval, of_metric, of_whole
+from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
@@ -27,6 +28,18 @@ def to_junit_bytes(report: GateReport) -> bytes:
         for case in root.iter("testcase"):
             for failure in case.findall("failure"):
                 failure.tag = "skipped"
+    return _written(root)
+
+
+def junit_of_error(error: SitegenError) -> bytes:
+    """One case that failed, in the place of a report if there can be none."""
+    root = Element("testsuites", name="sitegen check")
+    suite = SubElement(root, "testsuite", name="sitegen check")
+    _case(suite, "sitegen", "can compare", "fail", of_error(error))
+    return _written(root)
+
+
+def _written(root: Element) -> bytes:
     for suite in (*root, root):
         counted = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
         for attribute, tag in counted.items():

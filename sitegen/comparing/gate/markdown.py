@@ -8,8 +8,9 @@ from itertools import takewhile
 from typing import Final
 
 from sitegen.comparing.gate.document import expected_of
-from sitegen.comparing.gate.wording import of_whole, sentences
+from sitegen.comparing.gate.wording import of_error, of_whole, sentences
 from sitegen.comparing.words import NIL, code, count, name, number, points, prose, table
+from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import CellFlip
 from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChange, MetricCheck
@@ -47,6 +48,11 @@ def markdown(report: GateReport) -> str:
     elif len(kept) < len(end):
         kept.append("More instructions were edited than fit here: the JSON has all.")
     return _joined([*begin, *sections, *kept])
+
+
+def markdown_of_error(error: SitegenError) -> str:
+    """What stands in the place of a report if there can be none."""
+    return _joined(["**Evals: fail.**", _calm(prose(of_error(error)))])
 
 
 def _head(report: GateReport) -> str:

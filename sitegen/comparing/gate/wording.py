@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitegen.comparing.words import number
+from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
 from sitegen.model.metrics import Nouns
 from sitegen.pages.changes import in_points
@@ -46,6 +47,12 @@ def of_whole(report: GateReport) -> str:
         "Nothing was compared: no eval has outputs on both sides with anything in common. "
         "New evals are held against floors, and none is stated."
     )
+
+
+def of_error(error: SitegenError) -> str:
+    """Why there is no report at all."""
+    where = f" At: {error.where}." if error.where else ""
+    return f"The gate cannot compare. {error.what}{where} {error.fix or ''}".rstrip()
 
 
 def _of_metric(one: MetricCheck, reason: Reason, nouns: Nouns) -> str:
