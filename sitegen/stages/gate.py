@@ -28,7 +28,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
 
     With *exact* it is compared with *base* itself. Limits are those of the work tree's configuration. Raises
     RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
-    cut off, ConfigurationError if a limit names an eval or a metric that there is not.
+    cut off, ConfigurationError if that of a side is wrong, or a limit names an eval or a metric that there is not.
     """
     head = open_project(options._replace(rev=options.rev or "HEAD"), "")
     start = _start(head, base, exact=exact)
@@ -39,6 +39,13 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
             earlier = _revision(fold(before, parts), parts)
         except NothingToReportError:
             earlier = None
+        except ConfigurationError as error:
+            fold(head, Copied(memo))  # what is wrong at both is said of the head
+            raise ConfigurationError(
+                f"At the base, {start[:7]}: {error.what}",
+                where=error.where,
+                fix="The head is right: merge it without the gate, this once.",
+            ) from None
         parts = Copied(parts)  # the head goes on from the base, where it can
         later = _revision(fold(head, parts), parts)
         return _report(memo, earlier, later, start)

@@ -366,6 +366,18 @@ def test_an_error_reaches_the_same_places_as_a_report(repo, tmp_path, monkeypatc
     assert [failure.attrib["message"] for failure in root.iter("failure")] == [said]
 
 
+def test_a_broken_manifest_at_the_base_is_not_taken_for_one_at_the_head(repo):
+    repo.commit({"evals/manifest.yaml": "evals: {notes: {dirr: [}}\n"})
+    base = repo.git("rev-parse", "main")
+    work(repo, {"README.md": "Ours.\n"})
+    assert check(repo).stderr.startswith("sitegen: The manifest is no YAML")
+    work(repo, {"evals/manifest.yaml": "evals: {}\n"})
+    done = check(repo)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"sitegen: At the base, {base[:7]}: The manifest is no YAML")
+    assert done.stderr.endswith("  do: The head is right: merge it without the gate, this once.\n")
+
+
 def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):
     worse(repo)
     assert check(repo, "--junit", tmp_path / "gate.xml").returncode == 1
