@@ -134,9 +134,5 @@ class Follower:
         def matters(change: Change, path: str) -> bool:
             return passed_over(change, path) and followed.concerns(Path(path))
 
-        try:
-            looking = awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True)
-            async for burst in looking:
-                self._tell(sorted({Path(path) for _, path in burst}))
-        except FileNotFoundError:  # a folder went just now; after the next build, the one above it is looked at
-            self._tell([])
+        async for burst in awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True):
+            self._tell(sorted({Path(path) for _, path in burst}))

@@ -144,6 +144,15 @@ def test_bursts_of_changes_are_told_once_and_only_what_matters(repo):
     assert asyncio.run(see()) == [[repo.path / path] for path in (NEWEST, "sitegen.toml", "prompts")]
 
 
+def test_folders_that_the_system_does_not_let_be_looked_at_are_an_error(repo, monkeypatch):
+    def refuse(*paths: Path, **options: object) -> None:
+        raise OSError(28, "OS file watch limit reached")
+
+    monkeypatch.setattr("watchfiles.awatch", refuse)
+    with pytest.raises(OSError, match="watch limit"):
+        asyncio.run(Follower(lambda burst: None).follow(follows(repo)))
+
+
 class Rebuilding:
     """``rebuild_on_change`` while a test changes files."""
 
@@ -167,6 +176,10 @@ class Rebuilding:
         return await asyncio.wait_for(self._built.get(), SOON)
 
 
+def _has_uncommitted_report(built: Built) -> bool:
+    return built.layers is not None and (built.layers.folders[0] / "evals/receipts/0002-worktree.html").exists()
+
+
 def test_every_change_is_built_and_shown(repo):
     async def see() -> None:
         async with Rebuilding(repo) as rebuilding:
@@ -176,8 +189,7 @@ def test_every_change_is_built_and_shown(repo):
             second = await rebuilding.built()
             assert second.paths == (repo.path / NEWEST,)
             assert rebuilding.board.layers is second.layers
-            assert second.layers is not None
-            assert (second.layers.folders[0] / "evals/receipts/0002-worktree.html").exists()
+            assert _has_uncommitted_report(second)
 
     asyncio.run(see())
 
@@ -192,7 +204,7 @@ def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
             while repo.path / "CLAUDE.md" not in (await rebuilding.built()).paths:
                 pass
             put(repo, NEWEST, SECOND.replace("12.5", "13"))
-            while repo.path / NEWEST not in (await rebuilding.built()).paths:
+            while not _has_uncommitted_report(await rebuilding.built()):
                 pass
 
     asyncio.run(see())
