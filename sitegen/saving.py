@@ -12,8 +12,9 @@ from sitegen.analysis.documents import Document
 from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.scoring.highlights.document import HighlightsDocument
-from sitegen.scoring.results_file import Metadata, to_json_bytes
+from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import f1, precision, recall
+from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
 from sitegen.verifying import Verified, iterations
 

@@ -16,8 +16,8 @@ from sitegen.commands import verified_text
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS
-from sitegen.scoring.results_file import to_json_bytes
 from sitegen.stats.counts import f1, mean, total
+from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
 from sitegen.verifying import Bench, Verified
 

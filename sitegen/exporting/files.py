@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 from sitegen.errors import ConfigurationError
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import SCHEMA, TABLES, Column, Row, Table
+from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
 Format: TypeAlias = Literal["csv", "json", "parquet", "sqlite"]
@@ -61,12 +62,10 @@ def _csv_file(file: Path, table: Table, rows: Iterable[Row]) -> Path:
 
 def _json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One object: name of a table -> its rows as objects."""
-    import msgspec
-
     rows = _gathered(found)
     tables = {table.name: [dict(zip(_names(table), row, strict=True)) for row in rows[table.name]] for table in TABLES}
     with _beside(file) as temporary:
-        temporary.write_bytes(msgspec.json.encode({"schema": SCHEMA, "tables": tables}) + b"\n")
+        temporary.write_bytes(to_json_bytes({"schema": SCHEMA, "tables": tables}, indent=None))
     return (file,)
 
 

@@ -24,6 +24,8 @@ from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type, flipped
 from sitegen.stats import counts as sums
+from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.plain import spreadsheet_safe
 
 _RATIOS: Final = ("precision", "recall", "f1")
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
@@ -31,7 +33,6 @@ _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
 _WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high")
 """Columns of the table that say why the headline moved, and how far it can be trusted."""
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def index_file(
@@ -46,7 +47,7 @@ def index_file(
         "instructions": list(instructions),
         "problems": problems,
     }
-    return RawFile(links.index_data(), _json(body))
+    return RawFile(links.index_data(), to_json_bytes(body, indent=None))
 
 
 def series_files(series: Series) -> tuple[RawFile, RawFile]:
@@ -62,7 +63,7 @@ def series_files(series: Series) -> tuple[RawFile, RawFile]:
         "points": points,
     }
     return (
-        RawFile(links.series_data(info.id), _json(body)),
+        RawFile(links.series_data(info.id), to_json_bytes(body, indent=None)),
         RawFile(links.series_csv(info.id), _csv(series, points)),
     )
 
@@ -72,7 +73,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     dirty = snapshot.commit.sha == WORKTREE
     # Few reports are so long that they need it, and it brings the documents of every kind.
     from sitegen.analysis.documents import document
-    from sitegen.scoring.results_file import Metadata, to_json_bytes
+    from sitegen.scoring.results_file import Metadata
 
     metadata = Metadata(
         iteration=snapshot.iteration,
@@ -190,39 +191,9 @@ def _csv(series: Series, points: list[dict[str, Any]]) -> bytes:
             *(point[name] for name in _FATES),
             *(point["interval"] or (None, None)),
         ]
-        table.writerow(map(_cell, row))
+        table.writerow(map(spreadsheet_safe, row))
     return out.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _cell(value: str | float | None) -> str:
-    """Empty if undefined. A text that a spreadsheet would run as a formula gets an apostrophe in front."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    return repr(value)
 
 
 def _errors(counts: Counts) -> dict[str, int]:
     return dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True))
-
-
-def _json(body: Any) -> bytes:
-    """UTF-8 JSON, keys in the order given, Decimals with their own digits."""
-    import msgspec
-
-    encoder = msgspec.json.Encoder(decimal_format="number")
-    try:
-        return encoder.encode(body) + b"\n"
-    except UnicodeEncodeError:  # a path or a value holds bytes that are no UTF-8
-        return encoder.encode(_printable(body)) + b"\n"
-
-
-def _printable(body: Any) -> Any:
-    if isinstance(body, str):
-        return body.encode("utf-8", "backslashreplace").decode()
-    if isinstance(body, list | tuple):
-        return [_printable(item) for item in body]
-    if isinstance(body, dict):
-        return {_printable(key): _printable(item) for key, item in body.items()}
-    return body

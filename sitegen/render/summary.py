@@ -193,8 +193,10 @@ def _section(text: str) -> str:
 
 
 def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    every = [(one, suspect) for one in alive for suspect in one.suspects]
-    every.sort(key=lambda pair: (-pair[1].agreeing, pair[0].info.id))
+    ranked = [(one, sorted(one.suspects, key=lambda suspect: -suspect.agreeing)) for one in alive]
+    placed = [(place, one, suspect) for one, found in ranked for place, suspect in enumerate(found)]
+    placed.sort(key=lambda each: (each[0], -each[2].agreeing, each[1].info.id))  # the surest of each eval first
+    every = [(one, suspect) for _, one, suspect in placed]
     yield f"## Labels that may be wrong: {count(len(every))}"
     yield ""
     if not every:

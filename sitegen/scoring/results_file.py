@@ -152,33 +152,6 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
     )
 
 
-def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
-    """UTF-8 JSON, on one line without an indent.
-
-    Numbers keep the spelling they had (``600.0``); undefined is null, never NaN.
-    """
-    from decimal import Decimal
-
-    import msgspec
-
-    encoder = msgspec.json.Encoder(decimal_format="number")
-    try:
-        content = encoder.encode(document)
-    except UnicodeEncodeError:  # a path or a value holds bytes that are no UTF-8
-        content = encoder.encode(_printable(msgspec.to_builtins(document, builtin_types=(Decimal,))))
-    return (content if indent is None else msgspec.json.format(content, indent=indent)) + b"\n"
-
-
-def _printable(body: Any) -> Any:
-    if isinstance(body, str):
-        return body.encode("utf-8", "backslashreplace").decode()
-    if isinstance(body, list | tuple):
-        return [_printable(item) for item in body]
-    if isinstance(body, dict):
-        return {_printable(key): _printable(item) for key, item in body.items()}
-    return body
-
-
 def field_row(counts: Counts) -> FieldRow:
     """The counts of one attribute, with the numbers that follow from them."""
     return FieldRow(

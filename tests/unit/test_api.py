@@ -12,7 +12,7 @@ import pytest
 from sitegen import api, frames
 from sitegen.analysis.comparison.change import Change
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
-from sitegen.scoring.results_file import to_json_bytes
+from sitegen.text.json_bytes import to_json_bytes
 from tests.gitrepo import START, GitRepo
 from tests.receipts import EVAL, write_receipts
 from tests.sites import run

@@ -15,8 +15,9 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.answers import variant_of
 from sitegen.scoring.responses.document import metrics_of, responses_document
-from sitegen.scoring.results_file import Metadata, to_json_bytes
+from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, Inputs
+from sitegen.text.json_bytes import to_json_bytes
 
 CASES = [
     {"id": "sky", "expected": "blue", "category": "colours"},

@@ -9,8 +9,9 @@ import pytest
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.results_file import Metadata, results_document, to_json_bytes
+from sitegen.scoring.results_file import Metadata, results_document
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.text.json_bytes import to_json_bytes
 
 RESULT = scorer("fields").score(
     Inputs(
