@@ -25,6 +25,9 @@ Cache = Annotated[
 ]
 ExportFormat = Literal["csv", "json", "parquet", "sqlite"]
 PlotFormat = Literal["png", "svg"]
+OwnTemplates = Annotated[
+    bool, typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates.")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
 
 
@@ -69,10 +72,7 @@ def build(
         str | None,
         typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
     ] = None,
-    templates: Annotated[
-        bool,
-        typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates."),
-    ] = True,
+    templates: OwnTemplates = True,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
@@ -97,13 +97,14 @@ def watch(
     allow_shallow: Annotated[
         bool, typer.Option("--allow-shallow", help="Follow a shallow clone, with a banner.")
     ] = False,
+    templates: OwnTemplates = True,
     cache: Cache = None,
 ) -> None:
     """Serve the site on this machine, and follow every change."""
     from sitegen.commands.watch import command
     from sitegen.project import Options
 
-    options = Options(repo=repo, jobs=jobs, cache=cache, allow_shallow=allow_shallow)
+    options = Options(repo=repo, jobs=jobs, cache=cache, allow_shallow=allow_shallow, own_templates=templates)
     command(options, port=port, open_browser=open_browser)
 
 
