@@ -15,7 +15,7 @@ from sitegen.history import problems
 from sitegen.history.repository import Repository
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
-from sitegen.model.gate import EvalCheck, GateReport, Reason
+from sitegen.model.gate import EvalCheck, GateReport, Limits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.scoring.kinds import scorer
@@ -125,7 +125,8 @@ def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalChec
         metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
         return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
     card = card_of(memo, after)
-    alone = [check_metric(spec, limits[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
+    floors = {name: Limits(floor=limit.floor) for name, limit in limits.items()}
+    alone = [check_metric(spec, floors[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
     if before:
         return check_eval(info, "both", (*alone, *strangers), ("another kind",), file=file)

@@ -207,7 +207,10 @@ def test_a_new_eval_is_held_against_its_floor(tmp_path):
     repo.commit({"README.md": "Nothing yet.\n"})
     eval_ = {f"{NOTES}/ground_truth.csv": TRUTH, f"{NOTES}/field_mapping.yaml": MAPPING}
     work(repo, {**eval_, f"{NOTES}/extracted.json": output({1}), "sitegen.toml": "[gate]\nfloor = 0.9\n"})
-    assert report(repo)["passed"]
+    found = report(repo)
+    [notes] = found["evals"]
+    assert (found["passed"], notes["presence"], notes["matched"]) == (True, "new", True)
+    assert [(each["floor"], each["drop"]) for each in notes["metrics"]][:2] == [(0.9, None), (None, None)]
     work(repo, {"sitegen.toml": "[gate]\nfloor = 0.98\n"})
     assert not report(repo)["passed"]
 
