@@ -24,6 +24,8 @@ from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import report_page
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
+from sitegen.render.feed import feed_file
+from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
 
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
@@ -124,6 +126,8 @@ def raw_files() -> list[RawFile]:
         search.list_file(map(sample.summary, every), files, fields, len(log)),
         search.fields_file(sample.FIELDS),
         *search.shards(log),
+        feed_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every))),
+        summary_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every)), (), ()),
     ]
     for one in every:
         out += exports.series_files(one)
