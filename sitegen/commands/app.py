@@ -330,7 +330,7 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a manifest, a mapping and a Pages workflow.
+    """Write a manifest, a mapping and workflows for GitHub.
 
     And a verifier with its instructions; only where there are none yet.
     """
