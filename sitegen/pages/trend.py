@@ -128,12 +128,17 @@ class TrendView:
     champions: tuple[int | None, ...] = ()
     """For each point the index of the one with the best headline so far."""
     steps: tuple[Step, ...] = ()
+    suspects: int = 0
+    """Labels that may be wrong."""
     """Where the level changed, oldest first."""
     nav: str = "overview"
 
 
-def trend_page(series: Series, steps: Sequence[Step] = ()) -> Page:
-    """The page of one eval; also of one without any point yet. ``steps``: what ``steps_of`` says of it."""
+def trend_page(series: Series, steps: Sequence[Step] = (), suspects: int = 0) -> Page:
+    """The page of one eval; also of one without any point yet.
+
+    ``steps``: what ``steps_of`` says of it; ``suspects``: how many labels may be wrong.
+    """
     info, specs = series.info, series.specs
     variants = _variants(series)
     drawn = sum(1 for spec in specs[:DRAWN] if (spec.low, spec.high) == (specs[0].low, specs[0].high))
@@ -164,6 +169,7 @@ def trend_page(series: Series, steps: Sequence[Step] = ()) -> Page:
         clocks=clocks(series.points, specs[:drawn]),
         champions=champions([point.values[0] for point in points], higher_is_better=specs[0].higher_is_better),
         steps=tuple(steps),
+        suspects=suspects,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import Interval
 from sitegen.pages.changes import Change, in_points
 
 MINUS = "\u2212"
@@ -45,29 +45,3 @@ def span(interval: Interval | None) -> str:
 def span_of_change(interval: Interval, spec: MetricSpec) -> str:
     """The ends of the interval of a change, in points: ``−2.1 to +9.8``."""
     return f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}"
-
-
-def why(verdict: ChangeVerdict, spec: MetricSpec) -> str:
-    """The reason of a verdict, as a sentence."""
-    interval, p_value = verdict.interval, verdict.p_value
-    ends = span_of_change(interval, spec) if interval else ""
-    chance = "" if p_value is None else "p < 0.001" if p_value < 0.001 else f"p {p_value:.3f}"
-    flips = f"{verdict.fixed:,} fixed against {verdict.broken:,} broken"
-    match verdict.why:
-        case "beyond chance":
-            tested = f", and {flips} are more than chance ({chance})" if chance else ""
-            return f"Its 95 % interval, {ends} points, leaves out zero{tested}."
-        case "nothing moved":
-            return "Not one cell flipped, and the number did not move."
-        case "nothing to compare":
-            return "There is nothing to compare."
-        case "too few units":
-            return f"Too few {interval.unit if interval else 'units'} to tell."
-        case "within the noise of repeats":
-            return "Outputs that were made again under the same instructions differ by as much."
-        case "interval holds zero":
-            return f"Its 95 % interval, {ends} points, holds zero."
-        case "flips may be chance":
-            return f"{flips} may be chance ({chance})."
-        case "flips go the other way":
-            return f"The number went one way and the cells the other: {flips}."

@@ -268,7 +268,7 @@ class _EvalWork:
 
 def eval_pages(series: Series, steps: tuple[Step, ...], suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
     """The pages of an eval that show all of its points, in the order in which they are read."""
-    yield trend_page(series, steps)
+    yield trend_page(series, steps, len(suspects))
     if len(series.points) > 1:
         yield compare_page(series)
     if suspects:

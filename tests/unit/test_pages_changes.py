@@ -4,10 +4,9 @@ import pytest
 
 from sitegen.model.deltas import Comparability, Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict, Interval, Why
 from sitegen.model.series import Point
 from sitegen.pages.changes import Change, Part, changes
-from sitegen.render.changes import points, sentence, why
+from sitegen.render.changes import points, sentence
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
@@ -99,21 +98,3 @@ def test_a_change_is_said_in_a_sentence(change, said):
 )
 def test_a_small_change_has_a_digit_more_and_always_its_sign(value, written):
     assert points(value) == written
-
-
-@pytest.mark.parametrize(
-    ("reason", "said"),
-    [
-        ("beyond chance",
-         "Its 95 % interval, −2.1 to +9.8 points, leaves out zero, and 9 fixed against 1 broken are more than chance "
-         "(p 0.021)."),
-        ("interval holds zero", "Its 95 % interval, −2.1 to +9.8 points, holds zero."),
-        ("flips may be chance", "9 fixed against 1 broken may be chance (p 0.021)."),
-        ("flips go the other way", "The number went one way and the cells the other: 9 fixed against 1 broken."),
-        ("too few units", "Too few documents to tell."),
-    ],
-)  # fmt: skip
-def test_the_reason_of_a_verdict_is_said_with_its_numbers(reason: Why, said: str):
-    interval = Interval(-0.021, 0.098, "documents", 6, "paired")
-    verdict = ChangeVerdict("inconclusive", reason, 0.04, interval, 9, 1, 0.0214, None, ())
-    assert why(verdict, F1) == said
