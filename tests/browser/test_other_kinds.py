@@ -27,7 +27,8 @@ def open_page(demo_site: Path, open_context: Callable[..., BrowserContext]) -> C
 def _lit(page: Page) -> list[tuple[str, str]]:
     """(outcome, category) of the marks that stand out in texts that are shown."""
     marks = page.locator(".spans > li:visible .hl:not(.dim):has(> small)")
-    return marks.evaluate_all("marks => marks.map(mark => [mark.classList[1], mark.dataset.c])")
+    found = marks.evaluate_all("marks => marks.map(mark => [mark.classList[1], mark.dataset.c])")
+    return [(outcome, category) for outcome, category in found]
 
 
 def _texts(page: Page) -> list[str]:

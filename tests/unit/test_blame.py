@@ -19,6 +19,9 @@ def cell(*runs: tuple[int, State, str, str], path: str = "total", document: str 
     return Cell(document, path, path, extra, tuple(Run(*one) for one in runs))
 
 
+OUTPUTS: tuple[Role, ...] = ("outputs",)
+
+
 def snapshots(*changed: tuple[Role, ...]) -> list[Snapshot]:
     """One snapshot more than given: what each later one changed."""
     at = sample.snapshot(1, sample.commit(0))
@@ -43,7 +46,7 @@ def test_a_cell_is_followed_from_run_to_run():
     one = cell(
         (0, "correct", "1", "1"), (2, "wrong_value", "1", "2"), (3, "omission", "1", ""), (5, "correct", "1", "1")
     )
-    some = snapshots(*[("outputs",)] * 6)
+    some = snapshots(*[OUTPUTS] * 6)
     found = blamed(one, some)
     first, second, third, last = one.runs
     assert found == CellBlame(
@@ -63,7 +66,7 @@ def test_a_cell_is_followed_from_run_to_run():
 
 def test_an_error_that_lasts_says_since_when():
     one = cell((0, "correct", "1", "1"), (1, "wrong_value", "1", "2"), (2, "wrong_value", "1", "3"))
-    assert blamed(one, snapshots(*[("outputs",)] * 3)).wrong_since == 1
+    assert blamed(one, snapshots(*[OUTPUTS] * 3)).wrong_since == 1
 
 
 @pytest.mark.parametrize(
@@ -94,9 +97,9 @@ def test_the_cause_is_what_changed_at_the_point_and_in_the_cell(
 def test_an_extra_item_that_comes_and_goes_flips_if_its_document_stays():
     extra = cell((1, "hallucination", "", "9"), (2, "absent", "", ""), path="rows[3].x", document="a", extra=True)
     there = cell((0, "correct", "1", "1"), document="a")
-    found = blamed(extra, snapshots(*[("outputs",)] * 2), there)
+    found = blamed(extra, snapshots(*[OUTPUTS] * 2), there)
     assert [stretch.fate for stretch in found.stretches] == ["broken", "fixed"]
-    alone = blamed(extra, snapshots(*[("outputs",)] * 2))
+    alone = blamed(extra, snapshots(*[OUTPUTS] * 2))
     assert [stretch.fate for stretch in alone.stretches] == ["appeared", "vanished"]
     assert (found.flips, found.judged, found.wrong, alone.flips) == (2, 1, 1, 0)
 
@@ -116,7 +119,7 @@ def test_what_happened_is_summed_up_by_point():
 
 
 def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
-    some = snapshots(*[("outputs",)] * 3)
+    some = snapshots(*[OUTPUTS] * 3)
     right = cell((0, "correct", "1", "1"), path="right")
     past = cell((0, "wrong_value", "1", "2"), (1, "correct", "1", "1"), path="past")
     stuck = cell((0, "omission", "1", ""), path="stuck")

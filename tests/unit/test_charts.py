@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -153,12 +154,16 @@ def test_a_band_reaches_from_low_to_high_and_has_gaps():
     assert charts.band(spans) == "M0 500L1 0L1 500L0 750ZM3 500L3 1000Z"
 
 
+def _island(chart: trend_chart.TrendChart, name: str) -> Any:
+    return chart.island[name]
+
+
 def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not():
     series = sample.series(3)
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
-    now = [point.now.metric("f1") for point in series.points]
+    now = [point.now.metric("f1") if point.now else None for point in series.points]
     assert chart.now[0] == charts.line(now)
-    assert chart.island["now"][0] == [round(value, 3) for value in now]
+    assert _island(chart, "now")[0] == [value if value is None else round(value, 3) for value in now]
     same = tuple(point._replace(now=point.scorecard) for point in series.points)
     chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=same))))
     assert (chart.now, chart.island["now"]) == ((), [])
@@ -167,8 +172,10 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
 def test_changes_that_the_script_shows_are_those_of_the_server():
     series = sample.series(2)
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
-    wanted = [None, round(100 * series.points[1].delta.headline.change, 1)]
-    assert chart.island["changes"][0] == wanted
+    delta = series.points[1].delta
+    assert delta is not None
+    assert delta.headline.change is not None
+    assert _island(chart, "changes")[0] == [None, round(100 * delta.headline.change, 1)]
 
 
 def test_the_script_knows_which_changes_the_outputs_alone_made():
@@ -186,7 +193,7 @@ def test_a_change_is_rounded_once_and_keeps_its_sign(change, shown):
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, Parts(change, 0.0, 0.0)),) * 3)
     points = (series.points[0], series.points[1]._replace(delta=delta))
     chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=points))))
-    assert chart.island["changes"][0] == [None, shown]
+    assert _island(chart, "changes")[0] == [None, shown]
 
 
 def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():

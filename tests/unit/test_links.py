@@ -41,7 +41,8 @@ def _target(page: str, link: str, site: Path) -> tuple[str, str] | None:
     if parts.scheme:
         return None
     file = (site / page).parent / unquote(parts.path) if parts.path else site / page
-    return file.resolve().relative_to(site.resolve()).as_posix(), "" if "=" in parts.fragment else unquote(parts.fragment)
+    fragment = "" if "=" in parts.fragment else unquote(parts.fragment)
+    return file.resolve().relative_to(site.resolve()).as_posix(), fragment
 
 
 def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(pages, demo_site):

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
@@ -66,7 +68,7 @@ def test_a_commit_of_one_edit_leads_to_it_and_of_several_to_the_commit():
 def test_older_commits_than_are_shown_are_not_asked_for():
     asked = []
 
-    def edits():
+    def edits() -> Iterator[EditEffects]:
         for position in range(2 * ROWS, 0, -1):
             asked.append(position)
             yield edited(position, effect("a", 0, 1))

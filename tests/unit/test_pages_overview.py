@@ -74,7 +74,8 @@ def test_a_change_over_some_documents_or_none_says_so():
 
 def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     walls, roof = WeakSection("walls", (1, 0, 2, 0), 10), WeakSection("roof", (0, 0, 1, 0), 4)
-    old, new = Streak("walls[].area", 0, 2, "iteration-001", "0001", 7), Streak("roof.kind", 0, 1, "iteration-007", "0007", 1)
+    old = Streak("walls[].area", 0, 2, "iteration-001", "0001", 7)
+    new = Streak("roof.kind", 0, 1, "iteration-007", "0007", 1)
     a = _summary("a", 0.5)._replace(focus=Focus((walls, roof), (("roof.kind", 1),), (old, new)))
     b = _summary("b", 0.5)._replace(focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
     gone = _summary("c", 0.5, deleted=True)._replace(focus=Focus((walls,), (("x", 9),), (old,)))

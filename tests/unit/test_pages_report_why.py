@@ -28,7 +28,7 @@ CITY = Judgement("", "consignee.city", "consignee.city", "wrong_value", "Oslo", 
 NAME = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
 
 
-def _view(point: Point, before: Point | None, past: Past | None = None):  # type: ignore[no-untyped-def]
+def _view(point: Point, before: Point | None, past: Past | None = None):
     series = sample.series(6)
     result = sample.result([CITY, NAME])
     point = point._replace(scorecard=result.scorecard) if before is None else point

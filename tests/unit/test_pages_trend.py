@@ -102,8 +102,9 @@ def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
         (24, "iteration-024", "ground truth changed, field mapping changed"),
         (51, "iteration-051", "settings changed"),
     ]
-    points = sample.series().points
-    assert clocks.values[3] == tuple(points[3].now.metric(name) for name in ("f1", "precision", "recall"))
+    now = sample.series().points[3].now
+    assert now is not None
+    assert clocks.values[3] == tuple(now.metric(name) for name in ("f1", "precision", "recall"))
 
 
 def test_clocks_that_never_part_have_no_values_of_their_own():
@@ -147,13 +148,16 @@ def _last(*deltas: float, flips: Flips) -> tuple[LastChange, ...]:
         delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, Parts(change, 0.0, 0.0)),) * 3)
         cells = flips if nth == len(deltas) else Flips((("a", 1),))
         points.append(series.points[nth]._replace(scorecard=same, delta=delta, flips=cells if change else Flips()))
-    return sample.view_of(trend_page(series._replace(points=tuple(points)))).last
+    last: tuple[LastChange, ...] = sample.view_of(trend_page(series._replace(points=tuple(points)))).last
+    return last
 
 
 def test_the_last_change_has_its_verdict_and_what_can_be_seen():
     (last,) = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
     assert (last.at, last.change, last.flipped) == (1, Change(-20.0, (Part("outputs", -20.0),)), Flipped(1, 30, 0))
     assert (last.verdict.decision, last.verdict.why) == ("inconclusive", "interval holds zero")
+    assert last.verdict.detectable is not None
+    assert last.verdict.interval is not None
     assert last.detectable == pytest.approx(100 * last.verdict.detectable)
     assert last.over == f"{last.verdict.interval.n} fields of these documents"
 

@@ -48,9 +48,7 @@ class HighlightsScorer:
     kind = "highlights"
     version = 1
     metrics = METRICS
-    nouns = Nouns(
-        "category", "categories", "paragraph", "paragraphs", ("missed", "wrong", "", "")
-    )
+    nouns = Nouns("category", "categories", "paragraph", "paragraphs", ("missed", "wrong", "", ""))
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
