@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import ConfigurationError
+from sitegen.history.head import look
 from sitegen.initialising import copy_templates
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.own_templates import KINDS
+from sitegen.serve.following import followed
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.golden.repository import write
@@ -263,3 +265,9 @@ def test_the_blocks_that_the_readme_lists_are_those_that_there_are():
     assert sorted(re.findall(r"{% block (\w+)", base)) == sorted(listed)
     for page in find_templates().glob("pages/*.html"):
         assert set(re.findall(r"{% block (\w+)", page.read_text(encoding="utf-8"))) <= set(listed), page
+
+
+def test_a_watch_sees_changes_of_a_project_s_templates(project):
+    seen = followed(look(project.path)[0], find_templates(), project.path / ".sitegen")
+    assert seen.concerns(project.path / "site_templates" / "theme.css")
+    assert not seen.concerns(project.path / "other" / "theme.css")

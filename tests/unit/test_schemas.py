@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import referencing
 import yaml
 
 from sitegen import schemas
@@ -25,6 +26,7 @@ BY_ADDRESS = {
 """Pattern of an address -> the schema; None: it is a schema itself. Whole results name their own form."""
 
 RESULTS = r"evals/[^/]+/[^/]+\.json"
+KINDS = ("eval", "highlights", "responses", "judged")
 BY_FORM = {form: name for name, (form, _) in WRITTEN.items()}
 
 
@@ -43,7 +45,10 @@ def schema_of(name: str) -> Any:
 
 
 def complaints(name: str, document: Any) -> list[str]:
-    errors = jsonschema.Draft202012Validator(schema_of(name)).iter_errors(document)
+    registry = referencing.Registry().with_resources(
+        (f"urn:sitegen:{each}:1", referencing.Resource.from_contents(schema_of(each))) for each in schemas.TITLES
+    )
+    errors = jsonschema.Draft202012Validator(schema_of(name), registry=registry).iter_errors(document)
     return [f"{error.json_path}: {error.message[:200]}" for error in errors]
 
 
@@ -116,6 +121,23 @@ def test_an_export_fits_its_schema(golden, tmp_path):
     arguments = ["--format", "json", "-o", tmp_path / "x.json", "--cache", tmp_path / "memo"]
     assert run("export", *arguments, cwd=golden).returncode == 0
     assert complaints("export", json.loads((tmp_path / "x.json").read_bytes())) == []
+
+
+def test_what_verify_all_prints_fits_its_schema(golden):
+    done = run("verify-all", "--json", cwd=golden)
+    assert done.returncode == 0
+    printed = json.loads(done.stdout)
+    assert {each["schema"] for each in printed["evals"]} == set(BY_FORM) & {
+        f"sitegen/{kind}-results/1" for kind in KINDS
+    }
+    assert complaints("all-results", printed) == []
+
+
+@pytest.mark.parametrize("field", ["total", "items[].*", "*"])
+def test_what_blame_prints_fits_its_schema(golden, tmp_path, field):
+    done = run("blame", "orders", field, "--json", "--cache", tmp_path / "memo", cwd=golden)
+    assert done.returncode == 0
+    assert complaints("blame", json.loads(done.stdout)) == []
 
 
 def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_read(demo):
