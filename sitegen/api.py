@@ -27,6 +27,7 @@ from sitegen.analysis.documents import document as document_of
 from sitegen.analysis.verdict import verdict
 from sitegen.build import build as build_site
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.exporting.files import Format
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import Point, Series
@@ -34,6 +35,7 @@ from sitegen.model.verdicts import Verdict
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.stages.export import write_export
 from sitegen.stages.ledger import Site
 from sitegen.stages.series import read_series
 from sitegen.text.embedding import embedder
@@ -177,6 +179,32 @@ def history(repo: str | Path, eval_id: str, rev: str | None = None, *, cache: st
     3  iteration-002     total     1.0
     """
     return History(read_series(Options(Path(repo), rev=rev, cache=_path(cache)), eval_id))
+
+
+def export(
+    repo: str | Path,
+    place: str | Path,
+    format: Format = "sqlite",
+    evals: Sequence[str] = (),
+    *,
+    rev: str | None = None,
+    cache: str | Path | None = None,
+) -> tuple[Path, ...]:
+    """Write every score and outcome of history as tables; the files that came of it.
+
+    ``place`` is a file for ``sqlite`` and ``json``, a folder for ``csv`` and ``parquet``; ``exporting/tables.py`` has
+    the columns. Without ``evals``, all of them.
+
+    >>> files = export(".", "history.sqlite")
+    >>> import sqlite3
+    >>> with sqlite3.connect(files[0]) as database:
+    ...     rows = database.execute("SELECT path, from_point, state, actual FROM cells WHERE document = 'b'").fetchall()
+    >>> database.close()
+    >>> rows
+    [('shop', 0, 'correct', '"The Green Door"'), ('total', 0, 'omission', None), ('total', 1, 'correct', '4')]
+    """
+    options = Options(Path(repo), rev=rev, cache=_path(cache))
+    return write_export(options, format, Path(place), evals)
 
 
 def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **settings: object) -> Scored:

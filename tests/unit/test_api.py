@@ -32,7 +32,14 @@ EXAMPLES = [test for test in doctest.DocTestFinder().find(api) if test.examples]
 
 
 def test_every_public_function_has_an_example():
-    assert {test.name.rpartition(".")[2] for test in EXAMPLES} == {"build", "compare", "evaluate", "history", "score"}
+    assert {test.name.rpartition(".")[2] for test in EXAMPLES} == {
+        "build",
+        "compare",
+        "evaluate",
+        "export",
+        "history",
+        "score",
+    }
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda test: test.name)
