@@ -48,7 +48,8 @@ def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Writte
     A name is a file below ``site_templates/``, a folder of them, ``theme.css`` or ``all``. Raises ConfigurationError
     if there is no such name, SitegenError if a folder cannot be made.
     """
-    known = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in COPIED}
+    every = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in COPIED}
+    known = {name: path for name, path in every.items() if not name.startswith("serve/")}  # in no site
     wanted: dict[str, bytes] = {}
     for name in names:
         if name == THEME:
