@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.llm.prompts import parse
 from sitegen.llm.responses_file import partial_of
 from tests.gitrepo import GitRepo
+from tests.loops import run_loop
 from tests.messages_api import KEY, Api, Reply, Script, serving
 from tests.sites import content
 
@@ -138,8 +137,7 @@ def test_a_loop_that_runs_already_as_in_a_notebook_does_not_matter(commands: Com
 
     with serving(add) as api:
         commands.configure(api)
-        with ThreadPoolExecutor(1) as notebook:
-            done = notebook.submit(lambda: asyncio.run(cell())).result()
+        done = run_loop(cell())
     assert done == Done(0, "evals/sums/responses.json: 4 responses\n", "Asking some-model (4) ...\n")
     assert commands.rows() == [row(1), row(2), row(3), row(4)]
 

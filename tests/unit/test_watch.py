@@ -20,6 +20,7 @@ from sitegen.serve.board import Board
 from sitegen.serve.following import Followed, Follower, followed
 from sitegen.serve.watch import Built, attempt, rebuild_on_change
 from tests.gitrepo import GitRepo
+from tests.loops import run_loop
 from tests.receipts import EVAL, SECOND, write_receipts
 from tests.sites import run
 
@@ -141,7 +142,7 @@ def test_bursts_of_changes_are_told_once_and_only_what_matters(repo):
         await follower.stop()
         return bursts
 
-    assert asyncio.run(see()) == [[repo.path / path] for path in (NEWEST, "sitegen.toml", "prompts")]
+    assert run_loop(see()) == [[repo.path / path] for path in (NEWEST, "sitegen.toml", "prompts")]
 
 
 def test_folders_that_the_system_does_not_let_be_looked_at_are_an_error(repo, monkeypatch):
@@ -150,7 +151,7 @@ def test_folders_that_the_system_does_not_let_be_looked_at_are_an_error(repo, mo
 
     monkeypatch.setattr("watchfiles.awatch", refuse)
     with pytest.raises(OSError, match="watch limit"):
-        asyncio.run(Follower(lambda burst: None).follow(follows(repo)))
+        run_loop(Follower(lambda burst: None).follow(follows(repo)))
 
 
 class Rebuilding:
@@ -191,7 +192,7 @@ def test_every_change_is_built_and_shown(repo):
             assert rebuilding.board.layers is second.layers
             assert _has_uncommitted_report(second)
 
-    asyncio.run(see())
+    run_loop(see())
 
 
 def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
@@ -207,7 +208,7 @@ def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
             while not _has_uncommitted_report(await rebuilding.built()):
                 pass
 
-    asyncio.run(see())
+    run_loop(see())
 
 
 def test_a_commit_is_built(repo):
@@ -220,7 +221,7 @@ def test_a_commit_is_built(repo):
             assert built.layers.site is not None
             assert built.layers.site.commits == 5  # the work tree is as it was, which undoes the commit
 
-    asyncio.run(see())
+    run_loop(see())
 
 
 def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
@@ -241,7 +242,7 @@ def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
             await rebuilding.built()
             await rebuilding.built()
 
-    asyncio.run(see())
+    run_loop(see())
     assert builds == [(), (repo.path / NEWEST,), (repo.path / "CLAUDE.md",)]
 
 
@@ -262,7 +263,7 @@ def test_an_error_is_shown_until_the_next_good_build_and_the_site_stays(repo):
             await rebuilding.built()
             assert rebuilding.board.error == ""
 
-    asyncio.run(see())
+    run_loop(see())
 
 
 def test_a_fault_of_sitegen_ends_the_build_but_not_the_watch(repo, monkeypatch, capsys):
