@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
@@ -74,6 +75,8 @@ class EvalRow(NamedTuple):
     """Over the documents that the newest two points have in common."""
     overlap: Overlap | None
     """Which these are; None if there are no two points."""
+    interval: Interval | None
+    """Of the headline."""
     errors: tuple[int, ...]
     least: float | None
     """The target of the headline metric."""
@@ -205,6 +208,7 @@ def _row(summary: EvalSummary) -> EvalRow:
         values=values,
         change=summary.delta.headline.change if summary.delta else None,
         overlap=summary.delta.overlap if summary.delta else None,
+        interval=summary.interval,
         errors=newest.errors if newest else (0, 0, 0, 0),
         least=least,
         met=None if least is None or values[0] is None else values[0] >= least,
