@@ -66,8 +66,9 @@ class Detector:
 
             from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class as known_rules
 
-            classes: dict[str, Any] = {rule.__name__: rule for rule in known_rules().values()}
-            rules: list[Any] = [classes[name]() for name in _DETECTORS]
+            known: dict[str, Any] = known_rules()
+            classes = {rule.__name__: rule for rule in known.values()}
+            rules = [classes[name]() for name in _DETECTORS]
         except (ImportError, KeyError) as error:
             raise ConfigurationError(
                 f"The site cannot be searched for secrets: {error}.", fix="pip install 'sitegen-evals[public]'"
