@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -308,10 +309,12 @@ def test_a_run_that_is_ended_loses_nothing_and_the_next_goes_on_from_there(
     with serving(script) as api:
         commands.configure(api)
         command = [sys.executable, "-m", "sitegen", "respond", "sums", "--repo", str(commands.project)]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        partial = partial_of(folder / "responses.json")
+        # Who runs tests in the background of a shell ignores SIGINT, and so would every process below.
+        heeds = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, preexec_fn=heeds)
+        begun = partial_of(folder / "responses.json")
         deadline = time.monotonic() + 60
-        while not partial.exists() or partial.read_bytes().count(b"\n") < 2:
+        while not begun.exists() or begun.read_bytes().count(b"\n") < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(blow)
