@@ -96,11 +96,6 @@ def compare(eval_id: str) -> str:
     return f"evals/{slug(eval_id)}/compare.html"
 
 
-def compare_data(eval_id: str) -> str:
-    """What the page of comparisons computes from."""
-    return f"evals/{slug(eval_id)}/compare-data.js"
-
-
 def report_data(eval_id: str, snapshot_slug: str) -> str:
     """The whole result beside a report (contract 3.1)."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}.json"
