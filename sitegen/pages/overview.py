@@ -124,7 +124,7 @@ class OverviewView:
     left_out: int
     """Evals without a defined headline."""
     mean_change: float | None
-    """Against the mean of the points before the newest ones."""
+    """Against the mean of the points before the newest ones, without evals whose newest change is undefined."""
     targets: int
     met: int
     below: tuple[str, ...]
@@ -163,7 +163,9 @@ def overview_page(
     rows = tuple(_row(summary) for summary in summaries)
     alive = [row for row in rows if not row.deleted]
     now, left_out = mean(row.values[0] for row in alive)
-    before, _ = mean(_before(row) for row in alive)
+    moved = [row for row in alive if not row.overlap or row.change is not None]
+    since, _ = mean(row.values[0] for row in moved)
+    before, _ = mean(_before(row) for row in moved)
     targeted = [row for row in alive if row.met is not None]
     edits = tuple(_edit(one) for one in latest)
     view = OverviewView(
@@ -176,7 +178,7 @@ def overview_page(
         mean=now,
         mean_of=len(alive) - left_out,
         left_out=left_out,
-        mean_change=None if now is None or before is None else now - before,
+        mean_change=None if since is None or before is None else since - before,
         targets=len(targeted),
         met=sum(1 for row in targeted if row.met),
         below=tuple(row.info.name for row in targeted if row.below),

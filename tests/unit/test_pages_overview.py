@@ -49,6 +49,12 @@ def test_the_mean_changes_by_what_the_newest_points_changed():
     assert view.mean_change == pytest.approx(0.05)
 
 
+def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
+    refused = _summary("b", 0.9, 0.1)._replace(delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
+    assert _view(refused).mean_change is None
+
+
 def test_targets_are_met_below_or_not_set():
     view = _view(
         _summary("a", 0.5, least=0.5), _summary("b", 0.4, least=0.5), _summary("c", 0.1), _summary("d", None, least=0.5)
