@@ -32,6 +32,8 @@ class Options(NamedTuple):
     """Address of the published site where the configuration has none."""
     own_templates: bool = True
     """Take templates from the project's folder of them."""
+    verify: bool = False
+    """Compare every file of the output folder, also where nothing seems to have touched it."""
 
 
 class Project(NamedTuple):

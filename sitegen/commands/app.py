@@ -73,6 +73,9 @@ def build(
         typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
     ] = None,
     templates: OwnTemplates = True,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every file of the site, also those that seem untouched.")
+    ] = False,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
@@ -80,7 +83,7 @@ def build(
     from sitegen.project import Options
 
     command(
-        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url, templates),
+        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url, templates, verify),
         strict=strict,
         public=public,
     )

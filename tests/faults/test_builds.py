@@ -208,6 +208,19 @@ def test_a_page_that_somebody_deleted_comes_back(small, tmp_path):
     assert differences(out, tmp_path / "cold") == []
 
 
+def test_a_page_that_somebody_edited_in_place_is_mended_if_asked_for(small, tmp_path):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    for page in (out / "index.html", out / "evals" / "names" / "0001.html"):
+        with page.open("ab") as file:
+            file.write(b"edited")
+    assert build_site(small.path, out).written == 0, "folders do not show that a file in them was edited"
+    assert build_site(small.path, out, verify=True).written == 2
+    build_site(small.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+    assert build_site(small.path, out).written == 0
+
+
 def test_a_memo_that_is_gone_costs_time_and_nothing_else(small, tmp_path):
     out = tmp_path / "public"
     build_site(small.path, out)
