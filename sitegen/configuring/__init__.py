@@ -1,0 +1,17 @@
+"""Reading ``sitegen.toml`` and the manifest: text into the frozen values of ``sitegen.config``, or an error that helps.
+
+pydantic and yaml are imported where they are needed: a build whose configuration is known needs neither.
+"""
+
+from sitegen.configuring.manifest import overlaid, read_entry, read_manifest, read_manifest_leniently
+from sitegen.configuring.site import read_site, read_site_file, site_config_bytes
+
+__all__ = [
+    "overlaid",
+    "read_entry",
+    "read_manifest",
+    "read_manifest_leniently",
+    "read_site",
+    "read_site_file",
+    "site_config_bytes",
+]

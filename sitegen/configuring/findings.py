@@ -1,0 +1,52 @@
+"""What is wrong with a configuration, in our words: the key, what it holds, what is wanted, the nearest known name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any, Final
+
+from sitegen.model.problems import Finding
+
+UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
+"""What pydantic calls a key that nobody knows."""
+
+Location = tuple[str | int, ...]
+"""The keys that lead to a value, outermost first."""
+
+
+def finding_of(
+    error: Any,
+    line: Callable[[Location], int | None],
+    keys: Callable[[Location], Iterable[str]],
+    prefix: str = "",
+) -> Finding:
+    """The first complaint of pydantic in our words."""
+    location: Location = tuple(error["loc"])
+    name = prefix + ".".join(str(part) for part in location)
+    if error["type"] in UNKNOWN:
+        return unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
+    if error["type"] == "missing":
+        return Finding("error", f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
+    wanted = error["msg"].removeprefix("Input should be ")
+    what = f"{name} is {found(error['input'])}, {wanted} is wanted."
+    return Finding("error", what, "Correct the value.", line(location))
+
+
+def unknown_key(location: Location, known: Iterable[str], line: int | None, prefix: str = "") -> Finding:
+    """A key that is not among the known ones, with the nearest of them."""
+    key = str(location[-1])
+    known = tuple(known)
+    near = get_close_matches(key, known, 1, 0.5)
+    fix = f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(sorted(known))}."
+    return Finding("error", f"The key {prefix}{'.'.join(map(str, location))!r} is not known.", fix, line)
+
+
+def found(value: Any) -> str:
+    """A value as a message shows it: what it is, and its beginning."""
+    names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
+    kind = "empty" if value is None else names.get(type(value), type(value).__name__)
+    if value is None or isinstance(value, dict | list):
+        return kind
+    text = repr(value)
+    return f"{kind} ({text if len(text) <= 60 else text[:59] + '…'})"

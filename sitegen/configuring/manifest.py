@@ -1,0 +1,166 @@
+"""The manifest of the evals, that of the built revision strictly, those of old commits leniently."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from sitegen.config import EvalConfig, Manifest
+from sitegen.configuring.findings import Location, finding_of, found, unknown_key
+from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+from sitegen.errors import ConfigurationError
+from sitegen.model.problems import Finding
+
+_ENTRY_KEYS: Final = frozenset(each.name for each in fields(EvalConfig)) - {"id", "metadata"}
+
+
+def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
+    """The manifest of the built revision. Raises ConfigurationError for the first thing that cannot be understood."""
+    manifest, findings = _manifest(content, path, evals_dir)
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if errors or manifest is None:
+        first = errors[0]
+        where = path if first.line is None else f"{path}:{first.line}"
+        raise ConfigurationError(first.what, where=where, fix=first.fix)
+    return manifest
+
+
+def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
+    """The manifest of an old commit: entries that cannot be understood are left out, and said.
+
+    None if the whole cannot be read.
+    """
+    return _manifest(content, path, evals_dir)
+
+
+def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
+    """A file of its own with the keys of one eval's entry, YAML or JSON. Raises ConfigurationError."""
+    try:
+        root, lines = read_yaml(content)
+    except UnreadableError as error:
+        read: EvalConfig | Finding = error.finding
+    else:
+        read = _entry(eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()})
+    if isinstance(read, EvalConfig):
+        return read
+    where = path if read.line is None else f"{path}:{read.line}"
+    raise ConfigurationError(read.what, where=where, fix=read.fix)
+
+
+def overlaid(entry: EvalConfig, said: EvalConfig) -> EvalConfig:
+    """An entry with every key that the other one says; of settings and thresholds, key by key."""
+    changed = {
+        each.name: value for each in fields(EvalConfig) if (value := getattr(said, each.name)) != _default(each.name)
+    }
+    changed["settings"] = _canonical({**json.loads(entry.settings), **json.loads(said.settings)})
+    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(said.thresholds)}.items())
+    return replace(entry, **changed)
+
+
+def _default(name: str) -> object:
+    return getattr(EvalConfig(id=""), name)
+
+
+def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
+    try:
+        root, lines = read_yaml(content)
+    except UnreadableError as error:
+        return None, (error.finding,)
+    if root is None:
+        return Manifest(), ()
+    if not isinstance(root, dict):
+        return None, (Finding("error", f"The manifest is {found(root)}.", "Write a mapping with the key evals.", 1),)
+    findings = [
+        unknown_key((str(key),), ("version", "evals"), lines.get((str(key),)))
+        for key in root
+        if key not in ("version", "evals")
+    ]
+    entries = root.get("evals")
+    if not isinstance(entries, dict | None):
+        what = f"evals is {found(entries)}, a mapping from ids to entries is wanted."
+        return None, (Finding("error", what, "Write the id of each eval as a key below evals.", lines.get(("evals",))),)
+    evals = []
+    for eval_id, entry in (entries or {}).items():
+        read = _entry(str(eval_id), {} if entry is None else entry, lines)
+        if isinstance(read, EvalConfig):
+            evals.append(read)
+        else:
+            findings.append(read)
+    version = root.get("version", "2.0")
+    return Manifest(version=str(version), evals=tuple(evals)), tuple(findings)
+
+
+def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
+    from pydantic import ValidationError
+
+    line = lines.get(("evals", eval_id))
+    if not isinstance(entry, dict):
+        return Finding(
+            "error", f"evals.{eval_id} is {found(entry)}, a mapping is wanted.", "Write its keys below it.", line
+        )
+    known: dict[str, Any] = {"id": eval_id}
+    metadata = []
+    for key, value in entry.items():
+        if key in _ENTRY_KEYS:
+            known[key] = value
+        elif key != "id":
+            metadata.append((str(key), _as_text(value)))
+    for key, wanted in (("settings", "a mapping"), ("thresholds", "a mapping from metrics to numbers")):
+        value = known.get(key)
+        if value is None:
+            known.pop(key, None)
+        elif isinstance(value, dict):
+            known[key] = _canonical(value) if key == "settings" else [(str(name), each) for name, each in value.items()]
+        else:
+            what = f"evals.{eval_id}.{key} is {found(value)}, {wanted} is wanted."
+            return Finding("error", what, "Correct the value.", lines.get(("evals", eval_id, key), line))
+    for key in ("instructions", "aliases", "redact"):
+        if isinstance(known.get(key), str):
+            known[key] = [known[key]]
+        elif known.get(key) is None:
+            known.pop(key, None)
+    try:
+        validated: EvalConfig = _entry_adapter().validate_python({**known, "metadata": metadata})
+        return validated
+    except ValidationError as error:
+        return finding_of(
+            error.errors()[0],
+            lambda location: _first_line(lines, ("evals", eval_id, *location)) or line,
+            lambda location: tuple(sorted(_ENTRY_KEYS)),
+            prefix=f"evals.{eval_id}.",
+        )
+
+
+def _entry_adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(EvalConfig)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return _canonical(value) if isinstance(value, dict | list) else "" if value is None else _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    return json.dumps(value, default=str).strip('"')
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def _text_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _text_keys(each) for key, each in value.items()}
+    return [_text_keys(each) for each in value] if isinstance(value, list) else value
+
+
+def _first_line(lines: Mapping[Location, int], location: Location) -> int | None:
+    for end in range(len(location), 0, -1):
+        if location[:end] in lines:
+            return lines[location[:end]]
+    return None

@@ -1,0 +1,137 @@
+"""The site's configuration, from ``sitegen.toml`` or ``pyproject.toml``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sitegen.config import SITE_FILES, SiteConfig
+from sitegen.configuring.findings import UNKNOWN, Location, finding_of, found
+from sitegen.errors import ConfigurationError
+
+Read = Callable[[str], bytes | None]
+
+
+def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
+    """The site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else the defaults.
+
+    *read* gives a file's content by its path, for a repository without a work tree. Raises ConfigurationError.
+    """
+    for name, content in _site_contents(root, read):
+        table: Any = _toml(name, content)
+        if name == "pyproject.toml":
+            tool = table.get("tool")
+            if not isinstance(tool, dict) or "sitegen" not in tool:
+                continue
+            table = tool["sitegen"]
+        prefix = "tool.sitegen." if name == "pyproject.toml" else ""
+        return _site(name, content.decode("utf-8-sig", "replace"), table, prefix)
+    return SiteConfig()
+
+
+def read_site_file(file: Path) -> SiteConfig:
+    """The configuration in a file of any name, written as ``sitegen.toml`` is. Raises ConfigurationError."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(
+            f"{file.name} cannot be read: {error.strerror}.", where=str(file), fix="Name a file that is there."
+        ) from error
+    return _site(str(file), content.decode("utf-8-sig", "replace"), _toml(str(file), content), "")
+
+
+def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
+    """Everything that ``read_site`` looks at, for a fingerprint."""
+    return b"\0".join(
+        b"%s\0%d\0%s" % (name.encode(), len(content), content) for name, content in _site_contents(root, read)
+    )
+
+
+def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
+    contents = []
+    for name in SITE_FILES:
+        content = None
+        if root is not None:
+            try:
+                content = (root / name).read_bytes()
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                content = None
+            except OSError as error:
+                raise ConfigurationError(
+                    f"{name} cannot be read: {error.strerror}.", where=str(root / name), fix="Make it readable."
+                ) from error
+        elif read is not None:
+            content = read(name)
+        if content is not None:
+            contents.append((name, content))
+    return contents
+
+
+def _toml(name: str, content: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{name} is not UTF-8.", where=name, fix="Save it as UTF-8.") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        match = re.search(r"line (\d+)", str(error))
+        where = f"{name}:{match[1]}" if match else name
+        raise ConfigurationError(f"{name} is no TOML: {error}.", where=where, fix="Correct the line.") from error
+
+
+def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
+    from pydantic import TypeAdapter, ValidationError
+
+    if not isinstance(table, dict):
+        raise ConfigurationError(
+            f"[tool.sitegen] is {found(table)}, a table is wanted.", where=name, fix="Write [tool.sitegen]."
+        )
+    try:
+        return TypeAdapter(SiteConfig).validate_python(table)
+    except ValidationError as error:
+        first = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)  # before the key that it leaves out
+        finding = finding_of(first, lambda location: _toml_line(text, location, prefix), _site_keys)
+        where = name if finding.line is None else f"{name}:{finding.line}"
+        raise ConfigurationError(finding.what, where=where, fix=finding.fix) from None
+
+
+def _site_keys(location: Location) -> tuple[str, ...]:
+    """The keys of the table that a key stands in."""
+    from sitegen.config import Engine, EvalLimits, Gate, Limit, Limits, Llm, Mute, Public, Regressions
+
+    tables = {
+        (): SiteConfig,
+        ("limits",): Limits,
+        ("engine",): Engine,
+        ("llm",): Llm,
+        ("regressions",): Regressions,
+        ("regressions", "mute"): Mute,
+        ("public",): Public,
+        ("gate",): Gate,
+        ("gate", "metrics", "*"): Limit,
+        ("gate", "evals", "*"): EvalLimits,
+        ("gate", "evals", "*", "metrics", "*"): Limit,
+    }
+    parts = [part for part in location[:-1] if isinstance(part, str)]
+    named = parts[:1] == ["gate"]  # below these two tables every second key is a name that the user chose
+    owner = tables.get(tuple("*" if named and at in (2, 4) else part for at, part in enumerate(parts)))
+    return tuple(each.name for each in fields(owner)) if owner else ()
+
+
+def _toml_line(text: str, location: Location, prefix: str) -> int | None:
+    """The line that a key stands on: found by its spelling, since tomllib does not tell."""
+    keys = [part for part in location if isinstance(part, str)]
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
+            table = header[1].replace('"', "").replace(" ", "") + "."
+            if table == f"{prefix}{'.'.join(keys)}.":
+                return number
+        elif match := re.match(r"\s*([\w\"'.\- ]+?)\s*=", line):
+            key = f"{table}{match[1]}".replace('"', "").replace("'", "").replace(" ", "")
+            if key == prefix + ".".join(keys):
+                return number
+    return None
