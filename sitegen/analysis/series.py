@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.history.state import decode, encode
 from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec
@@ -86,8 +87,8 @@ def _bound_to(keys: Sequence[str]) -> bytes:
     return hashlib.sha256("".join(keys).encode()).digest()
 
 
-def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, ...]) -> Headline:
-    """A point in a few numbers: the first metrics and the errors by type."""
+def headline(kind: str, snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, ...]) -> Headline:
+    """A point in a few numbers: the first metrics, the interval of the headline and the errors by type."""
     counts = scorecard.counts
     return Headline(
         commit_position=snapshot.commit.position,
@@ -98,6 +99,7 @@ def headline(snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, 
         values=tuple(scorecard.metric(spec.name) for spec in specs[:HEADLINES]),
         errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
         committed_at=snapshot.commit.committed_at,
+        interval=interval_of(scorecard, kind),
     )
 
 

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.points import instructions_of, recorded_after
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta
@@ -74,7 +75,7 @@ def windows(points: Sequence[Point], speaks: Sequence[int]) -> tuple[Window, ...
     return tuple(sorted(found))
 
 
-def peak(points: Sequence[Point], speaks: Sequence[int], spec: MetricSpec) -> Peak | None:
+def peak(points: Sequence[Point], speaks: Sequence[int], spec: MetricSpec, kind: str) -> Peak | None:
     """The best output by the newest ground truth and rules; None if none has a headline."""
     best: Peak | None = None
     sign = 1 if spec.higher_is_better else -1
@@ -82,7 +83,10 @@ def peak(points: Sequence[Point], speaks: Sequence[int], spec: MetricSpec) -> Pe
         value = (point.now or point.scorecard).metric(spec.name) if "outputs" in point.snapshot.cause else None
         if value is not None and (best is None or sign * value >= sign * best.value):
             best = Peak(index, value, edit)
-    return best
+    if best is None:
+        return None
+    point = points[best.at]
+    return best._replace(interval=interval_of(point.now or point.scorecard, kind, spec.name))
 
 
 def _made_at(

@@ -74,6 +74,8 @@ class Headline(NamedTuple):
     """In the order of ``ERROR_TYPES``."""
     committed_at: str = ""
     """Of its commit, ISO 8601."""
+    interval: Interval | None = None
+    """Around the first of the values."""
 
 
 class Window(NamedTuple):
@@ -101,6 +103,8 @@ class Peak(NamedTuple):
     """Of the headline metric."""
     edit: int
     """Position of the edit that the point speaks for; -1: none."""
+    interval: Interval | None = None
+    """Around the value."""
 
 
 class EvalSummary(NamedTuple):

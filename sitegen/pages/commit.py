@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
@@ -43,6 +44,7 @@ class PointRow(NamedTuple):
     slug: str
     label: str
     value: float | None
+    interval: Interval | None = None
 
 
 class MoveRow(NamedTuple):
@@ -153,7 +155,7 @@ def _move_row(move: EvalMove) -> MoveRow:
     moves = moved(move.before, last, move.specs)
     if move.brought:
         moves = tuple(one._replace(change=change) for one, change in zip(moves, move.brought.changes, strict=True))
-    points = tuple(PointRow(point.slug, line(point.label, 60), point.values[0]) for point in move.points)
+    points = tuple(PointRow(at.slug, line(at.label, 60), at.values[0], at.interval) for at in move.points)
     several = len(points) > 1
     return MoveRow(
         move.info.id,

@@ -11,6 +11,7 @@ from sitegen.model.series import Headline
 from sitegen.pages import links
 from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
+from sitegen.render import changes
 from sitegen.render.brought_rows import brought
 from sitegen.render.flip_rows import flipped
 from sitegen.render.formats import signed
@@ -35,20 +36,46 @@ def _effect(row: EffectRow, root: str) -> str:
         f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
         f'<span class="ef-h"><span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
         f" {_change(headline)}</span>"
-        f'<span class="ef-o">{rest}</span>{_remarks(row)}{flipped(row.flips)}</li>\n'
+        f"{_around(row.before, row.after, headline.label)}"
+        f'<span class="ef-o">{rest}</span>{_remarks(row, root)}{flipped(row.flips)}</li>\n'
     )
 
 
-def _remarks(row: EffectRow) -> str:
+def _around(before: Headline | None, after: Headline | None, label: str) -> str:
+    """The intervals of the headline on both sides, as far as there are any, and what each was made from."""
+    sides = [point.interval if point else None for point in (before, after)]
+    known = [side for side in sides if side]
+    if not known:
+        return ""
+    spans = [changes.span(side) or "—" for side in sides] if before else [changes.span(known[0])]
+    over = dict.fromkeys(f"{side.n:,} {side.unit}" for side in known)
+    how = f"95 % interval of {label}: {', '.join(dict.fromkeys(side.method for side in known))}"
+    return f'<span class="ef-c" title="{escape(how)}">95\u202f%: {_TO.join(spans)}, over {" then ".join(over)}</span>'
+
+
+def _remarks(row: EffectRow, root: str) -> str:
     """What else than the output may have moved the numbers."""
     headline = row.moves[0]
-    remarks = ""
+    remarks = _unread(row.eval_id, row.before, root) + _unread(row.eval_id, row.after, root)
     if headline.change is not None and row.by_rules is not None and abs(row.by_rules) >= NOTICED:
         part = signed(row.by_rules, lower_is_better=not headline.higher_is_better)
         remarks = f'<p class="ef-f">{part} of the change is by ground truth and rules, not by the output</p>'
     if headline.change is not None and not row.comparable:
         remarks += '<p class="ef-f">not over the same documents</p>'
     return remarks
+
+
+def _unread(eval_id: str, point: Headline | None, root: str) -> str:
+    """Of a side whose files cannot be read what that means for its numbers, and where it is said what to do."""
+    if point is None or point.status == "scored":
+        return ""
+    label = escape(point.label)
+    said = {
+        "unreadable": f"The output of {label} cannot be read,</b> and all that it should have held counts as missing",
+        "no_ground_truth": f"The ground truth of {label} cannot be read,</b> so that nothing was scored",
+    }[point.status]
+    href = escape(links.report(eval_id, point.slug))
+    return f'<p class="ef-f"><b>{said}: <a href="{root}{href}">its report</a> names the file and what to do.</p>'
 
 
 _TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
@@ -82,14 +109,14 @@ def moves(rows: Iterable[MoveRow], root: str) -> Markup:
 
 def _move(row: MoveRow, root: str) -> str:
     item = _effect(EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves), root)
-    why = f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>{brought(row.brought, row.spec)}'
-    return item.removesuffix("</li>\n") + why + "</li>\n"
+    why = f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
+    return item.removesuffix("</li>\n") + brought(row.brought, row.spec) + why + "</li>\n"
 
 
 def _several(row: MoveRow, root: str) -> str:
     if row.total < 2:
         return ""
-    best = f", best {_point(row.eval_id, row.best, root)}" if row.best else ""
+    best = f", best: {_point(row.eval_id, row.best, root)}" if row.best else ""
     listed = " ".join([f"<li>{_point(row.eval_id, point, root)}</li>" for point in row.points])
     left_out = row.total - len(row.points)
     more = f"<li>and {left_out:,} more</li>" if left_out else ""
@@ -103,4 +130,8 @@ def _point(eval_id: str, point: PointRow | None, root: str) -> str:
     if point is None:
         return ""
     value = "—" if point.value is None else f"{point.value:.3f}"
-    return f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(point.label)}</a> {value}'
+    around = f' title="95 %: {changes.span(point.interval)}"' if point.interval else ""
+    return (
+        f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(point.label)}</a> '
+        f"<span{around}>{value}</span>"
+    )

@@ -9,7 +9,6 @@ from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.memo import PageRow
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import HEADLINES, headline, pack_cells, problems, standing, unpack_cells
@@ -227,11 +226,12 @@ class _EvalWork:
         deleted = self._task.history.deleted
         speaks = spoken_for(self._snapshots, self._task.edits, self._told.made_with)
         found = windows(series.points, speaks)
+        heads = tuple(headline(self._info.kind, point.snapshot, point.scorecard, specs) for point in series.points)
         return EvalDone(
             summary=EvalSummary(
                 info=self._info,
                 specs=specs[:HEADLINES],
-                headlines=tuple(headline(point.snapshot, point.scorecard, specs) for point in series.points),
+                headlines=heads,
                 deleted=deleted,
                 stale=bool(series.points) and series.points[-1].stale,
                 delta=series.points[-1].delta if series.points else None,
@@ -239,8 +239,8 @@ class _EvalWork:
                 suspects=suspects,
                 steps=steps,
                 windows=found,
-                peak=peak(series.points, speaks, specs[0]),
-                interval=interval_of(series.points[-1].scorecard, self._info.kind) if series.points else None,
+                peak=peak(series.points, speaks, specs[0], self._info.kind),
+                interval=heads[-1].interval if heads else None,
             ),
             scorecards=self._cards.new,
             rows=tuple(self._writer.rows),

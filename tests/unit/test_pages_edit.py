@@ -2,6 +2,7 @@ import pytest
 
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.pages.edit import Drawn, EditView, Move, draw_edit, edit_page, effects_view
@@ -85,6 +86,33 @@ def test_an_undefined_value_is_nothing_to_compare_with():
 def test_an_effect_that_names_no_metrics_shows_its_headline():
     effect = Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4))
     assert [move.label for move in effects_view((effect,)).changed[0].moves] == ["F1"]
+
+
+def test_beside_a_headline_stand_its_intervals_and_what_they_were_made_from():
+    before = sample.headline(1, 0.5)._replace(interval=Interval(0.4, 0.6, "fields", 12, "Wilson"))
+    after = sample.headline(2, 0.25)._replace(interval=Interval(0.125, 0.5, "fields", 14, "Wilson"))
+    html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).changed, ""))
+    assert 'title="95 % interval of F1: Wilson"' in html
+    to = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
+    assert f">95\u202f%: 0.400 to 0.600{to}0.125 to 0.500, over 12 fields then 14 fields</span>" in html
+
+
+def test_a_side_without_an_interval_is_not_given_one():
+    after = sample.headline(2, 0.25)._replace(interval=Interval(0.125, 0.5, "cases", 3, "Wilson"))
+    alone = str(effects(effects_view((Effect("a", "A", None, after, sample.SPECS),)).first, ""))
+    assert ">95\u202f%: 0.125 to 0.500, over 3 cases</span>" in alone
+    assert "95\u202f%" not in str(effects(effects_view(sample.EFFECTS).changed, ""))
+
+
+def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
+    before = sample.headline(1, 0.5)._replace(status="unreadable")
+    after = sample.headline(2, 0.25)._replace(status="no_ground_truth")
+    html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).changed, "../"))
+    assert (
+        "<b>The output of iteration-001 cannot be read,</b> and all that it should have held counts as missing: "
+        '<a href="../evals/a/0001.html">its report</a> names the file and what to do.'
+    ) in html
+    assert "<b>The ground truth of iteration-002 cannot be read,</b> so that nothing was scored" in html
 
 
 @pytest.mark.parametrize(

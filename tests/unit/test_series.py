@@ -1,7 +1,9 @@
 """What is kept of the points of an eval."""
 
-from sitegen.analysis.series import standing
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.series import headline, standing
 from sitegen.model.problems import Problem
+from tests import pages_sample as sample
 
 
 def problem(what: str, commit: str, path: str = "truth.csv") -> Problem:
@@ -27,3 +29,10 @@ def test_every_problem_of_a_deleted_eval_is_past():
 
 def test_an_eval_without_points_has_no_problems():
     assert standing([], deleted=False) == ()
+
+
+def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():
+    point = sample.series().points[-1]
+    found = headline("fields", point.snapshot, point.scorecard, sample.SPECS)
+    assert found.interval == interval_of(point.scorecard, "fields")
+    assert found == sample.headline(point)._replace(interval=found.interval, committed_at=found.committed_at)

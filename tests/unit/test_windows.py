@@ -108,9 +108,9 @@ def test_the_peak_is_the_newest_of_the_best_outputs_by_the_rules_of_now():
         Point(snapshot(3, 5, "mapping"), card(0.75), ()),
         Point(snapshot(4, 6), card(None), ()),
     ]
-    assert peak(points, [1, 1, 4, 4, 4], F1) == Peak(2, 0.75, 4)
-    assert peak(points, [1, 1, 4, 4, 4], F1._replace(higher_is_better=False)) == Peak(0, 0.5, 1)
-    assert peak(points[4:], [4], F1) is None
+    assert peak(points, [1, 1, 4, 4, 4], F1, "fields") == Peak(2, 0.75, 4)
+    assert peak(points, [1, 1, 4, 4, 4], F1._replace(higher_is_better=False), "fields") == Peak(0, 0.5, 1)
+    assert peak(points[4:], [4], F1, "fields") is None
 
 
 def headline(value: float | None) -> Headline:
