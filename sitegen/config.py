@@ -93,10 +93,10 @@ class Limits:
     __pydantic_config__ = STRICT
     max_blob_bytes: int = 20_000_000
     """A larger file is not read; it is a problem."""
-    site_bytes: int = 1_000_000_000
-    """More is a problem: GitHub Pages serves no larger site."""
+    site_bytes: int = 950_000_000
+    """Of a larger site the oldest full reports become short pages: GitHub Pages serves no more than 1 GB."""
     reports_kept: int | None = None
-    """Full reports of an eval, the newest ones; of the others a short page keeps the numbers. None: all."""
+    """Full reports of an eval, the newest ones; of the others a short page keeps the numbers. None: what has room."""
     discrepancies_per_type: int = 50
     """Rows a report shows of each error type before "show more"; the whole list is beside it as JSON."""
 

@@ -20,11 +20,12 @@ _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
-    PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
+    size INTEGER NOT NULL, full INTEGER NOT NULL, PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL,
     PRIMARY KEY (site, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
+_PAGE: Final = "owner, path, key, size, full"
 
 
 def stored(name: str) -> str:
@@ -39,6 +40,10 @@ class PageRow(NamedTuple):
     """What it is rebuilt with: ``eval:<id>``, ``instruction:<path>``, ``commits``, or empty for the site itself."""
     path: str
     key: str
+    size: int = 0
+    """In bytes."""
+    full: int = 0
+    """Of a short page that makes room: bytes of the full report, with the data beside it."""
 
 
 class Memo:
@@ -168,18 +173,18 @@ class Memo:
     def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
         """The files of a site, or those of one owner, by path."""
         if owner is None:
-            query = self._db.execute("SELECT owner, path, key FROM pages WHERE site = ? ORDER BY path", (site,))
+            query = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ? ORDER BY path", (site,))
         else:
             query = self._db.execute(
-                "SELECT owner, path, key FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, stored(owner))
+                f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, stored(owner))
             )
         return tuple(PageRow(*row) for row in query)
 
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""
         self._db.executemany(
-            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)",
-            ((site, stored(row.owner), row.path, row.key) for row in rows),
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
+            ((site, stored(row.owner), *row[1:]) for row in rows),
         )
 
     def forget_pages(self, site: str, rows: Iterable[PageRow]) -> None:

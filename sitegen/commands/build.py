@@ -59,7 +59,8 @@ def closing_line(site: Site) -> str:
         (_counted(site.commits, "commit"), _counted(site.evals, "eval"), _counted(site.iterations, "iteration"))
     )
     written = f"{_counted(site.written, 'file')} written, {site.kept:,} kept{removed}"
-    return f"{counts}; {written}; {problems}\n{site.page}"
+    thinned = f"; {_counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
+    return f"{counts}; {written}; {problems}{thinned}\n{site.page}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -37,29 +37,38 @@ def digest(*parts: bytes | str) -> str:
 class Writer:
     """Writes the files of one owner at a time, and says what it did."""
 
-    def __init__(self, folder: Path, known: dict[str, str]) -> None:
-        """``known``: the keys, by path, of what surely stands in the folder."""
+    def __init__(self, folder: Path, known: Iterable[PageRow] = ()) -> None:
+        """``known``: what surely stands in the folder."""
         self._folder = str(folder)
-        self._known = known
+        self._known = {row.path: row for row in known}
         self._made: set[str] = set()
         self._temporary = f"{_TEMPORARY}-{os.getpid()}"
         self.rows: list[PageRow] = []
         self.written = 0
         self.kept = 0
 
+    def known(self, path: str, key: str) -> PageRow | None:
+        """The file, if it surely stands in the folder, made from these inputs."""
+        row = self._known.get(path)
+        return row if row and row.key == key else None
+
     def is_fresh(self, owner: str, path: str, key: str) -> bool:
         """Whether the file stands there already, made from the same inputs; then it need not even be rendered."""
-        if self._known.get(path) != key:
+        row = self.known(path, key)
+        if row is None:
             return False
-        self.rows.append(PageRow(owner, path, key))
+        self.rows.append(row._replace(owner=owner))
         self.kept += 1
         return True
 
-    def write(self, owner: str, path: str, content: bytes, key: str | None = None) -> None:
-        """Bring one file to this content. ``key``: the digest of its inputs; default: that of the content."""
+    def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
+        """Bring one file to this content. ``key``: the digest of its inputs; default: that of the content.
+
+        ``full``: of a short page, as ``PageRow`` has it.
+        """
         key = key or digest(content)
-        self.rows.append(PageRow(owner, path, key))
-        if self._known.get(path) == key:
+        self.rows.append(PageRow(owner, path, key, len(content), full))
+        if self.known(path, key):
             self.kept += 1
             return
         target = f"{self._folder}/{path}"

@@ -38,7 +38,7 @@ from sitegen.stages.field_pages import write_fields
 from sitegen.stages.reports import Reports
 from sitegen.stages.scoring import results
 from sitegen.stages.suspect_truth import suspects_of
-from sitegen.stages.thinning import first_full, write_thinned
+from sitegen.stages.thinning import Short, write_thinned
 from sitegen.stages.vectors import Rows, vectors_of
 from sitegen.stages.workshop import Workshop
 
@@ -65,6 +65,8 @@ class EvalTask(NamedTuple):
     """(path, commit) of an edit whose file was moved since, and the file's last path."""
     first_new: int = 0
     """Index of the first snapshot that the memo knows nothing of."""
+    thinned: int | None = None
+    """How many of the oldest reports make room in the site; None: those that do so already."""
 
 
 class EvalDone(NamedTuple):
@@ -121,16 +123,16 @@ class _EvalWork:
             self._scorer.over,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
-        self._first_full = first_full(len(self._snapshots), self._shop.reports_kept)
         self._reports = Reports(
             self._shop, self._info, self._scorer, self._told, self._edits, task.moved, self._cards, self._vectors
         )
-        self._writer = Writer(self._shop.out, {row.path: row.key for row in task.pages})
+        self._writer = Writer(self._shop.out, task.pages)
         self._renderer = self._shop.renderer()
 
     def run(self) -> EvalDone:
         page_keys = self._page_keys()
-        full = range(self._first_full, len(page_keys))
+        short = self._short(page_keys)
+        full = (index for index in range(len(page_keys)) if index not in short)
         stale = {index for index in full if not self._is_fresh(index, page_keys[index])}
         compared = {len(self._snapshots) - 1} if self._lacks_variants(page_keys) else set()
         follower = Follower(self._known_cells())
@@ -151,7 +153,13 @@ class _EvalWork:
                 self._write_report(index, result, follower, page_keys[index])
             if index in compared:
                 self._write_variants(index, result, page_keys[index])
-        return self._finish(page_keys, follower.cells(), pack_cells(self._keys, kept) if kept else None)
+        return self._finish(page_keys, short, follower.cells(), pack_cells(self._keys, kept) if kept else None)
+
+    def _short(self, page_keys: Sequence[str]) -> Short:
+        kept, thinned = self._shop.reports_kept, self._task.thinned
+        if thinned is None:
+            return Short.standing(page_keys, kept, self._task.pages)
+        return Short.of(len(page_keys), kept, thinned)
 
     def _known_cells(self) -> CellMap | None:
         """What the memo knows, if it is of the same points."""
@@ -207,7 +215,7 @@ class _EvalWork:
             page = variants_page(self._info, self._scorer.metrics, self._snapshots[index], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), key)
 
-    def _finish(self, page_keys: Sequence[str], cells: CellMap, kept: bytes | None) -> EvalDone:
+    def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
         self._cards.fill(presents(self._task.history))
         self._cards.fill(mixture for index in range(len(self._snapshots)) for mixture in self._mixtures(index))
         self._cards.fill(crossed(self._snapshots, self._task.first_new))
@@ -219,7 +227,7 @@ class _EvalWork:
         steps = steps_of(series)
         for page in eval_pages(series, steps, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
-        write_thinned(self._writer, self._renderer, self._owner, series, page_keys[: self._first_full])
+        write_thinned(self._writer, self._renderer, self._owner, series, page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)

@@ -13,6 +13,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalUpdate
 from sitegen.stages.cards import wanted_keys
+from sitegen.stages.engine import executor
 from sitegen.stages.eval_task import EvalTask, owner, write_eval
 from sitegen.stages.flips import forget_flips, keep_flips
 from sitegen.stages.ledger import Ledger
@@ -86,6 +87,26 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
         brought=brought,
         new_peaks=frozenset(new_peaks),
     )
+
+
+def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]) -> None:
+    """Write these evals once more, with short pages in the place of so many of their oldest reports.
+
+    Nothing else of them changes; whatever stands already is not written again.
+    """
+    pins = pins_of(timeline, memo) if thinned else {}
+    touched = {update.history.id: update.history for update in timeline.update.evals}
+    tasks = []
+    for eval_id, count in thinned.items():
+        history = touched.get(eval_id) or history_in(memo, timeline.config, timeline.manifest, eval_id)
+        body = memo.get(SUMMARY, eval_id)
+        assert history is not None
+        assert body is not None
+        update = EvalUpdate(under_pins(history, pins), len(history.snapshots))
+        tasks.append(_task(timeline, memo, ledger, update, decode(body, _Kept))._replace(thinned=count))
+    with executor(timeline.engine, sum(len(task.history.snapshots) for task in tasks)) as pool:
+        for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
+            ledger.replace(owner(task.info.id), done.rows, done.written)
 
 
 def _outdated(timeline: Timeline, memo: Memo, kept: dict[str, _Kept]) -> Iterator[EvalUpdate]:

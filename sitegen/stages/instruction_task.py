@@ -86,7 +86,7 @@ class _InstructionWork:
         self._edits = task.history.edits
         self._owner = owner(task.history.path)
         self._repository = task.workshop.open()
-        self._writer = Writer(task.workshop.out, {row.path: row.key for row in task.pages})
+        self._writer = Writer(task.workshop.out, task.pages)
         self._renderer = task.workshop.renderer()
         self._counts = list(task.counts)
         self._sections = list(task.sections)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow, stored
@@ -29,6 +29,8 @@ class Site(NamedTuple):
     written: int = 0
     kept: int = 0
     removed: int = 0
+    thinned: int = 0
+    """Reports that are short so that the site fits into ``limits.site_bytes``."""
 
     @property
     def problems(self) -> int:
@@ -54,11 +56,13 @@ class Ledger:
         )
         """The last build was finished, nobody touched the folders since, and nobody asks for a look at each file."""
         self._owners: set[str] = set()
-        self._rows: list[PageRow] = []
+        self._files: dict[str, list[PageRow]] = {}
+        """What was recorded, by owner."""
+        self._replaced: list[PageRow] = []
         self._written = 0
         self._kept = 0
         self.bound: int | None = self._state.get("bound") if self._state else None
-        """What the files of the site have together at most, in bytes; None if nobody counted."""
+        """What the files of the site have at most, in bytes, were no report short; None if nobody counted."""
 
     @property
     def head(self) -> str | None:
@@ -74,37 +78,40 @@ class Ledger:
 
     def known(self, owner: str) -> tuple[PageRow, ...]:
         """The files of an owner that surely stand in the folder."""
+        if owner in self._owners:
+            return tuple(self._files.get(owner, ()))
         return self._memo.pages(self._site, owner) if self.trusted else ()
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """A writer for the files of one owner, in this process. ``new``: for files that the owner does not have yet."""
-        known = () if new else self.known(owner)
-        return Writer(self._into, {row.path: row.key for row in known})
+        return Writer(self._into, () if new else self.known(owner))
 
     def record(self, owner: str, rows: Iterable[PageRow], written: int, kept: int, *, whole: bool = True) -> None:
         """The files that an owner has now; not ``whole``: those besides what it had."""
-        self._rows += rows
+        self._files.setdefault(owner, []).extend(rows)
         self._written += written
         self._kept += kept
         if whole:
             self._owners.add(owner)
 
-    def recorded(self) -> frozenset[str]:
-        """The paths of the files that were recorded so far."""
-        return frozenset(row.path for row in self._rows)
+    def replace(self, owner: str, rows: Sequence[PageRow], written: int) -> None:
+        """The files of an owner that was written a second time, or was not touched so far."""
+        before = self._files.get(owner, [])
+        self._replaced += before
+        self._files[owner] = list(rows)
+        self._written += written
+        self._kept += len(rows) - len(before) - written
+        self._owners.add(owner)
 
-    def others(self) -> tuple[PageRow, ...]:
+    def recorded(self) -> Iterator[PageRow]:
+        """The files that were recorded so far."""
+        return chain.from_iterable(self._files.values())
+
+    def others(self) -> Iterator[PageRow]:
         """The files that the site has from earlier builds, where this one is not complete."""
-        owners, recorded = set(map(stored, self._owners)), self.recorded()
+        owners, recorded = set(map(stored, self._owners)), {row.path for row in self.recorded()}
         rows = self._memo.pages(self._site)
-        return tuple(row for row in rows if row.owner not in owners and row.path not in recorded)
-
-    def size(self, path: str) -> int:
-        """Bytes of a file of the site; 0 if it is not there."""
-        try:
-            return os.stat(f"{self._into}/{path}").st_size
-        except FileNotFoundError:
-            return 0
+        return (row for row in rows if row.owner not in owners and row.path not in recorded)
 
     def drop(self, owner: str) -> None:
         """An owner is no more."""
@@ -116,15 +123,15 @@ class Ledger:
         ``complete``: every file of the site was recorded, so whatever else is known or found is stale.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
-        before = self._before(complete)
-        removed = remove(folder, self._stale(before))
+        before, rows = self._before(complete), list(self.recorded())
+        removed = remove(folder, self._stale((*before, *self._replaced)))
         memo.forget_pages(name, before)
-        memo.keep_pages(name, self._rows)
+        memo.keep_pages(name, rows)
         if not self.trusted:
-            removed += sweep(self._claim, self._rows)
+            removed += sweep(self._claim, rows)
         folders = (path for path, _ in memo.folders(name))
-        memo.keep_folders(name, folder_times(folder, folders, (row.path for row in self._rows)))
-        done = site._replace(written=self._written, kept=self._kept, removed=removed)
+        memo.keep_folders(name, folder_times(folder, folders, (row.path for row in rows)))
+        done = site._replace(written=self._written, kept=max(0, self._kept), removed=removed)
         state = {
             "fingerprint": self._project.fingerprint,
             "head": head,
@@ -142,5 +149,5 @@ class Ledger:
 
     def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
         """Of these, the files that the site no longer has."""
-        now = {row.path for row in self._rows}
+        now = {row.path for row in self.recorded()}
         return [row for row in before if row.path not in now]

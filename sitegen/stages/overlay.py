@@ -24,7 +24,7 @@ class Overlay(Ledger):
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete what the build before left in the folder and this one did not write. The memo stays as it is."""
         below = {row.path: row.key for row in self._memo.pages(self._site)} if self.trusted else {}
-        differ = [row for row in self._rows if below.get(row.path) != row.key]
+        differ = [row for row in self.recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._before(complete)))
         removed = sweep(self._own, differ)
-        return site._replace(written=self._written, kept=self._kept, removed=removed)
+        return site._replace(written=self._written, kept=max(0, self._kept), removed=removed)

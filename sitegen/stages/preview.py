@@ -47,7 +47,7 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
     page = report_page(info, scorer(kind).metrics, Point(snapshot, result.scorecard, ()), None, result, alone, every)
     folder = bench.root / ".sitegen" / "preview"
     renderer = Renderer((find_templates(),), SiteInfo(bench.root.name, __version__))
-    writer = Writer(folder, {})
+    writer = Writer(folder)
     writer.write("", page.path, renderer.render(page))
     for file in renderer.assets():
         writer.write("", file.path, file.content)

@@ -18,7 +18,7 @@ from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, 
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.scoring.kinds import SCORERS
-from sitegen.stages.budget import over_budget
+from sitegen.stages.budget import fit
 from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
 from sitegen.stages.for_machines import machine_files
@@ -39,15 +39,22 @@ def write_site(
     mutes = timeline.config.regressions.mute
     problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
     entries = write_search_log(timeline, memo, ledger)
-    limits, complete = timeline.config.limits, timeline.update.complete
-    problems += over_budget(limits, evals.summaries, ledger, OWNER, complete=complete)
-    writer = ledger.writer(OWNER)
     renderer = timeline.shop.renderer()
     edited = _edited(timeline)
     latest = tuple(islice(_edits(edited, instructions), LATEST_EDITS))
-    for page in _pages(timeline, evals, instructions, edited, latest, problems, commits):
-        writer.write(OWNER, page.path, renderer.render(page))
-    for file in (*renderer.assets(), *_files(timeline, evals, latest, entries, len(problems))):
+
+    def files(problems: tuple[Problem, ...]) -> tuple[RawFile, ...]:
+        pages = _pages(timeline, evals, instructions, edited, latest, problems, commits)
+        rendered = (RawFile(page.path, renderer.render(page)) for page in pages)
+        return (*rendered, *renderer.assets(), *_files(timeline, evals, latest, entries, len(problems)))
+
+    once = files(problems)
+    fitted = fit(timeline, evals, memo, ledger, OWNER, sum(len(file.content) for file in once))
+    if fitted.problems:
+        problems += fitted.problems
+        once = files(problems)
+    writer = ledger.writer(OWNER)
+    for file in once:
         writer.write(OWNER, file.path, file.content)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept)
     severities = [problem.severity for problem in problems if not problem.past]
@@ -61,6 +68,7 @@ def write_site(
         warnings=severities.count("warning"),
         notes=severities.count("note"),
         past=len(problems) - len(severities),
+        thinned=fitted.thinned,
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, Self
 
+from sitegen.analysis.memo import PageRow
 from sitegen.model.series import Series
+from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
@@ -15,10 +18,49 @@ def first_full(points: int, kept: int | None) -> int:
     return 0 if kept is None else max(0, points - kept)
 
 
-def write_thinned(writer: Writer, renderer: Renderer, owner: str, series: Series, keys: Sequence[str]) -> None:
-    """Write the short pages of the oldest points. ``keys``: of these, the digest of all that a full report shows."""
-    for point, full in zip(series.points[: len(keys)], keys, strict=True):
-        page = thinned_page(series.info, series.specs, point)
-        key = digest("thinned", full)
-        if not writer.is_fresh(owner, page.path, key):
-            writer.write(owner, page.path, renderer.render(page), key)
+class Short(NamedTuple):
+    """The points in the place of whose reports short pages stand."""
+
+    passed: int
+    """So many of the oldest, because of ``limits.reports_kept``."""
+    room: frozenset[int]
+    """Others, so that the site fits into ``limits.site_bytes``."""
+
+    @classmethod
+    def of(cls, points: int, kept: int | None, thinned: int) -> Self:
+        """``thinned``: how many of the oldest make room."""
+        passed = first_full(points, kept)
+        return cls(passed, frozenset(range(passed, thinned)))
+
+    @classmethod
+    def standing(cls, keys: Sequence[str], kept: int | None, rows: Sequence[PageRow]) -> Self:
+        """Those that make room already. ``keys``: for each point, of all that a full report shows."""
+        known = {row.key for row in rows if row.full}
+        room = (index for index, key in enumerate(keys) if _room_key(key) in known) if known else ()
+        passed = first_full(len(keys), kept)
+        return cls(passed, frozenset(index for index in room if index >= passed))
+
+    def __contains__(self, index: object) -> bool:
+        return index in self.room or index in range(self.passed)
+
+    def key(self, index: int, full: str) -> str:
+        """The digest of what a short page is made from. It is never that of one whose full report nobody measured."""
+        return _room_key(full) if index in self.room else digest("thinned", full)
+
+
+def write_thinned(
+    writer: Writer, renderer: Renderer, owner: str, series: Series, keys: Sequence[str], short: Short
+) -> None:
+    """Write the pages of the points that are short. ``keys``: for each point, of all that a full report shows."""
+    for index in (*range(short.passed), *sorted(short.room)):
+        point, full = series.points[index], keys[index]
+        path, key = links.report(series.info.id, point.snapshot.slug), short.key(index, full)
+        if not writer.is_fresh(owner, path, key):
+            files = (path, links.report_data(series.info.id, point.snapshot.slug))
+            size = sum(row.size for file in files if (row := writer.known(file, full))) if index in short.room else 0
+            page = thinned_page(series.info, series.specs, point)
+            writer.write(owner, path, renderer.render(page), key, full=size)
+
+
+def _room_key(full: str) -> str:
+    return digest("room", full)

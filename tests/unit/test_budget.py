@@ -77,71 +77,133 @@ def test_more_and_fewer_kept_reports_make_the_site_that_a_cold_build_makes(proje
 def warning(site: Path) -> str:
     """What the problems page says of the size."""
     text = unescape(re.sub(r"<[^>]+>", " ", (site / "problems.html").read_text()))
-    found = re.search(r"The site has.*?is not on GitHub Pages\.", " ".join(text.split()))
+    found = re.search(r"In full the site would have.*?is not on GitHub Pages\.", " ".join(text.split()))
     return found[0] if found else ""
 
 
-def test_a_site_that_is_too_large_is_a_warning_that_says_what_takes_the_space(project, tmp_path):
+def size_of(site: Path) -> int:
+    return sum(map(len, content(site).values()))
+
+
+def short_ones(site: Path) -> list[str]:
+    """The reports of all evals that make room, by path."""
+    pages = {path: text for path, text in content(site).items() if re.fullmatch(r"evals/[^/]+/\d{4}.*\.html", path)}
+    return sorted(path for path, text in pages.items() if b"full report was left out" in text)
+
+
+def test_the_oldest_reports_make_room_and_the_warning_says_what_takes_the_space(project, tmp_path):
     build_site(project.path, tmp_path / "out")
-    size = sum(map(len, content(tmp_path / "out").values()))
-    limits(project, site_bytes=size * 11 // 20)
+    size = size_of(tmp_path / "out")
+    limits(project, site_bytes=size - 25_000)
     done = run("build", project.path, "--strict")
+    assert (done.returncode, "; 3 old reports made short to fit" in done.stdout) == (3, True)
+    kinds = dict.fromkeys(["0001", "0002", "0003"], "short") | dict.fromkeys(["0004", "0005", "0006"], "full")
+    assert reports(project.path / "public") == kinds
+    assert size_of(project.path / "public") <= size - 25_000
     said = warning(project.path / "public")
-    assert (done.returncode, ", 1 warning" in done.stdout or "; 1 warning" in done.stdout) == (3, True)
-    assert re.match(
-        r"The site has 0\.\d MB, more than the 0\.\d MB of site_bytes: pages of fields 0\.\d MB \(40 files\), ", said
-    )
+    assert re.match(r"In full the site would have 0\.\d MB, more than the 0\.\d MB of site_bytes: ", said)
+    assert "pages of fields 0.2 MB (40 files), " in said
     assert "reports 0.1 MB (6 files), " in said
-    assert re.search(r"Set reports_kept = [0-5] under \[limits\]", said)
+    assert "So the 3 oldest of 6 full reports became short pages without losing a number, and it has 0." in said
 
 
-def test_what_the_warning_advises_is_enough(project, tmp_path):
+def test_what_the_warning_advises_is_enough_and_ends_it(project, tmp_path):
     build_site(project.path, tmp_path / "out")
-    sizes = {path: len(text) for path, text in content(tmp_path / "out").items()}
-    old = sum(size for path, size in sizes.items() if re.match(r"evals/a/0", path))
-    most = (
-        sum(size for path, size in sizes.items() if path.startswith(("evals/", "commits/", "data/evals/"))) - old // 3
-    )
+    most = size_of(tmp_path / "out") - 25_000
     limits(project, site_bytes=most)
     build_site(project.path, tmp_path / "out")
-    advised = re.search(r"reports_kept = (\d+)", warning(tmp_path / "out"))
+    advised = re.search(r"reports_kept = (\d+) under", warning(tmp_path / "out"))
     assert advised
     limits(project, site_bytes=most, reports_kept=int(advised[1]))
     build_site(project.path, tmp_path / "out")
-    assert warning(tmp_path / "out") == ""
-    assert "full" in reports(tmp_path / "out").values()
+    assert (warning(tmp_path / "out"), list(reports(tmp_path / "out").values()).count("full")) == ("", 3)
 
 
 def test_where_short_reports_are_not_enough_the_warning_says_so(project, tmp_path):
     limits(project, site_bytes=1000)
     build_site(project.path, tmp_path / "out")
-    assert "Short reports would not be enough: publish fewer evals. Or raise" in warning(tmp_path / "out")
+    assert "Though the 6 oldest of 6 full reports became short pages" in warning(tmp_path / "out")
+    assert "Publish fewer evals. Or raise site_bytes" in warning(tmp_path / "out")
 
 
-def test_the_warning_is_that_of_a_cold_build(project, tmp_path):
+def test_growing_under_a_budget_leaves_the_site_of_a_cold_build(project, tmp_path):
     build_site(project.path, tmp_path / "out")
-    size = sum(map(len, content(tmp_path / "out").values()))
-    limits(project, site_bytes=size * 2 // 3)
-    for step in range(3):
+    limits(project, site_bytes=size_of(tmp_path / "out") + 20_000)
+    found = []
+    for step in range(4):
         project.commit({"evals/a/extracted.json": output(20 + step)}, message=f"Once more {step}")
         build_site(project.path, tmp_path / "out")
         build_site(project.path, tmp_path / f"cold{step}")
         assert differences(tmp_path / "out", tmp_path / f"cold{step}") == []
-    assert warning(tmp_path / "out") != ""
+        found.append(len(short_ones(tmp_path / "out")))
+    assert found == sorted(found)
+    assert found[0] < found[-1] < POINTS + 4
 
 
-def test_far_from_the_limit_the_disk_is_asked_for_new_files_alone(project, tmp_path, monkeypatch):
+def test_reports_are_full_again_once_there_is_room(project, tmp_path):
+    out = tmp_path / "out"
+    build_site(project.path, out)
+    size = size_of(out)
+    for step, budget in enumerate((size - 25_000, size - 50_000, size - 25_000, 2 * size)):
+        limits(project, site_bytes=budget)
+        build_site(project.path, out)
+        build_site(project.path, tmp_path / f"cold{step}")
+        assert differences(out, tmp_path / f"cold{step}") == []
+    assert short_ones(out) == []
+
+
+def test_a_budget_and_a_number_of_reports_together_leave_the_site_of_a_cold_build(project, tmp_path):
+    out = tmp_path / "out"
+    build_site(project.path, out)
+    size = size_of(out)
+    steps = ({"reports_kept": 5}, {}, {"reports_kept": 3}, {"reports_kept": 5})
+    for step, kept in enumerate(steps):
+        limits(project, site_bytes=size - 40_000, **kept)
+        build_site(project.path, out)
+        build_site(project.path, tmp_path / f"cold{step}")
+        assert differences(out, tmp_path / f"cold{step}") == []
+        assert size_of(out) <= size - 40_000
+
+
+def commits_of(project: Path) -> list[str]:
+    """Ids, newest first."""
+    return GitRepo(project).git("log", "--first-parent", "--format=%H").split()
+
+
+def test_with_room_for_all_no_report_of_the_demonstration_is_short(demo_site):
+    assert (short_ones(demo_site), warning(demo_site)) == ([], "")
+
+
+def test_over_all_evals_the_oldest_reports_of_the_demonstration_make_room(demo, demo_site, tmp_path):
+    clone = tmp_path / "clone" / demo.name
+    GitRepo(clone).git("fetch", "-q", str(demo), "main:main", "--update-head-ok")
+    budget = size_of(demo_site) - 400_000
+    config = GitRepo(clone).git("show", "main:sitegen.toml", check=False)
+    (clone / "sitegen.toml").write_text(f"{config}\n[limits]\nsite_bytes = {budget}\n")
+    last = commits_of(clone)[:12:4]
+    for head in reversed(last):
+        build_site(clone, tmp_path / "out", rev=head)
+        assert size_of(tmp_path / "out") <= budget
+    build_site(clone, tmp_path / "cold", rev=last[0], jobs=2)
+    assert differences(tmp_path / "out", tmp_path / "cold") == []
+    series = (json.loads(file.read_bytes()) for file in (tmp_path / "cold/data/evals").glob("*.json"))
+    order = commits_of(clone)[::-1]
+    ages = {point["report"]: order.index(point["commit"]) for one in series for point in one["points"]}
+    short = short_ones(tmp_path / "cold")
+    full = sorted(ages.keys() - set(short))
+    assert max(ages[path] for path in short) <= min(ages[path] for path in full)
+    numbers = [path for path in differences(demo_site, tmp_path / "cold") if path.startswith("data/")]
+    assert (len(short) > 10, numbers) == (True, ["data/index.json"])
+
+
+def test_far_from_the_limit_nothing_is_added_up_but_what_is_new(project, tmp_path, monkeypatch):
     project.commit({"evals/b/ground_truth.json": TRUTH, "evals/b/extracted.json": output(3)}, message="Another eval")
     build_site(project.path, tmp_path / "out", jobs=1)
-    asked: list[str] = []
-    size = Ledger.size
 
-    def counted(ledger: Ledger, path: str) -> int:
-        asked.append(path)
-        return size(ledger, path)
+    def asked(ledger: Ledger) -> None:
+        raise AssertionError("all files of the site")
 
-    monkeypatch.setattr(Ledger, "size", counted)
+    monkeypatch.setattr(Ledger, "others", asked)
     project.commit({"evals/b/extracted.json": output(5)}, message="Again")
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert asked
-    assert [path for path in asked if path.startswith("evals/a/")] == []
+    assert len(reports(tmp_path / "out")) == POINTS

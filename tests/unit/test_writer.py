@@ -15,10 +15,10 @@ def test_parts_of_a_digest_cannot_run_into_each_other():
 
 
 def test_a_new_file_is_written_and_an_equal_one_kept(tmp_path):
-    writer = Writer(tmp_path, {})
+    writer = Writer(tmp_path)
     writer.write("eval:a", "evals/a/index.html", b"one")
     assert (tmp_path / "evals/a/index.html").read_bytes() == b"one"
-    again = Writer(tmp_path, {})
+    again = Writer(tmp_path)
     before = (tmp_path / "evals/a/index.html").stat().st_ino
     again.write("eval:a", "evals/a/index.html", b"one")
     assert (writer.written, writer.kept, again.written, again.kept) == (1, 0, 0, 1)
@@ -26,17 +26,17 @@ def test_a_new_file_is_written_and_an_equal_one_kept(tmp_path):
 
 
 def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
-    writer = Writer(tmp_path, {"a.html": "key"})
+    writer = Writer(tmp_path, [PageRow("", "a.html", "key", 7)])
     assert writer.is_fresh("", "a.html", "key")
     assert not writer.is_fresh("", "a.html", "other")
     assert not writer.is_fresh("", "b.html", "key")
-    assert writer.rows == [PageRow("", "a.html", "key")]
+    assert writer.rows == [PageRow("", "a.html", "key", 7)]
 
 
 def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
-    Writer(tmp_path, {}).write("", "a.html", b"old" * 10)
+    Writer(tmp_path).write("", "a.html", b"old" * 10)
     with open(tmp_path / "a.html", "rb") as reader:
-        Writer(tmp_path, {}).write("", "a.html", b"new" * 10)
+        Writer(tmp_path).write("", "a.html", b"new" * 10)
         assert reader.read() == b"old" * 10, "a reader that has the file open sees the whole old one"
     assert (tmp_path / "a.html").read_bytes() == b"new" * 10
     assert sorted(os.listdir(tmp_path)) == ["a.html"]
@@ -72,7 +72,7 @@ def test_files_of_a_folder_that_was_forced_are_never_swept_away(tmp_path):
 
 
 def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
-    writer = Writer(tmp_path, {})
+    writer = Writer(tmp_path)
     writer.write("eval:a", "evals/a/0001.html", b"1")
     writer.write("eval:b", "evals/b/0001.html", b"1")
     assert (
@@ -82,7 +82,7 @@ def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
 
 
 def test_a_file_that_was_added_or_removed_shows_in_the_times_of_its_folder(tmp_path):
-    Writer(tmp_path, {}).write("", "evals/a/0001.html", b"1")
+    Writer(tmp_path).write("", "evals/a/0001.html", b"1")
     times = folder_times(tmp_path, ["gone"], ["evals/a/0001.html"])
     assert [path for path, _ in times] == ["", "evals", "evals/a"]
     assert same_times(tmp_path, times)
