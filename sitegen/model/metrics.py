@@ -23,6 +23,8 @@ class Counts(NamedTuple):
     format_error: int = 0
 
 
+Ratio: TypeAlias = Literal["f1", "precision", "recall", "accuracy"]
+
 Convention: TypeAlias = Literal["standard", "omissions_only"]
 """Whether a wrong value counts as FP and FN (standard) or as FP alone (to reproduce numbers recorded so)."""
 
@@ -63,3 +65,5 @@ class Nouns(NamedTuple):
     documents: str = "documents"
     errors: tuple[str, str, str, str] = ("omission", "hallucination", "wrong value", "format error")
     """One word for each of ``ERROR_TYPES``, in that order; empty where a kind has no such errors."""
+    ratios: tuple[Ratio, ...] = ("f1", "precision", "recall")
+    """What tables compute from the counts of an attribute or a document. Accuracy is (TP + TN) / judged."""

@@ -87,3 +87,5 @@ class Result(NamedTuple):
     """Kind ``responses``: every response, by variant, then by case."""
     data: Value = None
     """What the kind keeps whole for the data file beside the report."""
+    questions: tuple[tuple[str, str], ...] = ()
+    """(path of judgements, what the model was asked there), where the kind knows it."""

@@ -83,6 +83,8 @@ class EvalRow(NamedTuple):
     met: bool | None
     """None without a target, or if the metric is undefined."""
     points: int
+    labels: tuple[str, ...]
+    """Of the three metrics, empty where the kind has fewer."""
 
     @property
     def below(self) -> bool:
@@ -118,7 +120,7 @@ class OverviewView:
     counts: SiteCounts
     rows: tuple[EvalRow, ...]
     labels: tuple[str, ...]
-    """Of the first three metrics, of the kind that most evals have."""
+    """Of the first three metrics; empty if not all evals have the same."""
     mean: float | None
     mean_of: int
     left_out: int
@@ -145,6 +147,11 @@ class OverviewView:
     worktree: Worktree | None = None
     """None: the site ends with a commit."""
     nav: str = "overview"
+
+    @property
+    def headline(self) -> str:
+        """The name of what the mean is of."""
+        return self.labels[0] if self.labels else "headline"
 
 
 def overview_page(
@@ -174,7 +181,7 @@ def overview_page(
         revision=revision,
         counts=counts,
         rows=rows,
-        labels=_labels(summaries),
+        labels=rows[0].labels if len({row.labels for row in rows}) == 1 else (),
         mean=now,
         mean_of=len(alive) - left_out,
         left_out=left_out,
@@ -215,6 +222,7 @@ def _row(summary: EvalSummary) -> EvalRow:
         least=least,
         met=None if least is None or values[0] is None else values[0] >= least,
         points=len(summary.headlines),
+        labels=_labels(summary),
     )
 
 
@@ -229,11 +237,9 @@ def _before(row: EvalRow) -> float | None:
     return row.values[0] - (row.change or 0.0)
 
 
-def _labels(summaries: tuple[EvalSummary, ...]) -> tuple[str, ...]:
-    """The names of the first three metrics where all evals agree on them, else general words."""
-    named = {tuple(spec.label for spec in summary.specs[:3]) for summary in summaries}
-    only = named.pop() if len(named) == 1 else ()
-    return (*only, "Headline metric", "Second", "Third")[: len(only)] + ("Headline", "Second", "Third")[len(only) :]
+def _labels(summary: EvalSummary) -> tuple[str, ...]:
+    names = tuple(spec.label for spec in summary.specs[:3])
+    return names + ("",) * (3 - len(names))
 
 
 def _edit(one: EditEffects) -> EditRow:

@@ -60,6 +60,12 @@ class VariantsView:
     pairs: tuple[PairView, ...]
     nav: str = "overview"
 
+    @property
+    def by_rank(self) -> list[int]:
+        """Places of the variants, the best first, those without a rank last."""
+        ranks = [row.rank for row in self.ranked]
+        return sorted(range(len(ranks)), key=lambda place: (ranks[place] is None, ranks[place] or 0))
+
 
 def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
     """The page of the newest snapshot of an eval with variants."""

@@ -5,12 +5,13 @@ Every text that comes from a project passes through ``escape``; a property test 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.model.metrics import Counts, Nouns
+from sitegen.model.metrics import Counts, MetricSpec, Nouns, Ratio
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
@@ -25,6 +26,24 @@ from sitegen.stats import counts as sums
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
+_RATIOS: Final[dict[Ratio, Callable[[Counts], float | None]]] = {
+    "f1": sums.f1,
+    "precision": sums.precision,
+    "recall": sums.recall,
+    "accuracy": sums.field_accuracy,
+}
+_RATIO_LABELS: Final[dict[Ratio, str]] = {
+    "f1": "F1",
+    "precision": "Precision",
+    "recall": "Recall",
+    "accuracy": "Accuracy",
+}
+_CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
+_CORRECT: Final = (("Correct", "tp"),)
+_SUMMARY: Final = 90
+"""Characters of a question that are shown before it is opened."""
+_ASKED: Final = 1_000
+"""Characters of a question that a page has at all."""
 _NONE = '<span class="nil">—</span>'
 _MARKS = {kind: f'<span class="t {kind}" aria-hidden="true">{letter}</span>' for kind, letter in ERROR_LETTERS.items()}
 
@@ -113,32 +132,63 @@ def _section(one: Section, wrong: int, longest: int) -> str:
     )
 
 
-def fields(scores: Iterable[FieldScore], eval_id: str) -> Markup:
-    """By-field numbers of a report: the field's page, F1, precision, recall, counts, errors by type."""
+def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = ()) -> Markup:
+    """The heads of what follows a name: ratios or the metrics in their place, counts, errors, errors by type."""
+    ratios = [spec.label for spec in metrics] or [_RATIO_LABELS[name] for name in nouns.ratios]
+    names = [*ratios, *[label for label, _ in _counts_of(nouns)], "Errors"]
+    heads = "".join([f'<th scope="col">{_text(name)}</th>' for name in names])
+    return Markup(f"{heads}{''.join([_head(kind, _type_label(kind, nouns)) for kind in _types(nouns)])}")
+
+
+def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
+    """By-field numbers of a report: the field's page, then what ``number_heads`` names."""
+    cells = _cells(nouns, ratios=True)
     return Markup(
         "".join(
-            f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{_numbers(counts)}"
+            f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
             for attribute, counts in scores
         )
     )
 
 
-def documents(scores: Iterable[DocumentScore]) -> Markup:
-    """The documents of an output with their own numbers."""
-    return Markup(
-        "".join(
-            f"<tr><td>{_text(name) or '—'}{'' if status == 'scored' else f' ({STATUSES[status]})'}{_numbers(counts)}"
-            for name, status, counts, _ in scores
-        )
-    )
+def documents(scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = ()) -> Markup:
+    """The documents of an output with their own numbers, and metrics of theirs in the place of ratios."""
+    cells = _cells(nouns, ratios=not metrics)
+    return Markup("".join([f"{_document(score, metrics)}{cells(score.counts)}" for score in scores]))
 
 
-@lru_cache(maxsize=4096)
-def _numbers(counts: Counts) -> str:
-    """The cells that follow a name. Most counts of a project are the same few: they are written once."""
-    ratios = "".join(f"<td>{_ratio(ratio(counts))}" for ratio in (sums.f1, sums.precision, sums.recall))
-    types = "".join(f"<td>{count or ''}" for count in counts[4:])
-    return f"{ratios}<td>{counts.tp}<td>{counts.fp}<td>{counts.fn}<td>{counts.tn}<td>{errors(counts)}{types}\n"
+def _document(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
+    values = dict(score.metrics)
+    own = "".join([f"<td>{_ratio(values.get(spec.name))}" for spec in metrics])
+    state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
+    return f"<tr><td>{_text(score.id) or '—'}{state}{own}"
+
+
+@lru_cache(maxsize=64)
+def _cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
+    """What writes the cells of a row. Most counts of a project are the same few: they are written once."""
+    shown = [_RATIOS[name] for name in nouns.ratios] if ratios else []
+    counted, types = [name for _, name in _counts_of(nouns)], _types(nouns)
+
+    @lru_cache(maxsize=4096)
+    def cells(counts: Counts) -> str:
+        numbers = [_ratio(ratio(counts)) for ratio in shown]
+        numbers += [str(getattr(counts, name)) for name in counted]
+        numbers += [str(errors(counts)), *[str(getattr(counts, kind) or "") for kind in types]]
+        return f"<td>{'<td>'.join(numbers)}\n"
+
+    return cells
+
+
+def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
+    """(label, field of the counts): of answers that are right or wrong, a false positive is no news."""
+    return _CORRECT if nouns.ratios == ("accuracy",) else _CONFUSION
+
+
+@lru_cache(maxsize=64)
+def _types(nouns: Nouns) -> tuple[ErrorType, ...]:
+    """The types of errors that a kind has."""
+    return tuple(kind for kind, word in zip(ERROR_TYPES, nouns.errors, strict=True) if word)
 
 
 def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
@@ -147,8 +197,8 @@ def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_doc
 
 
 def _discrepancy(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
-    number, kind, section, path, document, expected, actual, note, since, field = row
-    remark = f"<small>{_text(note)}</small>" if note else ""
+    number, kind, section, path, document, expected, actual, note, since, field, question = row
+    remark = (f"<small>{_text(note)}</small>" if note else "") + _question(question)
     start = _since(since) if several_points else ""
     where = f"<td>{_text(document)}" if several_documents else ""
     return (
@@ -157,6 +207,17 @@ def _discrepancy(row: Discrepancy, several_points: bool, several_documents: bool
         f'<td><a href="{_text(field)}">{_text(path)}</a>{remark}'
         f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{start}{where}\n"
     )
+
+
+@lru_cache(maxsize=256)
+def _question(asked: str) -> str:
+    """What the model was asked: a line, that opens if there is more of it."""
+    if not asked:
+        return ""
+    if len(asked) <= _SUMMARY and "\n" not in asked:
+        return f"<small>{_text(asked)}</small>"
+    first = asked.strip().partition("\n")[0][:_SUMMARY]
+    return f"<details class=cell><summary>{_text(first)} …</summary>{bounded(asked, _ASKED)}</details>"
 
 
 @lru_cache(maxsize=256)

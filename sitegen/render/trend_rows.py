@@ -64,8 +64,8 @@ def _change(change: Change | None, spec: MetricSpec) -> str:
 
 
 def _note(point: TrendPoint, change: Change | None) -> str:
-    """What a number alone would hide: where the change came from, what it was measured over, and that it is stale."""
-    said = [STALE] if point.stale else []
+    """What a number alone would hide: where the change came from, and what it was measured over."""
+    said = []
     if change and change.parts and not change.by_outputs:
         said.append(f"change: {parts(change)}")
     if change and change.note:
@@ -93,7 +93,7 @@ def _pills(point: TrendPoint) -> str:
     if point.rescored:
         pills += f' <span class="pill warn">{point.cause}</span>'
     if point.stale:
-        pills += ' <span class="pill warn">stale</span>'
+        pills += f' <span class="pill warn" title="{STALE}">stale</span>'
     if point.edits:
         pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
     return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills

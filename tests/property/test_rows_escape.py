@@ -132,6 +132,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
         note=TEXTS,
         since=st.builds(Since, TEXTS, TEXTS, TEXTS, NUMBERS, st.booleans()),
         field=TEXTS,
+        question=TEXTS | st.text(min_size=91, max_size=120),
     ),
     st.booleans(),
     st.booleans(),
@@ -140,8 +141,9 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     row: Discrepancy, past: bool, several: bool
 ) -> None:
     read = _Reader(rows.discrepancies([row], past, several, Nouns()))
-    assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark", "data"}
-    assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir", "value", "title"}
+    assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"}
+    assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir", "value", "title", "class"}
+    assert _clean(row.question)[:1000] in read.text
     assert read.attributes["data-g"] == [_clean(row.section)]
     since = [_clean(row.since.file)] if past and not row.since.new else []
     assert read.attributes["href"] == [f"#d{row.number}", _clean(row.field), *since]

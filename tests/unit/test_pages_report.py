@@ -1,12 +1,15 @@
 """The report of one snapshot as a view."""
 
+import re
 from decimal import Decimal
 
 import pytest
 
 from sitegen.analysis.points import instructions_of
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
+from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.site import Page
 from sitegen.model.values import Unusable
 from sitegen.pages.report import (
@@ -19,6 +22,7 @@ from sitegen.pages.report import (
     section,
 )
 from sitegen.pages.values import Shown, shown_pair
+from sitegen.render import rows
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.values import as_text
 from sitegen.text.words import Span
@@ -76,6 +80,30 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
     assert view.left_out == (("omission", 3),)
     assert is_bounded(sample.result(many), 2)
     assert not is_bounded(sample.result(many), 5)
+
+
+def test_a_discrepancy_says_what_the_model_was_asked():
+    series = sample.series(6)
+    result = sample.result([ONE, TWO])._replace(questions=(("cargo[0].amount", "How much?"),))
+    page = report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
+    assert [row.question for row in sample.view_of(page).discrepancies] == ["", "How much?"]
+
+
+def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
+    nouns = Nouns(errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
+    score = FieldScore("prices", Counts(3, 1, 1, 0, 0, 0, 1, 0))
+    heads = re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", rows.number_heads(nouns))
+    assert heads == ["Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
+    assert rows.fields([score], "e", nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
+
+
+def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
+    score = DocumentScore("short", "scored", Counts(3, 1, 1, 0, 0, 0, 1, 0), (Metric("quality", 4.25),))
+    metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
+    assert rows.number_heads(Nouns(), metrics).startswith('<th scope="col">Quality</th><th scope="col">ROUGE-1</th>')
+    shown = rows.documents([score], Nouns(), metrics)
+    assert shown.startswith("<tr><td>short<td>4.250<td><span")
+    assert shown.endswith("<td>3<td>1<td>1<td>0<td>1<td><td><td>1<td>\n")
 
 
 def test_changes_are_counted_from_the_previous_point():

@@ -64,6 +64,7 @@ def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
     view = page_of(result(("plain", "++--"), ("kind", "+++-")))
     assert view.metrics == (MetricRow(ACCURACY, 0.85, (0.5, 0.75)),)
     assert [row.rank for row in view.ranked] == [2, 1]
+    assert view.by_rank == [1, 0]
 
 
 def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():

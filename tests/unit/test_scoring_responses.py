@@ -59,6 +59,15 @@ def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
     )
 
 
+def test_what_was_asked_goes_with_every_response_to_a_case():
+    cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
+    answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
+    result = scorer("responses").score(
+        Inputs((answered,), File("evals/x/test_cases.json", json.dumps(cases).encode()), None, None, "{}", None)
+    )
+    assert result.questions == (("sky", "Which colour?"), ("sky #2", "Which colour?"), ("joke", '{"topic": "cats"}'))
+
+
 def test_a_variant_is_called_as_its_file_says():
     names = {path: variant_of(path) for path in ("a/responses-v2.final.jsonl", "responses-.json", "responses.json")}
     assert names == {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -63,6 +63,8 @@ class Discrepancy(NamedTuple):
     since: Since
     field: str
     """The page of its attribute, as seen from the report."""
+    question: str
+    """What the model was asked; empty if it is not known."""
 
     @property
     def new(self) -> bool:
@@ -104,6 +106,7 @@ def discrepancies(
     limit: int,
     sections: set[str],
     group: Callable[[str], str],
+    questions: Mapping[str, str],
 ) -> tuple[Discrepancy, ...]:
     """The first ``limit`` of each type, numbered among all."""
     out: list[Discrepancy] = []
@@ -127,6 +130,7 @@ def discrepancies(
                 "" if kind == "hallucination" else one.note,
                 start,
                 field_file(info.id, one.attribute),
+                questions.get(one.path, ""),
             )
         )
     return tuple(out)

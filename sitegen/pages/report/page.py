@@ -65,6 +65,8 @@ class ReportView:
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
     more_documents: int
+    document_metrics: tuple[MetricSpec, ...]
+    """What the kind says of each document beside its counts."""
     discrepancies: tuple[Discrepancy, ...]
     total: int
     new: int
@@ -143,7 +145,10 @@ def report_page(
         fields=card.fields,
         documents=bounds.documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
-        discrepancies=discrepancies(info, wrong, started, limit, {one.name for one in gathered}, group),
+        document_metrics=_document_metrics(specs, card.documents),
+        discrepancies=discrepancies(
+            info, wrong, started, limit, {one.name for one in gathered}, group, dict(result.questions)
+        ),
         total=len(wrong),
         new=sum(one.new for one in started),
         left_out=left_out(wrong, limit),
@@ -156,6 +161,11 @@ def report_page(
         recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs), previous),
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)
+
+
+def _document_metrics(specs: tuple[MetricSpec, ...], documents: tuple[DocumentScore, ...]) -> tuple[MetricSpec, ...]:
+    known = {name for one in documents for name, value in one.metrics if value is not None}
+    return tuple(spec for spec in specs if spec.name in known)
 
 
 def _sum(changes: list[int | None]) -> int | None:

@@ -20,6 +20,8 @@ class Case(NamedTuple):
     """Empty or white space: nothing is expected, and the exact match is not scored."""
     category: str
     """Empty: it has none."""
+    question: str = ""
+    """What was asked, as text."""
 
     @property
     def is_scored(self) -> bool:
@@ -64,7 +66,8 @@ class _Reader:
             return
         if name in self.cases:
             self._report("warning", f"The test case {name[:80]!r} stands twice; the last one counts", "Rename one.")
-        self.cases[name] = Case(name, text_of_value(value.get("expected")), name_of(value.get("category")))
+        expected, question = (text_of_value(value.get(key)) for key in ("expected", "input"))
+        self.cases[name] = Case(name, expected, name_of(value.get("category")), question)
 
     def _report(self, severity: str, what: str, fix: str) -> None:
         self.findings.append(Finding(severity, what, fix, None, "ground_truth"))  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -40,7 +40,8 @@ class ResponsesScorer:
         attributes="categories",
         document="variant",
         documents="variants",
-        errors=("no answer", "answer without a case", "wrong answer", "malformed answer"),
+        errors=("no answer", "", "wrong answer", ""),
+        ratios=("accuracy",),
     )
 
     def score(self, inputs: Inputs) -> Result:
@@ -103,6 +104,7 @@ class _Scoring:
             panels=tuple(_panels(self._groups)),
             answers=tuple(_answer(group.variant.name, one) for group in self._groups for one in group.ones),
             data=self._data(),
+            questions=_questions(every),
         )
 
     def _data(self) -> Value:
@@ -220,9 +222,18 @@ def _document(group: _Group) -> DocumentScore:
 def _judgement(variant: Variant, one: Measured) -> Judgement:
     outcome: Outcome = "correct" if one.correct else "wrong_value" if one.text.strip() else "omission"
     note = "" if one.response else variant.unreadable or MISSING
-    path = one.case.id if one.number == 1 else f"{one.case.id} #{one.number}"
     category = one.case.category or UNCATEGORISED
-    return Judgement(variant.name, path, category, outcome, one.case.expected, one.text or None, note)
+    return Judgement(variant.name, _path(one), category, outcome, one.case.expected, one.text or None, note)
+
+
+def _path(one: Measured) -> str:
+    return one.case.id if one.number == 1 else f"{one.case.id} #{one.number}"
+
+
+def _questions(groups: Iterable[Iterable[Measured]]) -> tuple[tuple[str, str], ...]:
+    """What was asked, by the path of the judgement; variants were asked the same."""
+    asked = {_path(one): one.case.question for ones in groups for one in ones}
+    return tuple((path, question) for path, question in asked.items() if question)
 
 
 def _answer(variant: str, one: Measured) -> Answer:
