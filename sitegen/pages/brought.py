@@ -5,6 +5,8 @@ A commit page never changes, but records and runs may join a point later: so not
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.changes import output_verdict
@@ -13,11 +15,15 @@ from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point
+from sitegen.model.timeline import Edit
 from sitegen.pages.changes import Change, changes
 from sitegen.pages.tallies import Flipped, flipped
+from sitegen.text.plain import line
 
 FIELDS: Final = 5
 """Fields that are named: those with the most flips."""
+EDITS: Final = 20
+"""Commits with edits that are kept of an eval: the newest."""
 
 
 class FieldFlips(NamedTuple):
@@ -26,6 +32,16 @@ class FieldFlips(NamedTuple):
     attribute: str
     fixed: int
     broken: int
+
+
+class EarlierEdit(NamedTuple):
+    """A commit that edited instructions after the outputs before, and brought none itself."""
+
+    position: int
+    sha: str
+    short: str
+    subject: str
+    files: int
 
 
 class Brought(NamedTuple):
@@ -39,6 +55,8 @@ class Brought(NamedTuple):
     flipped: Flipped
     fields: tuple[FieldFlips, ...]
     more_fields: int
+    edits: tuple[EarlierEdit, ...] = ()
+    """Those that the new outputs may owe their change to: of earlier commits, the newest first; at most ``EDITS``."""
 
 
 def brought(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point) -> Brought | None:
@@ -54,6 +72,19 @@ def brought(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after:
         flipped(after.flips),
         tuple(fields[:FIELDS]),
         max(0, len(fields) - FIELDS),
+    )
+
+
+def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
+    """The commits of some edits but for one commit, whose page lists its edits itself."""
+    of = {(edit.commit, edit.path) for edit in edits if edit.commit.sha != sha}
+    files = Counter(commit for commit, _ in of)
+    newest = sorted(files, key=lambda commit: -commit.position)[:EDITS]
+    return tuple(
+        EarlierEdit(
+            commit.position, commit.sha, commit.short, line(commit.subject, 160) or "(no subject)", files[commit]
+        )
+        for commit in newest
     )
 
 

@@ -13,7 +13,7 @@ from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
-from sitegen.pages.brought import Brought
+from sitegen.pages.brought import Brought, EarlierEdit
 from sitegen.pages.edit import Move, Verdict, moved, verdict
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.touched import OutputChanges, PathChange, Touched
@@ -78,6 +78,14 @@ class InstructionEdit(NamedTuple):
     how: touched.How
 
 
+class LinkedEdit(NamedTuple):
+    """A commit that edited instructions between the outputs before and those of this one."""
+
+    edit: EarlierEdit
+    evals: tuple[str, ...]
+    """Names of the evals that it may have to do with; empty: all that have new output."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommitView:
     """One commit."""
@@ -95,6 +103,8 @@ class CommitView:
     beyond_chance: int
     """Evals whose change is more than chance."""
     instructions: tuple[InstructionEdit, ...]
+    earlier_edits: tuple[LinkedEdit, ...]
+    """Since the outputs before, by commits that came between; the newest first."""
     outputs: tuple[OutputChanges, ...]
     ground_truths: tuple[PathChange, ...]
     rules: tuple[PathChange, ...]
@@ -138,6 +148,7 @@ def commit_page(
             for path in record.edits
             if path in files
         ),
+        earlier_edits=_earlier_edits(rows),
         outputs=touched.outputs(changed, names),
         ground_truths=touched.paths(changed, "ground_truth", names),
         rules=touched.paths(changed, "rules", names),
@@ -148,6 +159,17 @@ def commit_page(
 
 def _is_beyond_chance(brought: Brought | None) -> bool:
     return brought is not None and brought.verdict is not None and brought.verdict.why == "beyond chance"
+
+
+def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
+    """The edits of all evals, each once. An eval that was only scored again owes them nothing."""
+    compared = [row for row in rows if row.brought and row.brought.verdict]
+    names: dict[EarlierEdit, list[str]] = {}
+    for row in compared:
+        for edit in row.brought.edits if row.brought else ():
+            names.setdefault(edit, []).append(row.name)
+    newest = sorted(names, key=lambda edit: -edit.position)
+    return tuple(LinkedEdit(edit, () if len(names[edit]) == len(compared) else tuple(names[edit])) for edit in newest)
 
 
 def _move_row(move: EvalMove) -> MoveRow:

@@ -7,6 +7,7 @@ from html import escape
 
 from markupsafe import Markup
 
+from sitegen.model.noise import Interval
 from sitegen.model.series import Headline
 from sitegen.pages import links
 from sitegen.pages.commit import MoveRow, PointRow
@@ -48,9 +49,17 @@ def _around(before: Headline | None, after: Headline | None, label: str) -> str:
     if not known:
         return ""
     spans = [changes.span(side) or "—" for side in sides] if before else [changes.span(known[0])]
-    over = dict.fromkeys(f"{side.n:,} {side.unit}" for side in known)
     how = f"95 % interval of {label}: {', '.join(dict.fromkeys(side.method for side in known))}"
-    return f'<span class="ef-c" title="{escape(how)}">95\u202f%: {_TO.join(spans)}, over {" then ".join(over)}</span>'
+    said = f"95\u202f%: {_TO.join(spans)}, over {_over(known[0], known[-1])}"
+    return f'<span class="ef-c" title="{escape(how)}">{said}</span>'
+
+
+def _over(before: Interval, after: Interval) -> str:
+    """What two intervals were made from, once if it is the same."""
+    of = f"{after.n:,} {after.unit}"
+    if (before.n, before.unit) == (after.n, after.unit):
+        return of
+    return f"{before.n:,}{'' if before.unit == after.unit else f' {before.unit}'} then {of}"
 
 
 def _remarks(row: EffectRow, root: str) -> str:
@@ -116,7 +125,7 @@ def _move(row: MoveRow, root: str) -> str:
 def _several(row: MoveRow, root: str) -> str:
     if row.total < 2:
         return ""
-    best = f", best: {_point(row.eval_id, row.best, root)}" if row.best else ""
+    best = f"; best of {row.total:,}: {_point(row.eval_id, row.best, root)}" if row.best else ""
     listed = " ".join([f"<li>{_point(row.eval_id, point, root)}</li>" for point in row.points])
     left_out = row.total - len(row.points)
     more = f"<li>and {left_out:,} more</li>" if left_out else ""

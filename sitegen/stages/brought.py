@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.deltas import Over, Side, delta
@@ -11,8 +11,8 @@ from sitegen.analysis.flips import flips
 from sitegen.history.state import decode, encode
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
-from sitegen.model.timeline import Snapshot
-from sitegen.pages.brought import Brought, brought
+from sitegen.model.timeline import Edit, Snapshot
+from sitegen.pages.brought import Brought, brought, earlier_edits
 
 
 def crossed(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
@@ -23,9 +23,16 @@ def crossed(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snaps
 
 
 def brought_by(
-    series: Series, over: Over, first_new: int, card: Callable[[Snapshot], Scorecard]
+    series: Series,
+    over: Over,
+    linked: Sequence[tuple[Edit, ...]],
+    first_new: int,
+    card: Callable[[Snapshot], Scorecard],
 ) -> tuple[tuple[str, bytes], ...]:
-    """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before."""
+    """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before.
+
+    ``linked``: what ``linked_edits`` says of each point.
+    """
     snapshots = series.history.snapshots
     found = []
     for before, after in _spans(snapshots, first_new):
@@ -37,7 +44,9 @@ def brought_by(
             )
         made = brought(series.info, series.specs, earlier, later)
         if made is not None:
-            found.append((later.snapshot.commit.sha, encode(made)))
+            sha = later.snapshot.commit.sha
+            edits = earlier_edits(chain.from_iterable(linked[before + 1 : after + 1]), sha)
+            found.append((sha, encode(made._replace(edits=edits))))
     return tuple(found)
 
 

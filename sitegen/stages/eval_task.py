@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.flips import flips_between
+from sitegen.analysis.linked_edits import linked_edits
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
@@ -123,8 +124,10 @@ class _EvalWork:
             self._scorer.over,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
+        self._speaks = spoken_for(self._snapshots, task.edits, self._told.made_with)
+        self._linked = linked_edits(self._snapshots, task.edits, self._speaks)
         self._reports = Reports(
-            self._shop, self._info, self._scorer, self._told, self._edits, task.moved, self._cards, self._vectors
+            self._shop, self._info, self._scorer, self._told, self._edits, self._linked, task.moved, self._cards, self._vectors
         )
         self._writer = Writer(self._shop.out, task.pages)
         self._renderer = self._shop.renderer()
@@ -181,11 +184,11 @@ class _EvalWork:
         always = repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._task.moved))
         found = []
         history = ""
-        for snapshot, key, edits, commit in zip(
-            self._snapshots, self._keys, self._edits, self._told.made_with, strict=True
+        for snapshot, key, edits, linked, commit in zip(
+            self._snapshots, self._keys, self._edits, self._linked, self._told.made_with, strict=True
         ):
             history = digest(history, repr(snapshot), key, repr([(edit.path, edit.commit.sha) for edit in edits]))
-            found.append(digest(always, history, repr(commit)))
+            found.append(digest(always, history, repr(commit), repr([(edit.path, edit.commit.sha) for edit in linked])))
         return found
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
@@ -232,8 +235,7 @@ class _EvalWork:
         for file in series_files(series):
             self._writer.write(self._owner, file.path, file.content)
         deleted = self._task.history.deleted
-        speaks = spoken_for(self._snapshots, self._task.edits, self._told.made_with)
-        found = windows(series.points, speaks)
+        found = windows(series.points, self._speaks)
         heads = tuple(headline(self._info.kind, point.snapshot, point.scorecard, specs) for point in series.points)
         return EvalDone(
             summary=EvalSummary(
@@ -247,7 +249,7 @@ class _EvalWork:
                 suspects=suspects,
                 steps=steps,
                 windows=found,
-                peak=peak(series.points, speaks, specs[0], self._info.kind),
+                peak=peak(series.points, self._speaks, specs[0], self._info.kind),
                 interval=heads[-1].interval if heads else None,
             ),
             scorecards=self._cards.new,
@@ -261,7 +263,7 @@ class _EvalWork:
             vectors=self._vectors.new if self._vectors else (),
             cells=kept,
             flips=self._flips(found, cells),
-            brought=brought_by(series, self._scorer.over, self._task.first_new, self._cards.__getitem__),
+            brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
         )
 
     def _flips(self, found: Sequence[Window], cells: CellMap) -> tuple[tuple[int, Flips], ...]:

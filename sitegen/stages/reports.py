@@ -32,16 +32,31 @@ class Reports:
         scorer: Scorer,
         told: Told,
         edits: Sequence[tuple[Edit, ...]],
+        linked: Sequence[tuple[Edit, ...]],
         moved: Sequence[tuple[str, str, str]],
         cards: Cards,
         vectors: Vectors | None,
     ) -> None:
-        """``edits``: of each point. ``moved``: path and commit of an edit, and the last path of its file."""
+        """Take what all reports are made from.
+
+        Args:
+            shop: the workshop.
+            info: the eval.
+            scorer: of its kind.
+            told: its points.
+            edits: of each point, each edit once.
+            linked: what ``linked_edits`` says of each point.
+            moved: path and commit of an edit, and the last path of its file.
+            cards: scorecards.
+            vectors: of the texts of its outputs, if the kind needs any.
+
+        """
         self._shop = shop
         self._info = info
         self._scorer = scorer
         self._told = told
         self._edits = edits
+        self._linked = linked
         self._moved = tuple(moved)
         self._cards = cards
         self._vectors = vectors
@@ -57,7 +72,7 @@ class Reports:
         point = Point(
             at.snapshot,
             result.scorecard,
-            self._edits[index],
+            self._linked[index],
             delta=before and delta(specs, self._scorer.over, before, at, self._cards.__getitem__),
             flips=tallied(flipped) if before else None,
         )

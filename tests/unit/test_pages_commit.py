@@ -2,10 +2,10 @@ from sitegen.model.commits import WORKTREE, Change
 from sitegen.model.flips import Flips
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
-from sitegen.pages.brought import Brought, FieldFlips, brought
+from sitegen.pages.brought import Brought, EarlierEdit, FieldFlips, brought, earlier_edits
 from sitegen.pages.changes import Change as Moved
 from sitegen.pages.changes import Part
-from sitegen.pages.commit import MOST_POINTS, CommitView, EvalMove, InstructionEdit, PointRow, commit_page
+from sitegen.pages.commit import MOST_POINTS, CommitView, EvalMove, InstructionEdit, LinkedEdit, PointRow, commit_page
 from sitegen.pages.tallies import Flipped
 from sitegen.pages.touched import OutputChanges, PathChange, Touched, outputs
 from sitegen.render.environment import Renderer, find_templates
@@ -78,6 +78,29 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
     assert (view.improved, view.worse) == (0, 2)
     assert view.moves[0].best == PointRow("0011", "iteration-011", 0.86)
     assert (view.moves[1].best, view.moves[1].points) == (None, ())
+
+
+def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
+    old, new = EarlierEdit(2, "a" * 40, "a" * 7, "Trim", 1), EarlierEdit(3, "b" * 40, "b" * 7, "Grow", 2)
+    first, second = (move._replace(brought=BROUGHT._replace(edits=(new,))) for move in sample.MOVES[:2])
+    again = sample.MOVES[3]._replace(brought=BROUGHT._replace(verdict=None, edits=(old,), changes=(None,) * 3))
+    assert view_of((first, second, again)).earlier_edits == (LinkedEdit(new, ()),)
+    first = first._replace(brought=BROUGHT._replace(edits=(new, old)))
+    assert view_of((first, second)).earlier_edits == (LinkedEdit(new, ()), LinkedEdit(old, ("Vegetables",)))
+    page = commit_page(sample.RECORD, (first, second), sample.TOUCHED, sample.FILES, sample.NAMES)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
+    assert "1 file; for Vegetables</span>" in html
+
+
+def test_the_edits_of_the_commit_itself_are_no_earlier_ones():
+    edits = [points.edit(1), points.edit(3), points.edit(3, "CLAUDE.md"), points.edit(4)]
+    of = [edit.commit for edit in edits]
+    found = earlier_edits([*edits, *edits], of[3].sha)
+    assert [(one.position, one.sha, one.short, one.subject, one.files) for one in found] == [
+        (3, of[1].sha, of[1].short, of[1].subject, 2),
+        (1, of[0].sha, of[0].short, of[0].subject, 1),
+    ]
 
 
 def test_points_beyond_the_bound_are_counted_not_listed():

@@ -94,7 +94,7 @@ def test_beside_a_headline_stand_its_intervals_and_what_they_were_made_from():
     html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).changed, ""))
     assert 'title="95 % interval of F1: Wilson"' in html
     to = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
-    assert f">95\u202f%: 0.400 to 0.600{to}0.125 to 0.500, over 12 fields then 14 fields</span>" in html
+    assert f">95\u202f%: 0.400 to 0.600{to}0.125 to 0.500, over 12 then 14 fields</span>" in html
 
 
 def test_a_side_without_an_interval_is_not_given_one():
