@@ -24,6 +24,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
+from sitegen.stats.steps import levels
 
 RIGHT = Counts(tp=1)
 WRONG = Counts(fp=1, fn=1, wrong_value=1)
@@ -195,6 +196,14 @@ def test_where_less_is_better_a_fall_is_better():
     before, after = ["+" * 20], ["+" * 8 + "-" * 12]
     found = change_verdict(card(*before), card(*after), "fields", flips(before, after), higher_is_better=False)
     assert found.decision == "better"
+
+
+def test_a_fall_that_two_outputs_cannot_tell_may_be_a_step_of_the_series():
+    """The example of the Methods page."""
+    found = verdict(["+" * 90 + "-" * 10], ["+" * 85 + "-" * 15])
+    assert (found.decision, found.fixed, found.broken, found.p_value) == ("inconclusive", 0, 5, 2 / 2**5)
+    before, after = levels([0.91, 0.90] * 4 + [0.85, 0.86] * 4).levels
+    assert (before.end, after.start, round(after.mean - before.mean, 3)) == (8, 8, -0.05)
 
 
 def test_nothing_that_moved_is_the_same():
