@@ -11,7 +11,7 @@ import pytest
 
 from sitegen import api, frames
 from sitegen.analysis.comparison.change import Change
-from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
+from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SecretsError
 from sitegen.text.json_bytes import to_json_bytes
 from tests.gitrepo import START, GitRepo
 from tests.receipts import EVAL, write_receipts
@@ -34,6 +34,7 @@ EXAMPLES = [test for test in doctest.DocTestFinder().find(api) if test.examples]
 def test_every_public_function_has_an_example():
     assert {test.name.rpartition(".")[2] for test in EXAMPLES} == {
         "build",
+        "check",
         "compare",
         "evaluate",
         "export",
@@ -100,6 +101,36 @@ def test_a_build_leaves_the_garbage_collector_of_its_caller_as_it_was():
     before = gc.get_threshold()
     api.build(".", out="public", jobs=1)
     assert gc.get_threshold() == before
+
+
+@pytest.mark.usefixtures("project")
+def test_a_public_build_raises_what_the_command_exits_with():
+    Path("CLAUDE.md").write_text('key = "AKIAQ7XHLDPNR4VC2STE"\n', encoding="utf-8")
+    with pytest.raises(SecretsError, match="like a secret: the site must not be published"):
+        api.build(".", out="public", worktree=True, public=True)
+    assert api.build(".", out="public", worktree=True).errors == 0
+
+
+@pytest.mark.usefixtures("project")
+def test_the_address_of_a_built_site_is_on_its_pages():
+    page = Path(api.build(".", out="public", base_url="https://evals.example.org/x/").page)
+    assert '<link rel="canonical" href="https://evals.example.org/x/">' in page.read_text(encoding="utf-8")
+
+
+def test_the_gate_says_what_the_command_prints(project):
+    found = api.check(".", "HEAD~1", exact=True)
+    printed = run("check", "--base", "HEAD~1", "--exact", cwd=project)
+    assert (printed.stdout, printed.returncode) == (found.markdown(), 0)
+    document = run("check", "--base", "HEAD~1", "--exact", "--json", cwd=project).stdout
+    assert json.loads(to_json_bytes(found.document())) == json.loads(document)
+
+
+@pytest.mark.usefixtures("project")
+def test_the_gate_looks_at_what_is_not_committed_yet():
+    Path(f"{EVAL}/results/iteration-002/extracted.json").write_text("[]", encoding="utf-8")
+    found = api.check(".", "HEAD", worktree=True)
+    recall = found.report.evals[0].metrics[2]
+    assert (found.evals, recall.before, recall.after) == ({"receipts": "inconclusive"}, 1.0, 0.0)
 
 
 def test_records_and_files_give_the_same(tmp_path):
