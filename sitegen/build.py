@@ -41,8 +41,9 @@ def build(options: Options, progress: Progress | None = None) -> Site:
         if project.head and ledger.head == project.head and not options.worktree:
             return ledger.unchanged()
         memo.mark_dirty(project.site)
-        # Next to nothing of a build is cyclic: looking for it as often as Python does costs a tenth of the time.
-        gc.set_threshold(200_000, 20, 100)
+        # Next to nothing of a build is cyclic, so it is looked for seldom; not too seldom, for the contexts of some
+        # templates are, and each of them holds a whole page.
+        gc.set_threshold(50_000, 50, 100)
         with memo.transaction():
             return publish(project, memo, ledger, progress or Progress())
 
@@ -50,7 +51,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
 def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) -> Site:
     """Walk, score, analyse, render: each stage a function of what the stages before it found."""
     from sitegen.stages.commits import write_commits
-    from sitegen.stages.engine import executor
+    from sitegen.stages.engine import pool_for
     from sitegen.stages.evals import write_evals
     from sitegen.stages.instructions import write_instructions
     from sitegen.stages.site import write_site
@@ -62,11 +63,11 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
 
     snapshots = sum(len(one.history.snapshots) for one in timeline.update.evals)
     progress.stage("Scoring and writing reports", snapshots)
-    with executor(engine, timeline.new_snapshots) as pool:
+    with pool_for(engine, timeline.new_snapshots) as pool:
         evals = write_evals(timeline, memo, ledger, pool, progress.step)
 
     progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-    with executor(engine, timeline.new_edits) as pool:
+    with pool_for(engine, timeline.new_edits) as pool:
         instructions = write_instructions(timeline, evals, memo, ledger, pool, progress.step)
 
     progress.stage("Writing commits and the site", 0)

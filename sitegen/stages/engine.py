@@ -4,33 +4,69 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from sitegen.config import Engine
 from sitegen.errors import ConfigurationError
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a scored snapshot, a rendered edit: about a millisecond each) from which a second process pays."""
+WAITING: Final = 2
+"""Tasks for each process that are made before they are needed."""
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
-class InlineExecutor(Executor):
-    """Runs each call in the caller's process, when its result is asked for: for little work, and for debugging."""
+class Pool(Protocol):
+    """Where tasks are run."""
 
-    def map(
-        self, fn: Callable[..., T], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
-    ) -> Iterator[T]:
-        """The results in order, one held at a time."""
-        return map(fn, *iterables)
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Each task with what came of it, in order. A task is made when its turn is near, and none is held after it."""
+
+
+class Inline:
+    """Runs each task in the caller's process, when its result is asked for: for little work, and for debugging."""
+
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """One task after the other."""
+        return ((task, run(task)) for task in tasks)
+
+
+class SideBySide:
+    """Runs tasks by an executor, a few more at a time than it has processes."""
+
+    def __init__(self, executor: Executor, processes: int) -> None:
+        self._executor = executor
+        self._at_once = processes * (1 + WAITING)
+
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """In order, so that a long task is best given early."""
+        begun: deque[tuple[T, Future[R]]] = deque()
+        try:
+            for task in tasks:
+                if len(begun) == self._at_once:
+                    yield _oldest(begun)
+                begun.append((task, self._executor.submit(run, task)))
+            while begun:
+                yield _oldest(begun)
+        finally:
+            for _, future in begun:
+                future.cancel()
+
+
+def _oldest(begun: deque[tuple[T, Future[R]]]) -> tuple[T, R]:
+    task, future = begun.popleft()
+    return task, future.result()
 
 
 @contextmanager
-def executor(engine: Engine, units: int) -> Iterator[Executor]:
-    """The executor for so many units of work, to be used by its ``map``: a result is forgotten when it was handed out.
+def pool_for(engine: Engine, units: int) -> Iterator[Pool]:
+    """Where so many units of work are run best.
 
     Raises ConfigurationError if dask is asked for and not installed.
     """
@@ -42,18 +78,18 @@ def executor(engine: Engine, units: int) -> Iterator[Executor]:
                 "[engine] dask is set, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
             ) from error
         with Client(engine.dask) as client:
-            yield client.get_executor()
+            yield SideBySide(client.get_executor(), sum(client.ncores().values()))
         return
     jobs = engine.jobs or min(os.cpu_count() or 1, units // WORTH_A_PROCESS + 1)
     if jobs == 1:
-        yield InlineExecutor()
+        yield Inline()
         return
     from concurrent.futures import ProcessPoolExecutor
 
     # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_end_with_parent) as pool:
-        yield pool
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_end_with_parent) as executor:
+        yield SideBySide(executor, jobs)
 
 
 def _end_with_parent() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, stored
@@ -13,7 +12,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalUpdate
 from sitegen.stages.cards import wanted_keys
-from sitegen.stages.engine import executor
+from sitegen.stages.engine import Pool, pool_for
 from sitegen.stages.eval_task import EvalTask, owner, write_eval
 from sitegen.stages.flips import forget_flips, keep_flips
 from sitegen.stages.ledger import Ledger
@@ -48,7 +47,7 @@ class _Kept(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, step: Callable[[int], None]) -> Evals:
+def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
     """Score and write the touched evals; what the others are, the memo knows."""
     if timeline.update.complete:
         forget_flips(memo)
@@ -57,10 +56,10 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Executor, 
     touched = [*timeline.update.evals, *_outdated(timeline, memo, kept)]
     updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
     updates.sort(key=_most_points_first)
-    tasks = [_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates]
+    tasks = (_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates)
     new_peaks: set[str] = set()
     brought: dict[tuple[str, str], bytes] = {}
-    for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
+    for task, done in pool.map(write_eval, tasks):
         step(len(task.history.snapshots))
         eval_id = task.info.id
         memo.keep_scorecards(done.scorecards)
@@ -104,8 +103,8 @@ def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping
         assert body is not None
         update = EvalUpdate(under_pins(history, pins), len(history.snapshots))
         tasks.append(_task(timeline, memo, ledger, update, decode(body, _Kept))._replace(thinned=count))
-    with executor(timeline.engine, sum(len(task.history.snapshots) for task in tasks)) as pool:
-        for task, done in zip(tasks, pool.map(write_eval, tasks), strict=True):
+    with pool_for(timeline.engine, sum(len(task.history.snapshots) for task in tasks)) as pool:
+        for task, done in pool.map(write_eval, tasks):
             ledger.replace(owner(task.info.id), done.rows, done.written)
 
 

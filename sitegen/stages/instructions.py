@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from typing import NamedTuple
 
 from sitegen.analysis.effects import EffectIndex, mean_change
@@ -14,6 +13,7 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord
+from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.flips import known_flips
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
@@ -48,14 +48,15 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
 
 
 def write_instructions(
-    timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Executor, step: Callable[[int], None]
+    timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]
 ) -> Instructions:
     """Write the files that are touched: by an edit, or by a point that says what an edit did."""
     effects = index_effects(timeline, evals)
     positions = _touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
-    tasks = [_task(timeline, memo, ledger, effects, file) for file in touched]
-    for task, done in zip(tasks, pool.map(write_instruction, tasks), strict=True):
+    touched.sort(key=_most_edits_first)
+    tasks = (_task(timeline, memo, ledger, effects, file) for file in touched)
+    for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
         memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts))
         memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections))
@@ -99,6 +100,10 @@ def _is_touched(
         or any(edit.commit.position in positions for edit in file.edits)
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_peaks)
     )
+
+
+def _most_edits_first(file: InstructionHistory) -> int:
+    return -len(file.edits)
 
 
 def _task(
