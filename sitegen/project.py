@@ -73,7 +73,7 @@ def open_project(options: Options, templates: str) -> Project:
     if options.rev is None and revision != "HEAD":
         found, head = look(options.repo, revision)
     pin = _pinned(options)
-    own = _own_templates(options, found)
+    own = own_templates(found.root) if options.own_templates else None
     if own:
         templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
     asked = (revision, options.worktree, options.allow_shallow, pin, options.base_url)
@@ -93,8 +93,9 @@ def open_project(options: Options, templates: str) -> Project:
     )
 
 
-def _own_templates(options: Options, found: Found) -> Path | None:
-    folder = found.root / OWN_TEMPLATES if found.root and options.own_templates else None
+def own_templates(root: Path | None) -> Path | None:
+    """The folder of templates in a work tree; None if there is none."""
+    folder = root / OWN_TEMPLATES if root else None
     return folder if folder and folder.is_dir() else None
 
 

@@ -57,10 +57,7 @@ class Memo:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Open or begin the memo in a folder, which ignores itself by a ``.gitignore`` of its own."""
-        folder.mkdir(parents=True, exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        begin(folder)
         file = folder / "memo.sqlite3"
         with _locked(folder):  # a file that another process has only begun would look damaged
             try:
@@ -206,6 +203,14 @@ class Memo:
         """Replace the folders of a site."""
         self._db.execute("DELETE FROM folders WHERE site = ?", (site,))
         self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in rows))
+
+
+def begin(folder: Path) -> None:
+    """Make a folder of sitegen's own in a project, which git ignores."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
 
 
 @contextmanager

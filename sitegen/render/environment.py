@@ -49,6 +49,12 @@ def find_templates() -> Path:
     return installed if installed.is_dir() else package.parent / "site_templates"
 
 
+def template_folders(own: Path | None) -> tuple[Path, ...]:
+    """The project's, if it has one, then ours; of sitegen's own repository they are the same."""
+    ours = find_templates()
+    return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
+
+
 class Frame(NamedTuple):
     """What surrounds a page, from the templates of the same names in ``frame/``."""
 

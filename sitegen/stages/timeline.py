@@ -22,7 +22,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
-from sitegen.render.environment import bytecode_folder, find_templates
+from sitegen.render.environment import bytecode_folder, template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
@@ -186,7 +186,7 @@ def _workshop(
         found=project.found,
         max_blob_bytes=config.limits.max_blob_bytes,
         site=site,
-        template_folders=_template_folders(project),
+        template_folders=template_folders(project.own_templates),
         overlay=overlay,
         templates=digest(project.templates, repr(site)),
         bytecode=bytecode_folder(),
@@ -195,12 +195,6 @@ def _workshop(
         reports_kept=config.limits.reports_kept,
         redact=config.redact,
     )
-
-
-def _template_folders(project: Project) -> tuple[Path, ...]:
-    """The project's, if it has one, then ours; of sitegen's own repository they are the same."""
-    own, ours = project.own_templates, find_templates()
-    return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
 
 
 def _base_url(said: str | None) -> str | None:
