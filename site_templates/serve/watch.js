@@ -1,5 +1,6 @@
 /* Comes with every page that `sitegen watch` serves, and with no other: says what is wrong with the last build, and loads
-   the page again when it has changed, at the same place. Filters and open rows are in the address, which stays. */
+   the page again when it has changed, at the same place, with what the reader unfolded. Filters and open rows are in the
+   address, which stays. */
 (() => {
 "use strict";
 const PLACE = "sitegen-watch";
@@ -14,9 +15,21 @@ const say = text => {
   else banner.remove();
 };
 
+// By the words of their line, whose numbers may change, and which of those with the same words it is.
+const folds = () => {
+  const seen = new Map();
+  return [...document.querySelectorAll("details")].map(fold => {
+    const line = fold.querySelector("summary"), words = line ? line.textContent.replace(/[\d.,]+/g, "0").trim() : "";
+    seen.set(words, (seen.get(words) ?? 0) + 1);
+    return [`${seen.get(words)} ${words}`, fold];
+  });
+};
+const untouched = new Map(folds().map(([name, fold]) => [name, fold.open]));
+
 const leave = () => {
   const focused = document.activeElement && document.activeElement.id;
-  sessionStorage.setItem(PLACE, JSON.stringify({path: location.pathname, x: scrollX, y: scrollY, focused}));
+  const turned = folds().map(([name, fold]) => [name, fold.open]).filter(([name, open]) => untouched.get(name) !== open);
+  sessionStorage.setItem(PLACE, JSON.stringify({path: location.pathname, x: scrollX, y: scrollY, focused, turned}));
   location.reload();
 };
 
@@ -24,6 +37,8 @@ const comeBack = () => {
   const place = JSON.parse(sessionStorage.getItem(PLACE) || "null");
   sessionStorage.removeItem(PLACE);
   if (!place || place.path !== location.pathname) return;
+  const turned = new Map(place.turned);
+  for (const [name, fold] of folds()) fold.open = turned.get(name) ?? fold.open;
   const focused = place.focused && document.getElementById(place.focused);
   if (focused) focused.focus({preventScroll: true});
   scrollTo(place.x, place.y);

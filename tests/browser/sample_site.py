@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellMap, Run
+from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import CellFlip, Flips
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
+from sitegen.model.timeline import CommitRecord
 from sitegen.pages import exports, search
+from sitegen.pages.brought import FieldFlips, brought
+from sitegen.pages.commit import CommitView, EvalMove, commit_page
 from sitegen.pages.compare import compare_page
 from sitegen.pages.fields import field_page, field_work
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
-from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
+from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import report_page
+from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.feed import feed_file
@@ -49,6 +55,7 @@ def pages() -> list[Page]:
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
     out = [
         overview_page(tuple(map(sample.summary, every)), head, "main", SiteCounts(121, 14, 9, 3, 4), latest),
+        *_uncommitted(series),
         problems_page(sample.PROBLEMS, tuple(one.info for one in every), head, "main"),
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
         methods_page((("fields", sample.SPECS),)),
@@ -65,6 +72,24 @@ def pages() -> list[Page]:
         *_field_pages(_nasty_cells(series)),
     ]
     return out
+
+
+def _uncommitted(series: Series) -> Iterator[Page]:
+    """The overview of a watched site: after an edit with all that may be said of it, and before any."""
+    before, after = series.points[-2:]
+    fields = tuple(FieldFlips(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
+    found = brought(series.info, series.specs[:3], before, sample.compared(before, after, FLIPS))
+    assert found is not None
+    found = found._replace(fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
+    ends = sample.headline(before), (sample.headline(after),)
+    move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
+    record = CommitRecord(sample.commit(121)._replace(sha=WORKTREE), (), 2, (), ())
+    view = commit_page(record, (move,), (), {}, {}).view
+    assert isinstance(view, CommitView)
+    head, counts = sample.commit(120), SiteCounts(121, 14, 9, 3, 4)
+    for name, uncommitted in (("edited", view), ("unedited", None)):
+        page = overview_page((sample.summary(series),), head, "main", counts, (), None, Worktree(uncommitted))
+        yield page._replace(path=f"{name}.html")
 
 
 def _field_pages(series: Series) -> list[Page]:
@@ -85,7 +110,14 @@ def _nasty_cells(series: Series) -> Series:
 def more_pages() -> list[Page]:
     """What those pages lead to, of which there are many alike."""
     evals = (sample.series(), sample.single(), sample.long(), sample.gone())
-    return [*(page for one in evals for page in _field_pages(one)), compare_page(_nasty_cells(sample.gone()))]
+    named = _cells_named(sample.series(), tuple(one.attribute for one in sample.nasty_judgements()))
+    return [*(page for one in (*evals, named) for page in _field_pages(one)), compare_page(_nasty_cells(sample.gone()))]
+
+
+def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
+    """A cell that is wrong for each of these attributes."""
+    cells = (Cell("", name, name, False, (Run(0, "omission", "1", ""),)) for name in dict.fromkeys(attributes))
+    return series._replace(cells=CellMap(len(series.points), tuple(cells)))
 
 
 def _fallen() -> EvalSummary:

@@ -111,6 +111,26 @@ def test_the_page_keeps_its_place_and_its_filters(repo, address, open_page):
     page.wait_for_function("place => scrollY === place", arg=place)
 
 
+def test_what_the_reader_unfolded_stays_so_and_nothing_else(repo, address, open_page):
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
+    page = open_page(address)
+    expect(page.locator("main section").first).to_contain_text("30 broken", timeout=SOON)
+    repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:30], 8))}, message="Measure again")
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
+    expect(page.locator("main section").first).to_contain_text("20 fixed", timeout=SOON)
+    page.goto(f"{address}{REPORT}")
+    fixed, lists = page.locator("details", has_text="Fixed since"), page.locator("details.pairing")
+    fixed.locator("summary").click()
+    expect(fixed).to_have_attribute("open", "")
+    for wrong in (8, 6):
+        page.evaluate("() => { window.marked = true; }")
+        put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:wrong], 8)))
+        page.wait_for_function("() => !window.marked")
+        expect(fixed).to_have_attribute("open", "")
+        expect(fixed).to_contain_text(f"{30 - wrong}")
+    assert lists.evaluate_all("all => all.filter(one => one.open).length") == 0
+
+
 def test_a_page_that_did_not_change_is_not_loaded_again(repo, address, open_page):
     overview, methods = open_page(address), open_page(f"{address}methods.html")
     methods.evaluate("() => { window.marked = true; }")
