@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.versions import BestVersion, EvalPeak, best_versions
 from sitegen.model.commits import Commit
+from sitegen.model.noise import Interval
 from sitegen.model.series import Effect
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.restore import restore
@@ -24,6 +25,8 @@ class Track(NamedTuple):
     values: tuple[float | None, ...]
     eval_id: str | None = None
     """None: a size of the file."""
+    interval: Interval | None = None
+    """Around the last known value of an eval."""
 
     @property
     def known(self) -> tuple[float, ...]:
@@ -126,13 +129,15 @@ def _best_row(file: InstructionHistory, best: BestVersion, version: str | None) 
 
 def _tracks(effects: Sequence[Sequence[Effect]]) -> tuple[Track, ...]:
     names: dict[str, str] = {}
+    last: dict[str, Interval | None] = {}
     values: dict[str, list[float | None]] = {}
     for index, edit in enumerate(effects):
         for effect in edit:
             names[effect.eval_id] = line(effect.name, 60)
             track = values.setdefault(effect.eval_id, [None] * len(effects))
-            track[index] = effect.after.values[0] if effect.after else None
-    tracks = [Track(names[eval_id], tuple(some), eval_id) for eval_id, some in values.items()]
+            if effect.after and effect.after.values[0] is not None:
+                track[index], last[effect.eval_id] = effect.after.values[0], effect.after.interval
+    tracks = [Track(names[eval_id], tuple(some), eval_id, last.get(eval_id)) for eval_id, some in values.items()]
     measured = [track for track in tracks if len(track.known) > 1]
     return tuple(sorted(measured, key=lambda track: (-len(track.known), track.label, track.eval_id)))
 

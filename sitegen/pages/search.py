@@ -1,8 +1,8 @@
 """The search index: classic scripts, because ``fetch`` does not exist on ``file://``.
 
 What only ever grows (iterations and edits) is a log in commit order, cut into shards: a full shard never changes, so
-one more commit rewrites the last shard and ``search/list.js`` alone. Field names are in files named by their own
-digest, because most evals of a project have the same fields for most of its history.
+one more commit rewrites the last shard alone, and ``search/list.js`` if it began another. Fields are in files named by
+their own digest, because most evals of a project have the same fields for most of its history.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 class SearchFields(NamedTuple):
-    """The fields of an eval's newest output."""
+    """The fields of an eval that have a page: all that were ever judged."""
 
     eval_id: str
     attributes: tuple[str, ...]
@@ -64,32 +64,27 @@ def shards(log: Sequence[Entry], first: int = 0) -> tuple[RawFile, ...]:
 
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
-    """Names of fields, once for all evals that have the same ones."""
+    """Fields, once for all evals that have the same ones: each with the name of its page, if that is another."""
     name = _digest(attributes)
-    return _script(f"search/fields-{name}.js", "fields", name, list(attributes))
+    pages = [[one] if (page := links.slug(one)) == one else [one, page] for one in attributes]
+    return _script(f"search/fields-{name}.js", "fields", name, pages)
 
 
 def list_file(
     summaries: Iterable[EvalSummary], files: Iterable[tuple[str, bool]], fields: Iterable[SearchFields], entries: int
 ) -> RawFile:
     """``search/list.js``: evals, instruction files (path, deleted), where the fields are, how many shards there are."""
-    summaries = tuple(summaries)
-    newest = {summary.info.id: _newest(summary.headlines) for summary in summaries}
     body: dict[str, Any] = {
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
         "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
         "fields": [
-            [one.eval_id, links.report(one.eval_id, slug), _digest(one.attributes)]
+            [one.eval_id, links.field(one.eval_id, "").rpartition("/")[0], _digest(one.attributes)]
             for one in fields
-            if one.attributes and (slug := newest.get(one.eval_id))
+            if one.attributes
         ],
         "shards": -(-entries // SHARD),
     }
     return _script("search/list.js", "list", 0, body)
-
-
-def _newest(headlines: Sequence[Headline]) -> str | None:
-    return headlines[-1].slug if headlines else None
 
 
 def _digest(attributes: tuple[str, ...]) -> str:

@@ -24,7 +24,7 @@ SHOWN_FIRST: Final = 50
 
 
 def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Markup:
-    """Table rows: subject with author and commit, lines added and removed, lines, mean change, best and worst eval.
+    """Table rows: subject with commit, author and day, lines added and removed, lines, mean change, best and worst.
 
     Of a file that states versions, the one after each edit stands behind the lines.
     """
@@ -46,12 +46,11 @@ def _edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> It
         yield (
             f'<tr{" class=more" if index >= SHOWN_FIRST else ""}><td><div class="one">'
             f'<a href="{root}{links.edit(file, commit.sha)}">{escape(row.subject)}</a></div>'
-            f'<div class="by">{sha} {escape(commit.author[:60])}{remark}</div></td>'
+            f'<div class="by">{sha} {escape(commit.author[:60])}, {escape(day(commit.committed_at))}{remark}</div></td>'
             f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}{_words(row)}</td>'
             f"{version}{mean(row.impact)}"
             f'<td class="hide-m">{_eval(row.impact.best, root)}</td>'
-            f'<td class="hide-m">{_eval(row.impact.worst, root)}</td>'
-            f'<td class="nowrap hide-s">{escape(day(commit.committed_at))}</td></tr>\n'
+            f'<td class="hide-m">{_eval(row.impact.worst, root)}</td></tr>\n'
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.linked_edits import linked_edits
@@ -80,7 +81,7 @@ class EvalDone(NamedTuple):
     """Every file the eval has now."""
     problems: tuple[Problem, ...]
     attributes: tuple[str, ...]
-    """Of the newest point, for search."""
+    """All that were ever judged: those that have a page, for search."""
     written: int
     kept: int
     vectors: Rows = ()
@@ -127,7 +128,15 @@ class _EvalWork:
         self._speaks = spoken_for(self._snapshots, task.edits, self._told.made_with)
         self._linked = linked_edits(self._snapshots, task.edits, self._speaks)
         self._reports = Reports(
-            self._shop, self._info, self._scorer, self._told, self._edits, self._linked, task.moved, self._cards, self._vectors
+            self._shop,
+            self._info,
+            self._scorer,
+            self._told,
+            self._edits,
+            self._linked,
+            task.moved,
+            self._cards,
+            self._vectors,
         )
         self._writer = Writer(self._shop.out, task.pages)
         self._renderer = self._shop.renderer()
@@ -257,7 +266,7 @@ class _EvalWork:
             problems=standing(
                 [problems(self._info.id, point.snapshot, point.scorecard) for point in series.points], deleted=deleted
             ),
-            attributes=tuple(field.attribute for field in series.points[-1].scorecard.fields) if series.points else (),
+            attributes=tuple(sorted(by_attribute(cells))),
             written=self._writer.written,
             kept=self._writer.kept,
             vectors=self._vectors.new if self._vectors else (),

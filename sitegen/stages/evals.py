@@ -30,7 +30,7 @@ class Evals(NamedTuple):
     summaries: tuple[EvalSummary, ...]
     """Of all evals, by id."""
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
-    """(eval id, fields of its newest point)."""
+    """(eval id, fields that it has pages of)."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
     brought: Mapping[tuple[str, str], bytes]

@@ -150,7 +150,7 @@ def raw_files() -> list[RawFile]:
         for one in every
         for at in one.history.snapshots
     ] + [search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)]
-    fields = [search.SearchFields(one.info.id, sample.FIELDS) for one in every]
+    fields = [search.SearchFields(one.info.id, sample.FIELDS) for one in every if one.points]
     files = ((sample.edit(1).path, False), ("prompts/hazard classes.md", True))
     out = [
         NO_JEKYLL,

@@ -132,7 +132,6 @@ def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, 
         "problems.html",
         "regressions.html",
         "search/0.js",
-        "search/list.js",
         "summary.md",
     }
 

@@ -1,6 +1,7 @@
 from sitegen.analysis.versions import BestVersion, EvalPeak, best_versions
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.file_history import Tendency, Track, best_rows, growth
@@ -41,6 +42,18 @@ def test_the_best_version_is_the_one_in_force_at_the_best_output():
         BestVersion(peak("c", 6), 1),
         BestVersion(peak("d", 7), 1),
     )
+
+
+def test_beside_the_last_headline_of_an_eval_stands_its_interval():
+    around = [Interval(0.1 * n, 0.9, "fields", 9, "Wilson") for n in range(3)]
+    effects = [effect("a", value) for value in (0.5, 0.6, None)]
+    known = [
+        one._replace(after=one.after and one.after._replace(interval=side))
+        for one, side in zip(effects, around, strict=True)
+    ]
+    found = growth(FILE, (1, 2, 3), (1, 2, 3), [(one,) for one in known], (None, None, None))
+    assert found is not None
+    assert found.evals == (Track("A", (0.5, 0.6, None), "a", around[1]),)
 
 
 def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from sitegen.model.site import RawFile
-from sitegen.pages import search
+from sitegen.pages import links, search
 from tests import pages_sample as sample
 
 
@@ -45,14 +45,20 @@ def test_evals_with_the_same_fields_share_one_file():
     body = _body(search.list_file(summaries, (), fields, 2001))[2]
     name = search.fields_file(("a", "b")).path.removeprefix("search/fields-").removesuffix(".js")
     assert body["fields"] == [
-        ["waybills", "evals/waybills/0003.html", name],
-        ["receipts", "evals/receipts/0001.html", name],
+        ["waybills", "evals/waybills/fields", name],
+        ["receipts", "evals/receipts/fields", name],
     ]
     assert body["shards"] == 2
 
 
+def test_a_field_is_found_with_the_name_of_its_page():
+    names = ("seal.number", "goods[].weight")
+    assert _body(search.fields_file(names))[2] == [["seal.number"], ["goods[].weight", links.slug("goods[].weight")]]
+    assert links.field("a", names[1]) == f"evals/a/fields/{links.slug(names[1])}.html"
+
+
 def test_an_eval_without_outputs_has_no_fields_to_find():
-    fields = [search.SearchFields("customs", ("a",))]
+    fields = [search.SearchFields("customs", ())]
     assert _body(search.list_file([sample.summary(sample.none_yet())], (), fields, 0))[2]["fields"] == []
 
 

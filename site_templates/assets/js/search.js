@@ -28,7 +28,10 @@ if (searchButton) {
     const at = (self.SEARCH ?? []).findIndex(one => one[0] === part && String(one[1]) === String(key));
     return at < 0 ? null : self.SEARCH.splice(at, 1)[0][2];
   };
-  const add = (title, address, note, kind) => entries.push({ title, address, note, kind, text: `${title} ${note}`.toLowerCase() });
+  const add = (title, address, note, kind) => {
+    const id = kind === "eval" ? ` ${address}` : "";
+    entries.push({ title, address, note, kind, text: `${title} ${note}${id}`.toLowerCase() });
+  };
 
   async function loadIndex() {
     await load("list");
@@ -36,6 +39,7 @@ if (searchButton) {
     if (!known) return;
     for (const [title, address, note] of known.evals) add(title, address, note, "eval");
     for (const [title, address, note] of known.files) add(title, address, note, "file");
+    for (const link of $$(".nav a")) add(link.textContent, link.getAttribute("href").slice(root.length), "", "page");
     find();
     for (let shard = known.shards - 1; shard >= 0; shard -= 1) {
       await load(shard);
@@ -45,9 +49,9 @@ if (searchButton) {
       find();
     }
     const files = new Map();
-    for (const [name, report, digest] of known.fields) {
+    for (const [name, folder, digest] of known.fields) {
       if (!files.has(digest)) { await load(`fields-${digest}`); files.set(digest, take("fields", digest) ?? []); }
-      for (const field of files.get(digest)) add(field, `${report}#field=${encodeURIComponent(field)}`, name, "field");
+      for (const [field, page] of files.get(digest)) add(field, `${folder}/${page ?? field}.html`, name, "field");
     }
     find();
   }

@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["fields","74869b448adc",["plant","water"]]);
+(self.SEARCH=self.SEARCH||[]).push(["fields","74869b448adc",[["plant"],["water"]]]);

@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["fields","7fef242ef43c",["hours","prices"]]);
+(self.SEARCH=self.SEARCH||[]).push(["fields","7fef242ef43c",[["hours"],["prices"]]]);

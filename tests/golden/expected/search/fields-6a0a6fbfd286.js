@@ -1,0 +1,1 @@
+(self.SEARCH=self.SEARCH||[]).push(["fields","6a0a6fbfd286",[["items[].description","items-.description-f9665f58"],["items[].price","items-.price-576b5a80"],["note <i>","note-i-d26bdd90"],["number"],["rush"],["total"]]]);

@@ -1,0 +1,1 @@
+(self.SEARCH=self.SEARCH||[]).push(["fields","7c1ffd9ca054",[["dates"],["terms"]]]);
