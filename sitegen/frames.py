@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _COUNTS: Final = ("tp", "fp", "fn", "tn", *ERROR_TYPES)
 _RATES: Final = ("precision", "recall", "f1")
+_NULLABLE: Final = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
+
+ROW_GROUP: Final = 50_000
+"""Rows that a Parquet file holds together, and that are held at a time while it is written."""
 
 
 def points(series: Series) -> DataFrame:
@@ -77,14 +81,42 @@ def judgements(found: Iterable[Judgement]) -> DataFrame:
     return _table(rows, Judgement._fields, texts=texts)
 
 
-def to_parquet(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[object, ...]], file: Path) -> None:
-    """Write rows as a Parquet file. ``columns``: (name, ``text|integer|real|boolean``); any cell may be undefined."""
-    import pandas
+class ParquetFile:
+    """A Parquet file that is written in groups of rows. It is whole once it was closed."""
 
-    kinds = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
-    table = pandas.DataFrame(rows, columns=[name for name, _ in columns], dtype=object)
-    table = table.astype({name: kinds[kind] for name, kind in columns})
-    table.to_parquet(file, engine="pyarrow", index=False)
+    def __init__(self, columns: Sequence[tuple[str, str]], file: Path) -> None:
+        """``columns``: (name, ``text|integer|real|boolean``); any cell may be undefined."""
+        from pyarrow import Schema
+        from pyarrow.parquet import ParquetWriter
+
+        self._names = [name for name, _ in columns]
+        self._kinds = {name: _NULLABLE[kind] for name, kind in columns}
+        self._schema = Schema.from_pandas(self._frame(()), preserve_index=False)
+        self._writer = ParquetWriter(file, self._schema)
+        self._rows: list[tuple[object, ...]] = []
+
+    def add(self, rows: Iterable[tuple[object, ...]]) -> None:
+        """Further rows, in the order of the columns."""
+        self._rows += rows
+        if len(self._rows) >= ROW_GROUP:
+            self._write()
+
+    def close(self) -> None:
+        """Write what is left, and the end."""
+        if self._rows:
+            self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        from pyarrow import Table
+
+        self._writer.write_table(Table.from_pandas(self._frame(self._rows), self._schema, preserve_index=False))
+        self._rows = []
+
+    def _frame(self, rows: Sequence[tuple[object, ...]]) -> DataFrame:
+        import pandas
+
+        return pandas.DataFrame(rows, columns=self._names, dtype=object).astype(self._kinds)
 
 
 def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:

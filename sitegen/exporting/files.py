@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import os
 import sqlite3
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import Final, Literal, TypeAlias
 
 from sitegen.errors import ConfigurationError
@@ -26,6 +28,9 @@ PLACES: Final[dict[Format, str]] = {
     "sqlite": "export.sqlite",
 }
 """Where each goes if nothing else is said: a folder with a file a table, or one file."""
+
+AT_ONCE: Final = 10_000
+"""Rows that are held at a time, of one table."""
 
 _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER"}
 
@@ -48,39 +53,57 @@ def write(format: Format, place: Path, found: Iterable[Batch]) -> tuple[Path, ..
 
 def _csv(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One file a table, with a line of names; undefined is empty, and true is true."""
-    rows = _gathered(found)
-    return tuple(_csv_file(folder / f"{table.name}.csv", table, rows[table.name]) for table in TABLES)
-
-
-def _csv_file(file: Path, table: Table, rows: Iterable[Row]) -> Path:
-    with _beside(file) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(column.name for column in table.columns)
-        writer.writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
-    return file
+    files = {table.name: folder / f"{table.name}.csv" for table in TABLES}
+    with ExitStack() as stack:
+        writers = {}
+        for table in TABLES:
+            temporary = stack.enter_context(_beside(files[table.name]))
+            stream = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
+            writers[table.name] = csv.writer(stream, lineterminator="\n")
+            writers[table.name].writerow(_names(table))
+        for name, rows in found:
+            writers[name].writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
+    return tuple(files.values())
 
 
 def _json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
-    """One object: name of a table -> its rows as objects."""
-    rows = _gathered(found)
-    tables = {table.name: [dict(zip(_names(table), row, strict=True)) for row in rows[table.name]] for table in TABLES}
-    with _beside(file) as temporary:
-        temporary.write_bytes(to_json_bytes({"schema": SCHEMA, "tables": tables}, indent=None))
+    """One object: name of a table -> its rows as objects.
+
+    The rows of a table come in between those of others, and stand together: until then in a file of their own.
+    """
+    with _beside(file) as temporary, ExitStack() as stack:
+        parts = {table.name: stack.enter_context(TemporaryFile(dir=file.parent)) for table in TABLES}
+        names = {table.name: _names(table) for table in TABLES}
+        for name, rows in found:
+            for some in _some(rows):
+                listed = to_json_bytes([dict(zip(names[name], row, strict=True)) for row in some], indent=None)
+                parts[name].write(b"," * bool(parts[name].tell()) + listed.strip()[1:-1])
+        with open(temporary, "wb") as whole:
+            whole.write(b'{"schema":"%s","tables":' % SCHEMA.encode())
+            for number, table in enumerate(TABLES):
+                whole.write(b'%s"%s":[' % (b"," if number else b"{", table.name.encode()))
+                parts[table.name].seek(0)
+                copyfileobj(parts[table.name], whole)
+                whole.write(b"]")
+            whole.write(b"}}\n")
     return (file,)
 
 
 def _parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One file a table."""
-    from sitegen import frames
+    from sitegen.frames import ParquetFile
 
-    rows = _gathered(found)
-    files = []
-    for table in TABLES:
-        file = folder / f"{table.name}.parquet"
-        with _beside(file) as temporary:
-            frames.to_parquet([(column.name, column.type) for column in table.columns], rows[table.name], temporary)
-        files.append(file)
-    return tuple(files)
+    files = {table.name: folder / f"{table.name}.parquet" for table in TABLES}
+    with ExitStack() as stack:
+        writers = {}
+        for table in TABLES:
+            temporary = stack.enter_context(_beside(files[table.name]))
+            columns = [(column.name, column.type) for column in table.columns]
+            writers[table.name] = stack.enter_context(closing(ParquetFile(columns, temporary)))
+        for name, rows in found:
+            for some in _some(rows):
+                writers[name].add(some)
+    return tuple(files.values())
 
 
 def _sqlite(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
@@ -122,12 +145,11 @@ def _names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
-def _gathered(found: Iterable[Batch]) -> dict[str, list[Row]]:
-    """All rows of each table."""
-    rows: dict[str, list[Row]] = defaultdict(list)
-    for name, batch in found:
-        rows[name].extend(batch)
-    return rows
+def _some(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """The rows, a few thousand at a time."""
+    every = iter(rows)
+    while some := list(islice(every, AT_ONCE)):
+        yield some
 
 
 @contextmanager

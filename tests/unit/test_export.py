@@ -4,7 +4,9 @@ import csv
 import json
 import sqlite3
 import sys
+from collections.abc import Iterable
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,14 @@ import pytest
 
 import sitegen
 from sitegen.errors import ConfigurationError
-from sitegen.exporting.files import check
+from sitegen.exporting.files import PLACES, check, write
 from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
 from sitegen.stages.series import opened
 from tests.gitrepo import GitRepo
-from tests.golden.repository import write
+from tests.golden import repository
 from tests.sites import run
 
 Rows = list[dict[str, Any]]
@@ -32,7 +34,7 @@ class Exports:
     """A project with evals of every kind, exported in every format."""
 
     def __init__(self, folder: Path) -> None:
-        self.repo = write(folder / "golden").path
+        self.repo = repository.write(folder / "golden").path
         self.folder = folder
         memo = folder / "memo"
         for format, name in (("sqlite", "x.sqlite"), ("json", "x.json"), ("csv", "csv"), ("parquet", "parquet")):
@@ -273,6 +275,32 @@ def test_parquet_without_pyarrow_is_an_error_that_says_what_to_install(monkeypat
         "Parquet needs pyarrow, which is not installed.\n"
         "  do: pip install 'sitegen-evals[parquet]', or choose --format csv, json or sqlite."
     )
+
+
+class Counted(tuple[str, ...]):
+    """A row that knows how many like it there are."""
+
+    live = most = 0
+
+    def __init__(self, cells: Iterable[str]) -> None:
+        Counted.live += 1
+        Counted.most = max(Counted.most, Counted.live)
+
+    def __del__(self) -> None:
+        Counted.live -= 1
+
+
+@pytest.mark.parametrize("format", PLACES)
+def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.exporting.files.AT_ONCE", 50)
+    monkeypatch.setattr("sitegen.frames.ROW_GROUP", 100)
+    Counted.most = 0
+    rows = (Counted((f"row {number}", "x")) for number in range(2999))
+    files = write(format, tmp_path / "place", [("about", islice(rows, 999)), ("about", rows)])
+    assert 0 < Counted.most <= 150
+    whole = b"".join(file.read_bytes() for file in files)
+    assert format == "parquet" or whole.count(b"row ") >= 2999
+    assert format != "parquet" or len(pandas.read_parquet(tmp_path / "place/about.parquet")) == 2999
 
 
 def test_an_export_that_fails_leaves_what_stood_there(exports, tmp_path):
