@@ -113,7 +113,7 @@ def _point(series: Series, point: Point) -> dict[str, Any]:
         else links.up(links.compare(series.info.id)) + links.commit(at.commit.sha),
         "short": at.commit.short,
         "day": at.commit.committed_at[:10],
-        "subject": cut(at.commit.subject, 80),
+        "subject": cut(at.commit.subject, 160),
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": errors_by_type(card.counts),

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+STRIP: Final = 0.05
+"""Half the width of the band around a point without a neighbour, in points."""
 
 
 class Spark(NamedTuple):
@@ -83,14 +86,21 @@ def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) ->
 
 
 def band(spans: Sequence[tuple[float, float] | None], low: float = 0.0, high: float = 1.0) -> str:
-    """The area between the two ends of each span; a gap where there is none."""
+    """The area between the two ends of each span; a gap where there is none, a strip where a span has no neighbour."""
     lower = _runs([span and span[0] for span in spans])
     upper = _runs([span and span[1] for span in spans])
     paths = []
-    for below, above in zip(lower, upper, strict=True):
-        edge = [f"{index} {y(value, low, high):g}" for index, value in (*above, *reversed(below))]
+    for below, above in zip(map(_strip, lower), map(_strip, upper), strict=True):
+        edge = [f"{index:g} {y(value, low, high):g}" for index, value in (*above, *reversed(below))]
         paths.append(f"M{'L'.join(edge)}Z")
     return "".join(paths)
+
+
+def _strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    if len(run) > 1:
+        return run
+    ((index, value),) = run
+    return (index - STRIP, value), (index + STRIP, value)
 
 
 def staircase(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:

@@ -178,8 +178,9 @@ def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit
 def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):
     page = visit(TREND)
     assert page.locator(".h-main path.stale").get_attribute("d").count("M") == 1
-    expect(page.locator("table.iters tbody tr").nth(8)).to_contain_text(
-        "stale: instructions were edited after this output was made, and it was not made again"
+    pill = page.locator("table.iters tbody tr").nth(8).locator(".pill", has_text="stale")
+    expect(pill).to_have_attribute(
+        "title", "stale: instructions were edited after this output was made, and it was not made again"
     )
 
 

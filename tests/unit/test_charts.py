@@ -151,7 +151,7 @@ def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last
 
 def test_a_band_reaches_from_low_to_high_and_has_gaps():
     spans = [(0.25, 0.5), (0.5, 1.0), None, (0.0, 0.5)]
-    assert charts.band(spans) == "M0 500L1 0L1 500L0 750ZM3 500L3 1000Z"
+    assert charts.band(spans) == "M0 500L1 0L1 500L0 750ZM2.95 500L3.05 500L3.05 1000L2.95 1000Z"
 
 
 def _island(chart: trend_chart.TrendChart, name: str) -> Any:

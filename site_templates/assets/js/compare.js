@@ -208,8 +208,11 @@ class Comparison {
     head.append(element("h3", "grow", `${title}: ${cells.length.toLocaleString("en")}`), element("span", "note", note));
     section.dataset.fate = fate;
     body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
-    section.append(head, this.byField(cells), this.table(["Where", "Expected", "Before", "After"], body, "", "flipped", title));
-    if (cells.length > LISTED) section.append(element("p", "rest", `${(cells.length - LISTED).toLocaleString("en")} more are not listed here.`));
+    section.append(head, this.byField(cells));
+    const rows = fate === "still_wrong" ? section.appendChild(element("details", "pairing")) : section;
+    if (rows !== section) rows.append(element("summary", "", "Cell by cell"));
+    rows.append(this.table(["Where", "Expected", "Before", "After"], body, "", "flipped", title));
+    if (cells.length > LISTED) rows.append(element("p", "rest", `${(cells.length - LISTED).toLocaleString("en")} more are not listed here.`));
     return section;
   }
 
