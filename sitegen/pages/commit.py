@@ -67,6 +67,17 @@ class MoveRow(NamedTuple):
     """Of several points the best, the earliest of equals."""
     brought: Brought | None
 
+    @property
+    def obvious(self) -> bool:
+        """A single new output, which the sentence on its change says already."""
+        return self.total == 1 and self.brought is not None and self.why == CAUSES["outputs"]
+
+    @property
+    def inconclusive(self) -> bool:
+        """The change may be chance."""
+        verdict = self.brought.verdict if self.brought else None
+        return verdict is not None and verdict.decision == "inconclusive"
+
 
 class InstructionEdit(NamedTuple):
     """An instruction file that the commit edited."""
@@ -110,6 +121,11 @@ class CommitView:
     rules: tuple[PathChange, ...]
     others: int
     """Further paths, those among them that the site does not read."""
+
+    @property
+    def any_inconclusive(self) -> bool:
+        """Some change may be chance."""
+        return any(row.inconclusive for row in self.moves)
 
 
 def commit_page(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitegen.model.metrics import MetricSpec
-from sitegen.pages.brought import Brought, FieldFlips
+from sitegen.pages.brought import Brought
 from sitegen.render.cells import text
 from sitegen.render.evidence import judged
 from sitegen.render.why_rows import sentence
@@ -26,20 +26,17 @@ def _flipped(made: Brought) -> str:
     fixed, broken, still, appeared, vanished = made.flipped
     if not (fixed or broken or appeared or vanished):
         return ""
-    counts = [_count(fixed, "up", "fixed"), _count(broken, "dn", "broken"), f"{still:,} still wrong"]
-    counts += [f"{appeared:,} came and {vanished:,} went with documents or expected values"] * bool(
-        appeared or vanished
-    )
-    fields = "; ".join(map(_field, made.fields))
-    more = f"; {made.more_fields:,} more" if made.more_fields else ""
-    return f'<p class="ef-f">{", ".join(counts)}{f". {fields}{more}" if fields else ""}</p>'
+    lines = _line(fixed, "up", "fixed", [(row.attribute, row.fixed) for row in made.fields if row.fixed])
+    lines += _line(broken, "dn", "broken", [(row.attribute, row.broken) for row in made.fields if row.broken])
+    rest = [f"{still:,} still wrong"]
+    rest += [f"{appeared:,} came and {vanished:,} went with documents or expected values"] * bool(appeared or vanished)
+    rest += [f"{made.more_fields:,} more fields flipped less"] * bool(made.more_fields)
+    return f'{lines}<p class="ef-f">{"; ".join(rest)}</p>'
 
 
-def _count(number: int, tone: str, word: str) -> str:
-    return f'<span class="delta {tone if number else ""}">{number:,} {word}</span>'
-
-
-def _field(row: FieldFlips) -> str:
-    counts = [f'<span class="delta up">{row.fixed:,} fixed</span>'] * bool(row.fixed)
-    counts += [f'<span class="delta dn">{row.broken:,} broken</span>'] * bool(row.broken)
-    return f"<code>{text(row.attribute)}</code> {', '.join(counts)}"
+def _line(number: int, tone: str, word: str, fields: list[tuple[str, int]]) -> str:
+    """The cells that flipped one way, and the fields that most of them are of."""
+    if not number:
+        return ""
+    named = ", ".join([f"<code>{text(name)}</code>{f' {count:,}' if count > 1 else ''}" for name, count in fields])
+    return f'<p class="ef-f"><span class="delta {tone}">{number:,} {word}</span> {named or "in other fields"}</p>'

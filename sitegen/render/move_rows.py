@@ -118,7 +118,7 @@ def moves(rows: Iterable[MoveRow], root: str) -> Markup:
 
 def _move(row: MoveRow, root: str) -> str:
     item = _effect(EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves), root)
-    why = f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
+    why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
     return item.removesuffix("</li>\n") + brought(row.brought, row.spec) + why + "</li>\n"
 
 

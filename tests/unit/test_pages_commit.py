@@ -160,12 +160,25 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     assert "Over 3 common documents." in html
     assert '<span class="pill worse">' not in html
     assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −3.0 to −1.0 points, leaves out zero' in html
-    assert "7 still wrong, 1 came and 0 went" in html
-    assert (
-        '<code>a&lt;b&gt;</code> <span class="delta up">1 fixed</span>, <span class="delta dn">4 broken</span>; 2 more'
-        in html
-    )
+    assert '<span class="delta up">1 fixed</span> <code>a&lt;b&gt;</code></p>' in html
+    assert '<span class="delta dn">9 broken</span> <code>a&lt;b&gt;</code> 4</p>' in html
+    assert "7 still wrong; 1 came and 0 went with documents or expected values; 2 more fields flipped less</p>" in html
+    assert "#steps-verdict" not in html
     assert "1 of 1 by more than chance" in html
+
+
+def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
+    assert BROUGHT.verdict is not None
+    unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="inconclusive", why="interval holds zero"))
+    page = commit_page(sample.RECORD, (sample.MOVES[1]._replace(brought=unsure),), (), {}, {})
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert '<a href="../methods.html#steps-verdict">why what is inconclusive may be a step</a>' in html
+
+
+def test_what_the_sentence_says_already_is_not_said_again():
+    single = sample.MOVES[2]._replace(before=sample.headline(4, 0.4), brought=BROUGHT)
+    rows = [view_of((move,)).moves[0] for move in (single, single._replace(brought=None), sample.MOVES[0])]
+    assert [row.obvious for row in rows] == [True, False, False]
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
