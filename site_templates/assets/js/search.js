@@ -102,6 +102,7 @@ if (searchButton) {
   input.addEventListener("keydown", event => {
     const links = $$("a", list), step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) { event.preventDefault(); current = clamp(current + step, 0, links.length - 1); mark(); }
+    if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // a search field would first be emptied
     if (event.key === "Enter" && links[current]) { event.preventDefault(); links[current].click(); }
   });
   addEventListener("keydown", event => {
