@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from sitegen.analysis.cells import Follower
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import Commit
@@ -269,7 +270,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
         at = snapshot(index + 1 if cause[0] == "outputs" else index, commit(2 * index + 2), cause)
         now = scorecard(judged[5:]) if index < 24 and card.status == "scored" and len(documents) == 1 else card
         before = out[-1] if out else None
-        point = Point(at, card, edits, now, stale=index == 51)
+        point = Point(at, card, edits, now, stale=index == 51, interval=interval_of(card, "fields"))
         out.append(compared(before, point, flips_of(before.scorecard, card)) if before else point)
     return tuple(out)
 

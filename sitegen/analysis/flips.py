@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.flips import CellFlip, Fate, Flips, Tally
+
+FEW: Final = 2
+"""Pairs of points up to which looking each cell up is less work than walking through all that it ever was."""
 
 Held: TypeAlias = dict[str, bytearray]
 """Of each document, for each point: whether the point judged anything of it."""
@@ -45,6 +48,8 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
 
 def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
     """``flips`` of many pairs of points, each cell walked through once."""
+    if len(pairs) <= FEW:
+        return tuple(flips(cells, before, after) for before, after in pairs)
     held = held_documents(cells)
     tallies: list[Counter[tuple[Fate, str]]] = [Counter() for _ in pairs]
     by_truth = [0] * len(pairs)

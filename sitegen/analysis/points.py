@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,9 +11,13 @@ from typing import NamedTuple
 from sitegen.analysis.attribution import under_rules_of
 from sitegen.analysis.deltas import Over, Side, delta
 from sitegen.analysis.flips import flips_between
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import Commit
+from sitegen.model.deltas import Delta
+from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Edit, Snapshot
@@ -29,10 +33,24 @@ class Told(NamedTuple):
     """For each snapshot the newest edit that its output can have been made with, if that is known."""
     specs: Sequence[MetricSpec]
     over: Over
+    kind: str
 
 
-def points(told: Told, card: Callable[[Snapshot], Scorecard], cells: CellMap) -> tuple[Point, ...]:
-    """All points, oldest first. ``card``: the scorecard of a snapshot, or of a mixture of two."""
+class Derived(NamedTuple):
+    """What is computed of a point, from its numbers and from those before it: nothing that comes later changes it."""
+
+    delta: Delta | None
+    flips: Flips | None
+    interval: Interval | None
+
+
+def points(
+    told: Told, card: Callable[[Snapshot], Scorecard], cells: CellMap, known: Sequence[Derived] = ()
+) -> tuple[Point, ...]:
+    """All points, oldest first.
+
+    ``card``: the scorecard of a snapshot, or of a mixture of two. ``known``: of the first points.
+    """
     snapshots = told.snapshots
     if not snapshots:
         return ()
@@ -42,12 +60,27 @@ def points(told: Told, card: Callable[[Snapshot], Scorecard], cells: CellMap) ->
         [side.scorecard for side in sides],
         edits_of_points(snapshots, told.edits),
         [card(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots],
-        [None, *(delta(told.specs, told.over, before, after, card) for before, after in pairwise(sides))],
-        [None, *flips_between(cells, list(pairwise(range(len(sides)))))],
+        (*known, *_derived(told, sides, len(known), card, cells)),
         stale(told),
         strict=True,
     )
-    return tuple(Point(*column) for column in columns)
+    return tuple(
+        Point(snapshot, scorecard, edits, now, found.delta, found.flips, is_stale, found.interval)
+        for snapshot, scorecard, edits, now, found, is_stale in columns
+    )
+
+
+def _derived(
+    told: Told, sides: Sequence[Side], first: int, card: Callable[[Snapshot], Scorecard], cells: CellMap
+) -> Iterator[Derived]:
+    """Of the points from the ``first`` on."""
+    intervals = (interval_of(side.scorecard, told.kind) for side in sides[first:])
+    if not first:
+        yield Derived(None, None, next(intervals))
+    start = max(0, first - 1)
+    flips = flips_between(cells, list(pairwise(range(start, len(sides)))))
+    for (before, after), flipped, interval in zip(pairwise(sides[start:]), flips, intervals, strict=True):
+        yield Derived(delta(told.specs, told.over, before, after, card), flipped, interval)
 
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:

@@ -50,9 +50,7 @@ class _Edit(NamedTuple):
     fixed: Counter[str]
     broken: Counter[str]
 
-    @property
-    def attributes(self) -> set[str]:
-        return {*self.fixed, *self.broken}
+    attributes: frozenset[str]
 
 
 def section_flips(
@@ -71,7 +69,9 @@ def section_flips(
         if touched and any(effect.flips is not None for effect in around)
     ]
     paths = dict.fromkeys(path for edit in edits for path in sorted(edit.sections))
-    found = sorted((_section(path, edits) for path in paths), key=lambda one: (-one.edits, -len(one.fields), one.path))
+    everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
+    every = (_section(path, edits, everywhere) for path in paths)
+    found = sorted(every, key=lambda one: (-one.edits, -len(one.fields), one.path))
     return tuple(found[:SECTIONS]), max(0, len(found) - SECTIONS)
 
 
@@ -82,34 +82,33 @@ def _edit(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
         if effect.flips is not None:
             fixed.update(dict(effect.flips.fixed))
             broken.update(dict(effect.flips.broken))
-    return _Edit(frozenset(touched), fixed, broken)
+    return _Edit(frozenset(touched), fixed, broken, frozenset((*fixed, *broken)))
 
 
-def _section(path: str, edits: Sequence[_Edit]) -> SectionFlips:
+def _section(path: str, edits: Sequence[_Edit], everywhere: Counter[str]) -> SectionFlips:
+    """One section. ``everywhere``: around how many edits of the file each field flipped."""
     inside = [edit for edit in edits if path in edit.sections]
-    outside = [edit for edit in edits if path not in edit.sections]
-    fixed = sum((edit.fixed for edit in inside), Counter())
-    broken = sum((edit.broken for edit in inside), Counter())
+    outside = len(edits) - len(inside)
+    fixed: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+    here: Counter[str] = Counter()
+    for edit in inside:
+        fixed.update(edit.fixed)
+        broken.update(edit.broken)
+        here.update(edit.attributes)
     fields = [
-        FieldFlips(
-            attribute,
-            sum(attribute in edit.attributes for edit in inside),
-            sum(attribute in edit.attributes for edit in outside),
-            fixed[attribute],
-            broken[attribute],
-        )
-        for attribute in {*fixed, *broken}
+        FieldFlips(name, number, everywhere[name] - number, fixed[name], broken[name]) for name, number in here.items()
     ]
 
     def order(field: FieldFlips) -> tuple[float, int, str]:
-        usual = field.elsewhere / len(outside) if outside else 0.0
+        usual = field.elsewhere / outside if outside else 0.0
         return usual - field.edits / len(inside), -field.fixed - field.broken, field.attribute
 
     fields.sort(key=order)
     return SectionFlips(
         path,
         len(inside),
-        len(outside),
+        outside,
         fixed.total(),
         broken.total(),
         tuple(fields[:FIELDS]),

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.history.state import decode, encode
 from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Headline
+from sitegen.model.series import Headline, Point
 from sitegen.model.timeline import Blob, Snapshot
 
 HEADLINES: Final = 3
@@ -87,9 +86,9 @@ def _bound_to(keys: Sequence[str]) -> bytes:
     return hashlib.sha256("".join(keys).encode()).digest()
 
 
-def headline(kind: str, snapshot: Snapshot, scorecard: Scorecard, specs: tuple[MetricSpec, ...]) -> Headline:
+def headline(point: Point, specs: tuple[MetricSpec, ...]) -> Headline:
     """A point in a few numbers: the first metrics, the interval of the headline and the errors by type."""
-    counts = scorecard.counts
+    snapshot, scorecard, counts = point.snapshot, point.scorecard, point.scorecard.counts
     return Headline(
         commit_position=snapshot.commit.position,
         sha=snapshot.commit.sha,
@@ -99,7 +98,7 @@ def headline(kind: str, snapshot: Snapshot, scorecard: Scorecard, specs: tuple[M
         values=tuple(scorecard.metric(spec.name) for spec in specs[:HEADLINES]),
         errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
         committed_at=snapshot.commit.committed_at,
-        interval=interval_of(scorecard, kind),
+        interval=point.interval,
     )
 
 

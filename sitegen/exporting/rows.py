@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from sitegen import __version__
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.exporting.tables import SCHEMA, Cell, Row
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts
@@ -119,7 +118,7 @@ def _scores(series: Series, index: int, point: Point) -> Iterator[Row]:
     for spec in series.specs:
         delta = deltas.get(spec.name)
         parts = delta and delta.parts
-        interval = interval_of(point.scorecard, series.info.kind) if spec is series.specs[0] else None
+        interval = point.interval if spec is series.specs[0] else None
         yield (
             encodable(series.info.id),
             index,

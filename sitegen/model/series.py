@@ -46,6 +46,8 @@ class Point(NamedTuple):
     """What became of the cells since the point before it."""
     stale: bool = False
     """Instructions that drive the eval were edited since the output was made, and it was not made again."""
+    interval: Interval | None = None
+    """Around the headline; None if there is none, or nobody asked."""
 
 
 class Series(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
@@ -97,8 +96,7 @@ class LinkedEdit(NamedTuple):
     """Names of the evals that it may have to do with; empty: all that have new output."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitView:
+class CommitView(NamedTuple):
     """One commit."""
 
     nav: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.champion import champions
@@ -118,8 +117,7 @@ class Pair(NamedTuple):
         return next(one.total for one in self.lists if one.fate == fate)
 
 
-@dataclass(frozen=True, slots=True)
-class CompareView:
+class CompareView(NamedTuple):
     """What ``pages/compare.html`` shows."""
 
     info: EvalInfo

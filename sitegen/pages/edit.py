@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import WORKTREE, Commit
@@ -64,8 +63,7 @@ class Drawn(NamedTuple):
     """Shows the whole edit, where the page does not."""
 
 
-@dataclass(frozen=True, slots=True)
-class EffectsView:
+class EffectsView(NamedTuple):
     """The effects of one edit, by size of the headline's change."""
 
     changed: tuple[EffectRow, ...]
@@ -86,8 +84,7 @@ class EffectsView:
         return not (self.changed or self.unchanged or self.first or self.silent)
 
 
-@dataclass(frozen=True, slots=True)
-class EditView:
+class EditView(NamedTuple):
     """One edit: its place among the others, what it did, and itself as ``Drawn`` says."""
 
     nav: str

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.attribution import ROLES
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
@@ -50,21 +50,34 @@ def index_file(
     return RawFile(links.index_data(), to_json_bytes(body, indent=None))
 
 
-def series_files(series: Series) -> tuple[RawFile, RawFile]:
-    """The series of an eval as JSON and as CSV."""
-    info, history = series.info, series.history
-    points = [_point(series, index) for index in range(len(series.points))]
-    body = {
-        "schema": "sitegen/series/1",
-        "eval_id": info.id,
-        "kind": history.kind,
-        "name": info.name,
-        "renamed_from": list(history.renamed_from),
-        "points": points,
-    }
+class SeriesData(NamedTuple):
+    """The two data files of a series from their beginnings up to some point of it."""
+
+    points: int
+    """So many of the first ones."""
+    json: bytes
+    csv: bytes
+
+
+def series_data(series: Series, points: int, start: SeriesData | None = None) -> SeriesData:
+    """The files up to so many points. ``start``: up to fewer, if that is known."""
+    start = start or _start(series)
+    made = [_point(series, index) for index in range(start.points, points)]
+    every = [to_json_bytes(point, indent=None).rstrip() for point in made]
+    comma = b"," if start.points and made else b""
+    return SeriesData(
+        points,
+        start.json + comma + b",".join(every),
+        start.csv + _csv([_row(series, point) for point in made]),
+    )
+
+
+def series_files(series: Series, start: SeriesData | None = None) -> tuple[RawFile, RawFile]:
+    """The series of an eval as JSON and as CSV. ``start``: up to some point, if that is known."""
+    _, json, table = series_data(series, len(series.points), start)
     return (
-        RawFile(links.series_data(info.id), to_json_bytes(body, indent=None)),
-        RawFile(links.series_csv(info.id), _csv(series, points)),
+        RawFile(links.series_data(series.info.id), json + b"]}\n"),
+        RawFile(links.series_csv(series.info.id), table),
     )
 
 
@@ -86,10 +99,21 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     return to_json_bytes(whole, indent=None)
 
 
+def _start(series: Series) -> SeriesData:
+    body = {
+        "schema": "sitegen/series/1",
+        "eval_id": series.info.id,
+        "kind": series.history.kind,
+        "name": series.info.name,
+        "renamed_from": list(series.history.renamed_from),
+    }
+    json = to_json_bytes(body, indent=None).removesuffix(b"}\n") + b',"points":['
+    return SeriesData(0, json, _csv([_columns(series)]))
+
+
 def _point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
-    interval = interval_of(card, series.info.kind)
     return {
         "iteration": at.iteration,
         "label": at.label,
@@ -105,7 +129,7 @@ def _point(series: Series, index: int) -> dict[str, Any]:
         "then": _clock(card),
         "now": _clock(point.now) if point.now else None,
         "delta": _delta(point.delta) if point.delta else None,
-        "interval": interval and [interval.low, interval.high],
+        "interval": point.interval and [point.interval.low, point.interval.high],
         **_cells(point.flips),
         "report": links.report(series.info.id, at.slug),
     }
@@ -162,36 +186,46 @@ def _cells(flips: Flips | None) -> dict[str, int | None]:
     return {name: found and getattr(found, name) for name in _FATES}
 
 
-def _csv(series: Series, points: list[dict[str, Any]]) -> bytes:
-    """The points as a table, one a line; the columns of every eval of a kind are the same."""
-    more = [spec.name for spec in series.specs if spec.name not in _RATIOS]
+def _columns(series: Series) -> list[str]:
+    """The head of the table; the same for every eval of a kind."""
+    measured = (*_NUMBERS, *ERROR_TYPES, *_more(series))
+    return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY]
+
+
+def _row(series: Series, point: dict[str, Any]) -> list[str]:
+    """A point as a line of the table."""
     headline = series.specs[0].name
+    then, delta = point["then"], point["delta"] or {}
+    shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
+    row = [
+        point["iteration"],
+        *(point[name] for name in _TEXTS),
+        " ".join(point["cause"]),
+        point["status"],
+        *(then[name] for name in _NUMBERS),
+        *(then["errors"][name] for name in ERROR_TYPES),
+        *(then["metrics"].get(name) for name in _more(series)),
+        delta.get(headline),
+        point["report"],
+        point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
+        *(parts.get(role) for role in ROLES),
+        shared.get("verdict"),
+        shared.get("common"),
+        "yes" if point["stale"] else "no",
+        *(point[name] for name in _FATES),
+        *(point["interval"] or (None, None)),
+    ]
+    return [spreadsheet_safe(cell) for cell in row]
+
+
+def _more(series: Series) -> list[str]:
+    """The metrics that the kind has besides precision, recall and F1."""
+    return [spec.name for spec in series.specs if spec.name not in _RATIOS]
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> bytes:
     out = io.StringIO(newline="")
-    table = csv.writer(out, lineterminator="\n")
-    measured = (*_NUMBERS, *ERROR_TYPES, *more)
-    table.writerow(["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY])
-    for point in points:
-        then, delta = point["then"], point["delta"] or {}
-        shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
-        row = [
-            point["iteration"],
-            *(point[name] for name in _TEXTS),
-            " ".join(point["cause"]),
-            point["status"],
-            *(then[name] for name in _NUMBERS),
-            *(then["errors"][name] for name in ERROR_TYPES),
-            *(then["metrics"].get(name) for name in more),
-            delta.get(headline),
-            point["report"],
-            point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
-            *(parts.get(role) for role in ROLES),
-            shared.get("verdict"),
-            shared.get("common"),
-            "yes" if point["stale"] else "no",
-            *(point[name] for name in _FATES),
-            *(point["interval"] or (None, None)),
-        ]
-        table.writerow(map(spreadsheet_safe, row))
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 

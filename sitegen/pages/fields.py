@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.analysis.blame import Blame, CellBlame, Stretch, Turn, by_attribute, turns, worst_first
@@ -105,8 +104,7 @@ class TurnRow(NamedTuple):
     judged: int
 
 
-@dataclass(frozen=True, slots=True)
-class FieldView:
+class FieldView(NamedTuple):
     """What ``pages/field.html`` shows."""
 
     info: EvalInfo

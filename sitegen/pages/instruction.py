@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.analysis.section_flips import SectionFlips, section_flips
@@ -88,8 +87,7 @@ class Shown(NamedTuple):
     """The text is longer than what is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionView:
+class InstructionView(NamedTuple):
     """One file through history."""
 
     nav: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sitegen.model.commits import Commit
@@ -51,8 +50,7 @@ class Group(NamedTuple):
     rows: tuple[FileRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionsView:
+class InstructionsView(NamedTuple):
     """All instruction files."""
 
     nav: str

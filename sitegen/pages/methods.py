@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
 from sitegen.pages import links
 
 
-@dataclass(frozen=True, slots=True)
-class MethodsView:
+class MethodsView(NamedTuple):
     """What ``pages/methods.html`` shows beside its own text."""
 
     kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]

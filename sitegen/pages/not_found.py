@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
 
 
-@dataclass(frozen=True, slots=True)
-class NotFoundView:
+class NotFoundView(NamedTuple):
     """What ``pages/not_found.html`` needs."""
 
     root: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
@@ -109,8 +108,7 @@ class EditRow(NamedTuple):
         return tuple(sorted(known, key=lambda pair: -abs(pair[1]))[:2])
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewView:
+class OverviewView(NamedTuple):
     """What ``pages/overview.html`` shows."""
 
     head: Commit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
@@ -27,8 +26,7 @@ class ProblemGroup(NamedTuple):
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemsView:
+class ProblemsView(NamedTuple):
     """What ``pages/problems.html`` shows."""
 
     head: Commit

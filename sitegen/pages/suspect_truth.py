@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sitegen.model.series import EvalInfo, Series
@@ -22,8 +21,7 @@ class SuspectRow(NamedTuple):
     """The history of the attribute; both as seen from the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class SuspectTruthView:
+class SuspectTruthView(NamedTuple):
     """What ``pages/suspect_truth.html`` shows."""
 
     info: EvalInfo

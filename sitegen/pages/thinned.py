@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
@@ -13,8 +13,7 @@ from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 
 
-@dataclass(frozen=True, slots=True)
-class ThinnedView:
+class ThinnedView(NamedTuple):
     """What ``pages/thinned.html`` shows: every number of the output, and none of its values."""
 
     info: EvalInfo

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.analysis.champion import champions
@@ -98,8 +97,7 @@ class Target(NamedTuple):
         return None if self.value is None else self.value >= self.least
 
 
-@dataclass(frozen=True, slots=True)
-class TrendView:
+class TrendView(NamedTuple):
     """What ``pages/trend.html`` shows."""
 
     info: EvalInfo
@@ -214,7 +212,7 @@ def _points(series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, 
                 changes=changes(drawn, series.info.nouns, before, point) if before else (),
                 flipped=flipped(point.flips) if point.flips else None,
                 stale=point.stale,
-                interval=interval_of(card, series.info.kind),
+                interval=point.interval,
             )
         )
         before = point

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.values import CaseFlip, Comparison, Pair, Ranked
@@ -43,8 +42,7 @@ class PairView(NamedTuple):
     """Further flips."""
 
 
-@dataclass(frozen=True, slots=True)
-class VariantsView:
+class VariantsView(NamedTuple):
     """What ``pages/variants.html`` shows."""
 
     info: EvalInfo

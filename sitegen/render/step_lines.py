@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 WIDTH: Final = 150
@@ -84,8 +85,15 @@ def _scale(values: Sequence[float | None], *levels: float) -> _Scale:
 def _path(values: Sequence[float | None], scale: _Scale) -> str:
     """The line through the defined values: a gap where one is not."""
     path, joined = "", False
-    for index, value in enumerate(values):
+    for x, value in zip(_columns(scale.size), values, strict=True):
         if value is not None:
-            path += f"{'L' if joined else 'M'}{scale.x(index)} {scale.y(value)}"
+            path += f"{'L' if joined else 'M'}{x} {scale.y(value)}"
         joined = value is not None
     return path
+
+
+@cache
+def _columns(size: int) -> tuple[str, ...]:
+    """Where each of so many points is: most lines have as many as the others, which halves the time they take."""
+    scale = _Scale(size, 0.0, 1.0)
+    return tuple(map(scale.x, range(size)))

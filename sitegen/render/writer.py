@@ -61,6 +61,14 @@ class Writer:
         self.kept += 1
         return True
 
+    def standing(self, path: str, key: str) -> bytes | None:
+        """The content of a file of the folder, if ``key`` is the digest of it."""
+        try:
+            content = Path(self._folder, path).read_bytes() if key else b""
+        except OSError:
+            return None
+        return content if digest(content) == key else None
+
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
         """Bring one file to this content. ``key``: the digest of its inputs; default: that of the content.
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.history.files import content_at
+from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, decode, encode
 from sitegen.render.writer import digest
@@ -18,28 +18,27 @@ CONFIGURATION: Final = "configuration"
 T = TypeVar("T")
 
 
-def read_site(repository: Repository, head: str, parts: Parts) -> SiteConfig:
+def read_site(files: FilesAt, parts: Parts) -> SiteConfig:
     """The site's: from the work tree, or from the commit where there is none. Raises ConfigurationError."""
-    root = repository.root
-
-    def read(path: str) -> bytes | None:
-        return content_at(repository, head, path)
-
-    key = digest(repr(SiteConfig()), configuring.site_config_bytes(root, read=read))
-    return _kept(parts, "site", key, SiteConfig, lambda: configuring.read_site(root, read=read))
+    root = files.found.root
+    key = digest(repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
+    return _kept(parts, "site", key, SiteConfig, lambda: configuring.read_site(root, read=files.read))
 
 
-def read_manifest(repository: Repository, head: str, config: SiteConfig, parts: Parts, *, worktree: bool) -> Manifest:
+def read_manifest(files: FilesAt, config: SiteConfig, parts: Parts, *, worktree: bool) -> Manifest:
     """The manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
-    path = f"{config.evals_dir}/manifest.yaml"
-    if worktree and repository.root is not None:
-        content = _on_disk(repository.root / path, repository.max_blob_bytes)
-    else:
-        content = content_at(repository, head, path)
+    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
+    content = _on_disk(root / path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
         return Manifest()
     key = digest(repr(EvalConfig(id="")), path, content)
     return _kept(parts, "manifest", key, Manifest, lambda: configuring.read_manifest(content, path, config.evals_dir))
+
+
+def read_origin(repository: Repository, parts: Parts) -> str | None:
+    """The web address of the remote ``origin``, as ``Repository.origin_url`` says."""
+    key = digest(repository.found.refs())
+    return _kept(parts, "origin", key, str, lambda: repository.origin_url() or "") or None
 
 
 def _kept(parts: Parts, name: str, key: str, kind: type[T], read: Callable[[], T]) -> T:

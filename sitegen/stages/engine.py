@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -84,6 +83,7 @@ def pool_for(engine: Engine, units: int) -> Iterator[Pool]:
     if jobs == 1:
         yield Inline()
         return
+    import multiprocessing  # with its executor, some milliseconds that a build of little new has no use for
     from concurrent.futures import ProcessPoolExecutor
 
     # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
@@ -94,6 +94,7 @@ def pool_for(engine: Engine, units: int) -> Iterator[Pool]:
 
 def _end_with_parent() -> None:
     """Let this worker die with the build: one that outlived it could write over the pages of the next."""
+    import multiprocessing
     from multiprocessing.connection import wait
     from threading import Thread
 

@@ -27,7 +27,7 @@ from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
-from sitegen.pages.exports import results_json, series_files
+from sitegen.pages.exports import results_json
 from sitegen.pages.focus import focus_of
 from sitegen.pages.report import is_bounded
 from sitegen.pages.suspect_truth import suspect_truth_page
@@ -39,6 +39,7 @@ from sitegen.stages.cards import Cards, presents
 from sitegen.stages.field_pages import write_fields
 from sitegen.stages.reports import Reports
 from sitegen.stages.scoring import results
+from sitegen.stages.settled import known_settled, write_series
 from sitegen.stages.suspect_truth import suspects_of
 from sitegen.stages.thinning import Short, write_thinned
 from sitegen.stages.vectors import Rows, vectors_of
@@ -65,6 +66,8 @@ class EvalTask(NamedTuple):
     """Suspect labels of the last build."""
     moved: tuple[tuple[str, str, str], ...] = ()
     """(path, commit) of an edit whose file was moved since, and the file's last path."""
+    settled: bytes | None = None
+    """What the memo knows of its points, as ``write_series`` made it."""
     first_new: int = 0
     """Index of the first snapshot that the memo knows nothing of."""
     thinned: int | None = None
@@ -92,6 +95,8 @@ class EvalDone(NamedTuple):
     """(position of an edit, what flipped around it), where new points decide it."""
     brought: tuple[tuple[str, bytes], ...] = ()
     """(id of a commit, what it did), as ``brought_by`` packs it, for the commits of new points."""
+    settled: bytes = b""
+    """What will be the same of its points after the next one."""
 
 
 def owner(eval_id: str) -> str:
@@ -123,6 +128,7 @@ class _EvalWork:
             [instructions_of(snapshot, task.edits) for snapshot in self._snapshots],
             self._scorer.metrics,
             self._scorer.over,
+            task.history.kind,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
         self._speaks = spoken_for(self._snapshots, task.edits, self._told.made_with)
@@ -190,7 +196,7 @@ class _EvalWork:
 
     def _page_keys(self) -> list[str]:
         """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
-        always = repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._task.moved))
+        always = digest(repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._task.moved)))
         found = []
         history = ""
         for snapshot, key, edits, linked, commit in zip(
@@ -229,23 +235,23 @@ class _EvalWork:
 
     def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
         self._cards.fill(presents(self._task.history))
-        self._cards.fill(mixture for index in range(len(self._snapshots)) for mixture in self._mixtures(index))
+        known = known_settled(self._task.settled, self._task.history, page_keys)
+        first = len(known.derived)
+        self._cards.fill(mixture for index in range(first, len(self._snapshots)) for mixture in self._mixtures(index))
         self._cards.fill(crossed(self._snapshots, self._task.first_new))
         specs = self._scorer.metrics
-        series = Series(
-            self._info, self._task.history, specs, points(self._told, self._cards.__getitem__, cells), cells
-        )
+        every = points(self._told, self._cards.__getitem__, cells, known.derived)
+        series = Series(self._info, self._task.history, specs, every, cells)
         suspects = suspects_of(self._shop, series, self._task.suspects)
         steps = steps_of(series)
         for page in eval_pages(series, steps, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
         write_thinned(self._writer, self._renderer, self._owner, series, page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
-        for file in series_files(series):
-            self._writer.write(self._owner, file.path, file.content)
+        settled = write_series(self._writer, self._owner, series, known, page_keys)
         deleted = self._task.history.deleted
         found = windows(series.points, self._speaks)
-        heads = tuple(headline(self._info.kind, point.snapshot, point.scorecard, specs) for point in series.points)
+        heads = tuple(headline(point, specs) for point in series.points)
         return EvalDone(
             summary=EvalSummary(
                 info=self._info,
@@ -273,6 +279,7 @@ class _EvalWork:
             cells=kept,
             flips=self._flips(found, cells),
             brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
+            settled=settled,
         )
 
     def _flips(self, found: Sequence[Window], cells: CellMap) -> tuple[tuple[int, Flips], ...]:

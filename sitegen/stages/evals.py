@@ -22,6 +22,7 @@ from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 
 SUMMARY = "summary"
 CELLS = "cells"
+SETTLED = "settled"
 
 
 class Evals(NamedTuple):
@@ -67,6 +68,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         keep_flips(memo, eval_id, done.flips)
         if done.cells is not None:
             memo.put(CELLS, eval_id, done.cells)
+        memo.put(SETTLED, eval_id, done.settled)
         brought |= {(eval_id, sha): body for sha, body in done.brought}
         before = kept.get(stored(eval_id))
         if before is None or before.summary.peak != done.summary.peak:
@@ -77,6 +79,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     for eval_id in set(memo.keys(SUMMARY)) - kept.keys():
         memo.delete(SUMMARY, eval_id)
         memo.delete(CELLS, eval_id)
+        memo.delete(SETTLED, eval_id)
         forget_vectors(memo, eval_id)
     every = [kept[key] for key in sorted(kept)]
     return Evals(
@@ -149,6 +152,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, ke
         pages=ledger.known(owner(history.id)),
         vectors=known_vectors(memo, history.id, history.kind),
         cells=memo.get(CELLS, history.id),
+        settled=memo.get(SETTLED, history.id),
         first_new=update.first_new,
         suspects=kept.summary.suspects if kept else (),
     )

@@ -50,7 +50,7 @@ class Opened(NamedTuple):
         cards, cells = _scored(self.timeline.shop_for(history.id), self.memo, history)
         edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
-        told = Told(history.snapshots, edits, made_with, by.metrics, by.over)
+        told = Told(history.snapshots, edits, made_with, by.metrics, by.over, history.kind)
         every = points(told, cards.__getitem__, cells)
         return Series(self.timeline.info(history), history, by.metrics, every, cells)
 

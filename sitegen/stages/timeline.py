@@ -11,6 +11,7 @@ from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import Engine, EvalConfig, Manifest, SiteConfig
 from sitegen.errors import ConfigurationError
+from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, Store
@@ -26,7 +27,7 @@ from sitegen.render.environment import bytecode_folder, template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
-from sitegen.stages.configuration import read_manifest, read_site
+from sitegen.stages.configuration import read_manifest, read_origin, read_site
 from sitegen.stages.mappings import known_mappings
 from sitegen.stages.workshop import Workshop
 
@@ -108,9 +109,10 @@ def fold(project: Project, parts: Parts) -> Timeline:
     root = project.found.root
     repository = Repository(project.found)
     head = project.head or repository.resolve(project.revision)
-    config = read_site(repository, head, parts)
+    with FilesAt(project.found, head) as files:
+        config = read_site(files, parts)
+        manifest = read_manifest(files, config, parts, worktree=project.options.worktree)
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
-    manifest = read_manifest(repository, head, config, parts, worktree=project.options.worktree)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work
     structure = digest(repr((config, manifest)))
@@ -140,7 +142,7 @@ def fold(project: Project, parts: Parts) -> Timeline:
         project=project,
         config=config,
         manifest=manifest,
-        shop=_workshop(project, repository, config, overlay),
+        shop=_workshop(project, repository, config, overlay, read_origin(repository, parts)),
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,
@@ -170,9 +172,13 @@ def _instructions(parts: Parts, update: Update) -> tuple[InstructionHistory, ...
 
 
 def _workshop(
-    project: Project, repository: Repository, config: SiteConfig, overlay: tuple[tuple[str, Path], ...]
+    project: Project,
+    repository: Repository,
+    config: SiteConfig,
+    overlay: tuple[tuple[str, Path], ...],
+    origin: str | None,
 ) -> Workshop:
-    url = config.repository_url or repository.origin_url()
+    url = config.repository_url or origin
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
         version=__version__,

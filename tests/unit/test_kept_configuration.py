@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.config import Manifest
+from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Finding
 from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping
@@ -94,10 +95,9 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
     parts = Kept()
 
     def read() -> tuple[str | None, int, Manifest]:
-        repository = Repository.open(project.path)
-        head = project.git("rev-parse", "HEAD")
-        site = read_site(repository, head, parts)
-        return site.title, parts.puts, read_manifest(repository, head, site, parts, worktree=False)
+        with FilesAt(Repository.open(project.path).found, project.git("rev-parse", "HEAD")) as files:
+            site = read_site(files, parts)
+            return site.title, parts.puts, read_manifest(files, site, parts, worktree=False)
 
     title, puts, first = read()
     assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [(("f1", 0.9),)])

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
-from sitegen.pages.exports import index_file, results_json, series_files
+from sitegen.pages.exports import index_file, results_json, series_data, series_files
 from tests import pages_sample as sample
 
 
@@ -173,6 +173,15 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
     point = series.points[0]._replace(edits=edits)
     body = json.loads(series_files(series._replace(points=(point,)))[0].content)
     assert body["points"][0]["instructions"] == {"a.md": None, "b.md": "1" * 40, "c.md": None}
+
+
+def test_files_that_go_on_from_some_point_are_those_that_begin_anew():
+    series = sample.series(5)
+    whole = series_files(series)
+    for points in range(6):
+        start = series_data(series._replace(points=series.points[:points]), points)
+        assert series_files(series, start) == whole
+    assert series_files(series._replace(points=()))[0].content.endswith(b'"points":[]}\n')
 
 
 def test_the_table_is_the_same_as_the_series():

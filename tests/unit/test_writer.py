@@ -33,6 +33,15 @@ def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
     assert writer.rows == [PageRow("", "a.html", "key", 7)]
 
 
+def test_a_file_is_read_back_only_if_it_is_still_what_was_written(tmp_path):
+    writer = Writer(tmp_path)
+    writer.write("", "data/a.json", b"{}")
+    assert writer.standing("data/a.json", digest(b"{}")) == b"{}"
+    assert writer.standing("data/a.json", digest(b"[]")) is None
+    assert writer.standing("data/b.json", digest(b"{}")) is None
+    assert writer.standing("data/a.json", "") is None
+
+
 def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
     Writer(tmp_path).write("", "a.html", b"old" * 10)
     with open(tmp_path / "a.html", "rb") as reader:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.verdict import verdict
@@ -29,8 +29,7 @@ from sitegen.pages.report.sections import Section, grouping, sections
 from sitegen.pages.report.why import Why, why
 
 
-@dataclass(frozen=True, slots=True)
-class ReportView:
+class ReportView(NamedTuple):
     """What ``pages/report.html`` shows."""
 
     info: EvalInfo
