@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from statistics import median_low
 from typing import Final, NamedTuple
 
 from sitegen.analysis.circumstances import circumstances
@@ -21,17 +23,13 @@ class _Found(NamedTuple):
     """A step of one metric."""
 
     spec: MetricSpec
-    series: Levels
-    number: int
-    """Of the level that the step leads to."""
-
-    @property
-    def before(self) -> Level:
-        return self.series.levels[self.number - 1]
-
-    @property
-    def after(self) -> Level:
-        return self.series.levels[self.number]
+    before: Level
+    after: Level
+    later: tuple[Level, ...]
+    """The levels after it."""
+    noise: float
+    new: bool = False
+    """Too new to tell."""
 
     @property
     def at(self) -> int:
@@ -42,16 +40,38 @@ class _Found(NamedTuple):
 
 
 def steps_of(series: Series) -> tuple[Step, ...]:
-    """The steps of an eval and the blips of its headline, oldest first; of the metrics that are kept of every point."""
+    """The steps of an eval, falls that are too new to tell, and the blips of its headline, oldest first.
+
+    Of the metrics that are kept of every point.
+    """
     specs = series.specs[:HEADLINES]
+    cases = _cases(series.points)
     columns = [[point.scorecard.metric(spec.name) for point in series.points] for spec in specs]
-    fitted = [levels(column) for column in columns]
-    found = [_Found(spec, fit, n) for spec, fit in zip(specs, fitted, strict=True) for n in range(1, len(fit.levels))]
+    fitted = [
+        levels(column, (spec.high - spec.low) / cases if cases else 0.0)
+        for spec, column in zip(specs, columns, strict=True)
+    ]
+    found = [step for spec, fit in zip(specs, fitted, strict=True) for step in _found(spec, fit)]
     steps = [_step(series.points, group, specs[0]) for group in _together(found)]
     steps.extend(_blips(series.points, specs[0], columns[0], fitted[0]))
     steps.sort(key=_place)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(step._replace(undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
+
+
+def _cases(points: Iterable[Point]) -> int:
+    """What a metric is a share of: expected values or, without any, documents; the median over the points, 0 of none."""
+    cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
+    return median_low(cases) if cases else 0
+
+
+def _found(spec: MetricSpec, fit: Levels) -> Iterator[_Found]:
+    for number, (before, after) in enumerate(pairwise(fit.levels), 2):
+        yield _Found(spec, before, after, fit.levels[number:], fit.noise)
+    if fit.fresh:
+        fall = _Found(spec, *fit.fresh, (), fit.noise, new=True)
+        if fall.measured().points < 0:
+            yield fall
 
 
 def _place(step: Step) -> int:
@@ -79,10 +99,10 @@ def _together(found: Iterable[_Found]) -> list[list[_Found]]:
 
 
 def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) -> Step:
-    first = min(group, key=lambda step: (step.spec != headline, step.measured().points))
+    first = min(group, key=lambda step: (step.new, step.spec != headline, step.measured().points))
     worse = first.measured().points < 0
     until, regained = _regained(first) if worse else (None, None)
-    status: StepStatus = "better" if not worse else "open" if until is None else "fixed"
+    status: StepStatus = "new" if first.new else "better" if not worse else "open" if until is None else "fixed"
     before, after = first.before, first.after
     outputs = _outputs(points[after.start : until])
     return Step(
@@ -102,15 +122,14 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
         different=len(set(outputs)),
         until=until,
         regained=regained,
-        alone=after.size == 1 and after is first.series.levels[-1],
-        noise=first.series.noise,
+        noise=first.noise,
     )
 
 
 def _regained(step: _Found) -> tuple[int | None, float]:
     """From which point on the level was regained, if it was, and which share of the loss, by then or by now."""
     share = 0.0
-    for level in step.series.levels[step.number + 1 :]:
+    for level in step.later:
         share = (level.mean - step.after.mean) / (step.before.mean - step.after.mean)
         if share >= REGAINED:
             return level.start, share

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 
-StepStatus: TypeAlias = Literal["open", "fixed", "better", "blip"]
-"""open, fixed: a regression whose level was not regained yet, or was. better: a step up.
-blip: no step; a single value far below both of its neighbours."""
+StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
+"""open, fixed: a regression whose level was not regained yet, or was. better: a step up. new: no step yet; the newest
+values are lower, and too few to tell that from noise. blip: no step; a single value far below both of its neighbours."""
+
+UNTOLD: Final[tuple[StepStatus, ...]] = ("new", "blip")
+"""Those that are no steps."""
 
 
 class MetricStep(NamedTuple):
@@ -88,8 +91,6 @@ class Step(NamedTuple):
     """The share of a loss that is regained, by then or by now; above 1 if the level is better than it was."""
     undoes: int | None = None
     """Of a step up: ``at`` of the regression that it ends."""
-    alone: bool = False
-    """The new level is one point, and no later one is defined: it may yet be a single bad or good run."""
     noise: float = 0.0
     """The standard deviation of a single value of the first metric, as it was assumed."""
     different: int = 0

@@ -1,4 +1,5 @@
-"""The page of steps: regressions that are open, those that were fixed, steps up, single bad runs, the best so far."""
+"""The page of steps: regressions that are open, falls too new to tell, regressions that were fixed, steps up, single bad
+runs, the best so far."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ from sitegen.analysis.champion import champions
 from sitegen.analysis.muting import mute_of
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import Circumstances, MetricStep, Step
+from sitegen.model.regressions import UNTOLD, Circumstances, MetricStep, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.changes import Part, split
 from sitegen.pages.labels import CAUSES
 
-SHOWN: Final = {"open": 40, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
+SHOWN: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Steps of each group that the page lists, in the order of the page: those of the largest size."""
 NEARBY: Final = 30
 """Points on either side of a step that its line shows."""
@@ -116,7 +117,7 @@ class RegressionsView:
     """What ``pages/regressions.html`` shows."""
 
     groups: tuple[Group, ...]
-    """``open``, ``fixed``, ``better``, ``blip``, ``muted``, in this order; each may be empty."""
+    """``open``, ``new``, ``fixed``, ``better``, ``blip``, ``muted``, in this order; each may be empty."""
     totals: tuple[int, ...]
     """Steps of each group, those that are left out included."""
     iterations: float | None
@@ -267,4 +268,4 @@ def _defined(summary: EvalSummary) -> int:
 
 
 def _stepped(summary: EvalSummary) -> set[str]:
-    return {metric.name for step in summary.steps if step.status != "blip" for metric in step.metrics}
+    return {metric.name for step in summary.steps if step.status not in UNTOLD for metric in step.metrics}

@@ -15,7 +15,7 @@ from markupsafe import escape
 
 from sitegen.analysis.champion import champions
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.regressions import Step
+from sitegen.model.regressions import UNTOLD, Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
@@ -77,7 +77,7 @@ def _entries(summary: EvalSummary) -> Iterator[Entry]:
     """Of one eval, in no order. A best that is a step as well is told as the step alone."""
     stepped = set()
     for step in summary.steps:
-        if step.status == "blip" or step.commit.sha == WORKTREE:
+        if step.status in UNTOLD or step.commit.sha == WORKTREE:
             continue
         metric = step.metrics[0]
         label = next(spec.label for spec in summary.specs if spec.name == metric.name)

@@ -126,11 +126,15 @@ def _remarks(one: EvalSummary) -> Iterator[str]:
 
 
 def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
-    steps = [(one, step) for one in alive for step in one.steps if step.status == "open"]
-    steps = [(one, step) for one, step in steps if mute_of(mutes, one, step) is None]
+    told = [(one, step) for one in alive for step in one.steps if mute_of(mutes, one, step) is None]
+    steps = [(one, step) for one, step in told if step.status == "open"]
+    new = sum(step.status == "new" for _, step in told)
     steps.sort(key=lambda pair: (-abs(pair[1].metrics[0].points), pair[0].info.id, pair[1].at))
     yield f"## Open regressions: {count(len(steps))}"
     yield ""
+    if new:
+        yield f"Lower at the newest outputs, too new to tell from noise: {count(new)}, in {links.regressions()}."
+        yield ""
     if steps:
         yield from (f"- {_regression(one, step)}" for one, step in steps[:REGRESSIONS])
         yield from _more(steps, REGRESSIONS, f"in {links.regressions()}")

@@ -17,8 +17,14 @@ from sitegen.render.variants import tone
 LINKED: Final = 200
 """Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
 
-_STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "blip": "blip"}
-_STEP_NAMES: Final = {"open": "regression", "fixed": "regression, fixed since", "better": "better", "blip": "blip"}
+_STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
+_STEP_NAMES: Final = {
+    "open": "regression",
+    "fixed": "regression, fixed since",
+    "better": "better",
+    "new": "lower, too new to tell from noise",
+    "blip": "blip",
+}
 
 
 class VariantLine(NamedTuple):

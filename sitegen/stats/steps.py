@@ -9,29 +9,33 @@ dynamic programming. What cannot be optimal any more is pruned by its functional
 Fearnhead 2017), so that a series without any step takes no longer; PELT (Killick, Fearnhead and Eckley 2012) finds the
 same levels, but prunes only where steps are many.
 
-The noise is the median absolute difference of neighbours, which a few steps do not change: 1.4826 times it, over the
-square root of 2, is the standard deviation of normal noise. A step costs what the Schwarz criterion asks, 3 log n
-variances, and more in a short series, whose noise is known less well: 3 (1 + 40 / n) log n. By simulation this finds a
-step in one of a hundred series of 5 to 300 values of normal noise; in one of twenty if the tails are as heavy as those
-of Student's t with 3 degrees of freedom, and in one of ten, of five to ten values in one of four, where the score is of
-so few cases that most values are equal (``noise``).
+A step costs what the Schwarz criterion asks, 3 log n variances of the noise. The noise is the median absolute
+difference of neighbours, which a few steps do not change: 1.4826 times it, over the square root of 2, is the standard
+deviation of normal noise. What this finds are candidates. The steps are those that ``told_apart`` leaves; newest values
+that are off, and too few to be told apart, are *fresh*.
 
 A value that is off by three standard deviations and whose two neighbours agree against it is a *blip*, not a step (the
-Hampel filter over three points; Pearson 2002): it is set aside before the levels are sought.
+Hampel filter over three points; Pearson 2002): it is set aside before the levels are sought. As noise it counts for no
+more than four standard deviations, and so does a candidate of a single value: a run that failed hides no step.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import log, sqrt
 from statistics import median
 from typing import Final, NamedTuple
 
+from sitegen.stats.told_apart import Aside, newest, row_of, told_apart
+
 FEWEST: Final = 5
 """Defined values below which no level is told from noise."""
 OUTLYING: Final = 3.0
 """Standard deviations that make a blip."""
+FURTHEST: Final = 4.0
+"""Standard deviations that a single value is taken to be off at most, as noise."""
 EQUAL: Final = 1e-9
 """Values no further apart are the same: the last digits of a sum depend on its order."""
 FINEST: Final = 1e-6
@@ -60,38 +64,73 @@ class Levels(NamedTuple):
     """The standard deviation that was assumed of a single value; 0 if they are exact."""
     blips: tuple[int, ...]
     """Indices of single values that were off and came back, ascending."""
+    fresh: tuple[Level, Level] | None = None
+    """If the newest values are off, and too few to tell: the last level without them, and they."""
 
 
-def levels(values: Sequence[float | None]) -> Levels:
+def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
     """The levels of a series; None is a gap. In n log n steps for n values, as a rule.
 
-    No step is found in fewer than ``FEWEST`` values. A lasting drift becomes a staircase.
+    ``grain``: by how much one case moves a value; 0 if it is not known, and the least difference of two values stands
+    for it. No step is found in fewer than ``FEWEST`` values. A drift that lasts becomes a staircase.
     """
     known = [(index, value) for index, value in enumerate(values) if value is not None]
-    sigma = noise([value for _, value in known])
+    every = [value for _, value in known]
+    sigma = noise(every)
     limit = max(OUTLYING * sigma, EQUAL)
     blips = {
-        index
-        for (index, _), (value, agreed) in zip(known[1:], _agreed([value for _, value in known]), strict=False)
+        index: (agreed, value - agreed)
+        for (index, _), (value, agreed) in zip(known[1:], _agreed(every), strict=False)
         if abs(value - agreed) > limit
     }
     kept = [(index, value) for index, value in known if index not in blips]
     row = [value for _, value in kept]
-    starts = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2)) if len(row) >= FEWEST else [0]
-    found = tuple(
-        Level(kept[start][0], kept[end - 1][0] + 1, end - start, sum(row[start:end]) / (end - start))
-        for start, end in pairwise([*starts, len(row)])
-        if end > start
-    )
-    return Levels(found, sigma, tuple(sorted(blips)))
+
+    def level(start: int, end: int) -> Level:
+        return Level(kept[start][0], kept[end - 1][0] + 1, end - start, sum(row[start:end]) / (end - start))
+
+    if len(row) < FEWEST:
+        return Levels((level(0, len(row)),) if row else (), sigma, tuple(blips))
+    grain = grain or _finest(every)
+    furthest = max(FURTHEST * sigma, grain)
+    aside = [
+        Aside(bisect(kept, (index,)), agreed, max(-furthest, min(off, furthest)))
+        for index, (agreed, off) in blips.items()
+    ]
+    candidates = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2))
+    calm, candidates = _calm(row, candidates, furthest)
+    starts = told_apart(row_of(calm, aside, grain), candidates)
+    found = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
+    new = newest(row_of([*calm[:-1], row[-1]], aside, grain), starts)
+    fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
+    return Levels(found, sigma, tuple(blips), fresh)
+
+
+def _calm(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
+    """Levels of a single value put to the level beside them that is nearer, and no further off it than ``furthest``."""
+    calm = list(row)
+    levels = [(start, end, sum(row[start:end]) / (end - start)) for start, end in pairwise([*starts, len(row)])]
+    lasting = [level for level in levels if level[1] - level[0] > 1]
+    cuts = [0]
+    for (_, end, before), (start, _, after) in pairwise(lasting):
+        nearer = (index for index in range(end, start) if abs(row[index] - after) < abs(row[index] - before))
+        cuts.append(next(nearer, start))
+    for (start, end, mean), first, last in zip(lasting, cuts, [*cuts[1:], len(row)], strict=False):
+        for index in (*range(first, start), *range(end, last)):
+            calm[index] = max(mean - furthest, min(row[index], mean + furthest))
+    return calm, cuts
+
+
+def _finest(values: Sequence[float]) -> float:
+    """The least difference of two values; 0 if all are equal."""
+    return min((after - before for before, after in pairwise(sorted(values)) if after - before > EQUAL), default=0.0)
 
 
 def noise(values: Sequence[float]) -> float:
     """The standard deviation of a single value, from the differences of neighbours; 0 if the values are exact.
 
     Where most neighbours are equal (a model without randomness, a score of few cases), their median says nothing. Then
-    the values that were off alone and came back are the noise: variance = share of them * their usual size^2. If there
-    are none, any change is a step.
+    the values that were off alone and came back are the noise: variance = share of them * their usual size^2.
     """
     differences = [abs(after - before) for before, after in pairwise(values)]
     middle = median(differences) if differences else 0.0
@@ -102,8 +141,8 @@ def noise(values: Sequence[float]) -> float:
 
 
 def penalty(count: int) -> float:
-    """What a step costs in a series of so many values, in variances of the noise."""
-    return 3 * log(count) * (1 + 40 / count)
+    """What a step costs in a series of so many values, in variances of the noise (Schwarz 1978)."""
+    return 3 * log(count)
 
 
 def _agreed(values: Sequence[float]) -> Iterator[tuple[float, float]]:

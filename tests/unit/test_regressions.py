@@ -25,6 +25,8 @@ from tests.gitrepo import GitRepo
 from tests.sites import build_site, content
 
 F1, PRECISION, RECALL = sample.SPECS[:3]
+CASES = 100
+"""Expected values of every point."""
 ERRORS = MetricSpec("errors_per_page", "Errors per page", "", high=20.0, higher_is_better=False)
 
 
@@ -44,7 +46,7 @@ def point(
     scores = tuple(DocumentScore(f"doc-{n}", status, Counts()) for n in range(documents))
     fields = (FieldScore("total", Counts(wrong_value=1)), FieldScore("lines[].amount", counts))
     snapshot = sample.snapshot(index + 1, sample.commit(index if commit is None else commit))._replace(cause=cause)
-    return Point(snapshot, Scorecard(status, counts, metrics, scores, fields), edits)
+    return Point(snapshot, Scorecard(status, counts, metrics, scores, fields, expected_values=CASES), edits)
 
 
 def edit(path: str, commit: int) -> Edit:
@@ -115,10 +117,25 @@ def test_a_single_bad_run_is_told_apart() -> None:
     assert of(*[0.9] * 8, 0.99, *[0.9] * 8) == ()
 
 
-def test_a_newest_point_alone_is_marked() -> None:
-    (step,) = of(*[0.9] * 8, 0.5)
-    assert (step.status, step.alone) == ("open", True)
-    assert not of(*[0.9] * 8, 0.5, 0.5)[0].alone
+def test_a_fall_at_the_newest_point_is_too_new_to_tell_until_it_lasts() -> None:
+    assert [told(step) for step in of(*[0.9] * 8, 0.5)] == [(8, "new", -40.0, 1, None)]
+    assert [told(step) for step in of(*[0.9] * 8, 0.5, 0.5)] == [(8, "open", -40.0, 2, None)]
+    assert of(*[0.5] * 8, 0.9) == ()
+
+
+def test_a_fall_too_new_to_tell_of_one_metric_goes_with_the_step_of_another() -> None:
+    rows = [(0.85 if i < 10 else 0.83, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)]
+    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
+    assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "f1"])
+
+
+def test_a_change_of_less_than_its_cases_can_tell_is_no_step() -> None:
+    values = [0.9] * 6 + [0.88] * 6
+    assert [told(step) for step in of(*values)] == [(6, "new", -2.0, 6, None)]
+    assert of(*[0.9] * 6, *[0.895] * 6) == ()
+    points = [point(index, value) for index, value in enumerate(values)]
+    many = [one._replace(scorecard=one.scorecard._replace(expected_values=1000)) for one in points]
+    assert [told(step) for step in steps_of(series(*many))] == [(6, "open", -2.0, 6, None)]
 
 
 def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None:
@@ -228,16 +245,24 @@ def test_open_ones_come_first_and_the_largest_of_them() -> None:
     small = summary("a", *[0.9] * 6, *[0.8] * 6)
     large = summary("b", *[0.9] * 6, *[0.5] * 6)
     mended = summary("c", *[0.9] * 6, *[0.2] * 6, *[0.9] * 4)
-    shown = view(small, large, mended, summary("gone", *[0.9] * 6, *[0.1] * 6, deleted=True))
+    fresh = summary("d", *[0.9] * 6, 0.5)
+    shown = view(small, large, mended, fresh, summary("gone", *[0.9] * 6, *[0.1] * 6, deleted=True))
     listed = [(group.key, [row.info.id for row in group.rows]) for group in shown.groups]
-    assert listed == [("open", ["b", "a"]), ("fixed", ["c"]), ("better", ["c"]), ("blip", []), ("muted", [])]
-    assert (shown.totals, shown.iterations, shown.series, shown.quiet) == ((2, 1, 1, 0, 0), 6, 3, 0)
+    assert listed == [
+        ("open", ["b", "a"]),
+        ("new", ["d"]),
+        ("fixed", ["c"]),
+        ("better", ["c"]),
+        ("blip", []),
+        ("muted", []),
+    ]
+    assert (shown.totals, shown.iterations, shown.series, shown.quiet) == ((2, 1, 1, 1, 0, 0), 6, 4, 1)
 
 
 def test_a_muted_step_is_listed_last_with_its_reason() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     shown = view(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
-    assert shown.totals == (0, 0, 0, 0, 1)
+    assert shown.totals == (0, 0, 0, 0, 0, 1)
     assert [row.why for row in shown.groups[-1].rows] == ["harder documents"]
 
 
@@ -277,7 +302,7 @@ def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Pa
     mute = '[[regressions.mute]]\neval = "orders"\ncommit = "0000000"\nwhy = "gone"\n'
     repo.commit({"evals/orders/ground_truth.csv": "id,a,b,c,d\n1,1,2,3,4\n", "sitegen.toml": mute})
     for number in range(1, 13):
-        right = 4 if number < 7 else 2
+        right = 4 if number < 7 else 1
         values = {key: str(at) if at <= right else "x" for at, key in enumerate("abcd", 1)}
         output = json.dumps([{"id": "1", **values}])
         repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": output})
