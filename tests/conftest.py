@@ -4,9 +4,13 @@ from pathlib import Path
 from subprocess import run
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sitegen.demo import write_demo
 from tests.sites import build_site
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # a busy machine fails no test
 
 
 @pytest.fixture(scope="session")

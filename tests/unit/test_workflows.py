@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,21 @@ def test_publishing_fetches_all_history_and_writes_to_pages_alone(name):
     (checkout,) = [step["with"] for step in jobs["build"]["steps"] if "actions/checkout" in step.get("uses", "")]
     assert checkout == {"fetch-depth": 0, "persist-credentials": False}
     assert not any("run" in step for step in jobs["deploy"]["steps"])
+
+
+def test_every_supported_python_runs_all_tests_and_the_wheel_those_that_need_no_checkout():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    jobs = load(".github/workflows/ci.yml")["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == named
+    assert jobs["test"]["steps"][-1]["run"] == "make test PYTHON=python"
+    held = script(jobs["wheel"]["steps"], "pytest")
+    folders = re.findall(r"tests/\w+", held)
+    assert held.startswith("rm -r sitegen site_templates\n")
+    assert (folders, [folder for folder in folders if not (ROOT / folder).is_dir()]) == (
+        ["tests/golden", "tests/scoring", "tests/property", "tests/faults"],
+        [],
+    )
 
 
 def test_the_action_builds_what_the_command_line_builds_and_tells_the_runner(runner):
