@@ -105,6 +105,24 @@ def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_
     assert shown(watched(repo)) == cold(repo, tmp_path)
 
 
+def test_under_a_budget_of_bytes_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path):
+    for number in range(3, 8):
+        put(f"{EVAL}/results/iteration-{number:03}/extracted.json", FIRST.replace("1", str(number)))(repo)
+        commit_all(repo)
+    size = sum(map(len, cold(repo, tmp_path).values()))
+    put("sitegen.toml", f"[limits]\nsite_bytes = {size - 20_000}\n")(repo)
+    full = cold(repo, tmp_path)
+    assert 0 < sum(b"full report was left out" in body for body in full.values()) < 5
+    assert shown(watched(repo)) == full
+    for edit in ("a new output", "an output", "ground truth"):
+        EDITS[edit](repo)
+        assert shown(watched(repo)) == cold(repo, tmp_path)
+    commit_all(repo)
+    assert shown(watched(repo)) == cold(repo, tmp_path)
+    put("sitegen.toml", "")(repo)
+    assert shown(watched(repo)) == cold(repo, tmp_path)
+
+
 def test_what_is_committed_leaves_the_upper_layer(repo):
     EDITS["an output"](repo)
     before = watched(repo)
