@@ -165,7 +165,7 @@ def test_works_below_a_path_of_a_server(server, open_context):
     ("words", "address"),
     [
         ("utility bills", r"evals/utility-bills/index\.html$"),
-        ("meter.reading", r"evals/utility-bills/0009\.html#field=meter\.reading$"),
+        ("meter.reading", r"evals/utility-bills/fields/meter\.reading\.html$"),
         ("ask for pitches in degrees", r"commits/[0-9a-f]{12}\.html$"),
         ("contract-terms", r"instructions/claude--instructions--rental--contract-terms\.md/index\.html$"),
     ],
