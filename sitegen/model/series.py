@@ -9,7 +9,7 @@ from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
 from sitegen.model.focus import Focus
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import Interval
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
@@ -154,6 +154,8 @@ class Effect(NamedTuple):
     """No document came or went in between."""
     flips: Flips | None = None
     """What became of the cells in between; None if nobody asked."""
+    verdict: ChangeVerdict | None = None
+    """Whether the change is more than chance, without its fields; None if nobody asked, or for the same output."""
 
     @property
     def change(self) -> float | None:

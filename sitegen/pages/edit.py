@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Effect, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -48,6 +49,9 @@ class EffectRow(NamedTuple):
     """Fields that were fixed and broken in between."""
     by_rules: float | None = 0.0
     comparable: bool = True
+    spec: MetricSpec = HEADLINE
+    """Of the headline."""
+    judged: ChangeVerdict | None = None
 
 
 class Drawn(NamedTuple):
@@ -72,6 +76,16 @@ class EffectsView(NamedTuple):
     first: tuple[EffectRow, ...]
     silent: tuple[str, ...]
     """Names of evals without any output between this edit and the next."""
+
+    @property
+    def judged(self) -> int:
+        """How many changes were held against chance."""
+        return sum(row.judged is not None for row in self.changed)
+
+    @property
+    def beyond_chance(self) -> int:
+        """How many of these are more than chance."""
+        return sum(row.judged is not None and row.judged.why == "beyond chance" for row in self.changed)
 
     @property
     def improved(self) -> int:
@@ -189,6 +203,8 @@ def _effect_row(effect: Effect) -> EffectRow:
         effect.flips,
         effect.by_rules,
         effect.comparable,
+        effect.specs[0] if effect.specs else HEADLINE,
+        effect.verdict,
     )
 
 

@@ -14,6 +14,7 @@ from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
 from sitegen.render import changes
 from sitegen.render.brought_rows import brought
+from sitegen.render.evidence import judged
 from sitegen.render.flip_rows import flipped
 from sitegen.render.formats import signed
 
@@ -38,7 +39,7 @@ def _effect(row: EffectRow, root: str) -> str:
         f'<span class="ef-h"><span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
         f" {_change(headline)}</span>"
         f"{_around(row.before, row.after, headline.label)}"
-        f'<span class="ef-o">{rest}</span>{_remarks(row, root)}{flipped(row.flips)}</li>\n'
+        f'<span class="ef-o">{rest}</span>{_remarks(row, root)}{_judged(row)}{flipped(row.flips)}</li>\n'
     )
 
 
@@ -52,6 +53,10 @@ def _around(before: Headline | None, after: Headline | None, label: str) -> str:
     how = f"95 % interval of {label}: {', '.join(dict.fromkeys(side.method for side in known))}"
     said = f"95\u202f%: {_TO.join(spans)}, over {_over(known[0], known[-1])}"
     return f'<span class="ef-c" title="{escape(how)}">{said}</span>'
+
+
+def _judged(row: EffectRow) -> str:
+    return f'<p class="ef-f">{judged(row.judged, row.spec)}</p>' if row.judged else ""
 
 
 def _over(before: Interval, after: Interval) -> str:

@@ -17,11 +17,10 @@ from sitegen.analysis.series import HEADLINES, headline, pack_cells, problems, s
 from sitegen.analysis.windows import peak, spoken_for, windows
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
-from sitegen.model.flips import Flips
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalInfo, EvalSummary, Series, Window
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series, Window
 from sitegen.model.site import Page
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
@@ -34,6 +33,7 @@ from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
+from sitegen.stages.around import Around, around
 from sitegen.stages.brought import brought_by, crossed
 from sitegen.stages.cards import Cards, presents
 from sitegen.stages.field_pages import write_fields
@@ -91,8 +91,8 @@ class EvalDone(NamedTuple):
     """Those that the memo did not know."""
     cells: bytes | None = None
     """Its cells, if they were followed further."""
-    flips: tuple[tuple[int, Flips], ...] = ()
-    """(position of an edit, what flipped around it), where new points decide it."""
+    around: tuple[Around, ...] = ()
+    """What became of it around edits, where new points decide that."""
     brought: tuple[tuple[str, bytes], ...] = ()
     """(id of a commit, what it did), as ``brought_by`` packs it, for the commits of new points."""
     settled: bytes = b""
@@ -277,19 +277,23 @@ class _EvalWork:
             kept=self._writer.kept,
             vectors=self._vectors.new if self._vectors else (),
             cells=kept,
-            flips=self._flips(found, cells),
+            around=self._around(found, series.points, cells),
             brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
             settled=settled,
         )
 
-    def _flips(self, found: Sequence[Window], cells: CellMap) -> tuple[tuple[int, Flips], ...]:
-        """What flipped around the edits that new points speak for."""
+    def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[Around, ...]:
+        """Of the edits that new points speak for."""
         pairs = {
             window.edit: (window.before, window.after)
             for window in found
             if window.before is not None and window.after >= self._task.first_new
         }
-        return tuple(zip(pairs, flips_between(cells, list(pairs.values())), strict=True))
+        flips = flips_between(cells, list(pairs.values()))
+        return tuple(
+            around(edit, points[before], points[after], each, self._info.kind, self._scorer.metrics[0])
+            for (edit, (before, after)), each in zip(pairs.items(), flips, strict=True)
+        )
 
 
 def eval_pages(series: Series, steps: tuple[Step, ...], suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:

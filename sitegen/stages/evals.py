@@ -11,10 +11,10 @@ from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalUpdate
+from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.engine import Pool, pool_for
 from sitegen.stages.eval_task import EvalTask, owner, write_eval
-from sitegen.stages.flips import forget_flips, keep_flips
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.timeline import Timeline, driving_edits
@@ -51,7 +51,7 @@ class _Kept(NamedTuple):
 def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
     """Score and write the touched evals; what the others are, the memo knows."""
     if timeline.update.complete:
-        forget_flips(memo)
+        forget_around(memo)
     kept = {} if timeline.update.complete else {key: decode(body, _Kept) for key, body in memo.all(SUMMARY)}
     pins = pins_of(timeline, memo)
     touched = [*timeline.update.evals, *_outdated(timeline, memo, kept)]
@@ -65,7 +65,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         eval_id = task.info.id
         memo.keep_scorecards(done.scorecards)
         keep_vectors(memo, eval_id, done.vectors)
-        keep_flips(memo, eval_id, done.flips)
+        keep_around(memo, eval_id, done.around)
         if done.cells is not None:
             memo.put(CELLS, eval_id, done.cells)
         memo.put(SETTLED, eval_id, done.settled)

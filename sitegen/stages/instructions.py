@@ -13,9 +13,9 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord
+from sitegen.stages.around import Around, known_around
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
-from sitegen.stages.flips import known_flips
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
@@ -122,10 +122,12 @@ def _task(
 
 
 def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[Effect, ...]:
-    """Of an edit of a file, with the fields that flipped around it."""
-    return tuple(
-        effect._replace(flips=known_flips(memo, position, effect.eval_id)) for effect in index.around(position, path)
-    )
+    """Of an edit of a file, with the fields that flipped around it, and whether that is more than chance."""
+    return tuple(_told(effect, known_around(memo, position, effect.eval_id)) for effect in index.around(position, path))
+
+
+def _told(effect: Effect, around: Around | None) -> Effect:
+    return effect._replace(flips=around.flips, verdict=around.verdict) if around else effect
 
 
 def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, ...]:
