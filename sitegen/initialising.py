@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.installed_from import installing, source
 from sitegen.project import OWN_TEMPLATES
 
 SKELETONS: Final = (
@@ -38,8 +39,12 @@ class Written(NamedTuple):
 
 
 def initialise(root: Path) -> tuple[Written, ...]:
-    """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made."""
-    return tuple(_write(root / path, _skeleton(name)) for name, path in SKELETONS)
+    """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made.
+
+    Workflows install what is running: from the package index, or from the commit that it was installed from.
+    """
+    origin = source()
+    return tuple(_write(root / path, installing(_skeleton(name), origin)) for name, path in SKELETONS)
 
 
 def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Written, ...]:

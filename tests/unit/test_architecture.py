@@ -19,7 +19,7 @@ LAYERS = (
     {"comparing", "exporting"},
     {"pages"},
     {"saving", "initialising", "frames"},
-    {"analysis", "project", "verifying", "llm"},
+    {"analysis", "project", "verifying", "llm", "installed_from"},
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text", "schemas"},

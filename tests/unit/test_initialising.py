@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sitegen.configuring import read_manifest
-from sitegen.initialising import SKELETONS
+from sitegen.initialising import SKELETONS, initialise
+from sitegen.installed_from import source_of
 from sitegen.scoring.rules import compile_rules
 from tests.gitrepo import GitRepo
 from tests.sites import content, run
@@ -28,6 +30,44 @@ def test_everything_is_written_into_a_project_that_has_nothing(project):
         "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n"
     )
     assert set(content(project.path)) >= set(PATHS)
+
+
+COMMIT = "0123456789" * 4
+
+
+@pytest.mark.parametrize(
+    ("record", "source"),
+    [
+        (
+            {"url": "https://ann:key@example.org/tools/sitegen.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+            f"git+https://example.org/tools/sitegen@{COMMIT}",
+        ),
+        ({"url": "https://example.org/a b/sitegen", "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, None),
+        ({"url": "https://example.org/sitegen", "vcs_info": {"vcs": "git", "commit_id": "main"}}, None),
+        ({"url": "file:///home/ann/sitegen", "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, None),
+        ({"url": "file:///home/ann/sitegen", "dir_info": {"editable": True}}, None),
+        ({"url": "https://example.org/sitegen.whl", "archive_info": {}}, None),
+    ],
+)
+def test_only_a_commit_of_a_repository_on_the_web_is_a_source(record, source):
+    assert source_of(record) == source
+
+
+def test_a_workflow_installs_what_wrote_it(project, monkeypatch):
+    origin = f"git+https://example.org/tools/sitegen@{COMMIT}"
+    monkeypatch.setattr("sitegen.initialising.source", lambda: origin)
+    initialise(project.path)
+    found = [
+        step["run"]
+        for name in ("pages", "gate")
+        for job in yaml.safe_load((project.path / f".github/workflows/{name}.yml").read_text())["jobs"].values()
+        for step in job["steps"]
+        if "pip install" in step.get("run", "")
+    ]
+    assert found == [
+        f'pip install --quiet "sitegen-evals[public] @ {origin}"',
+        f'pip install --quiet "sitegen-evals @ {origin}"',
+    ]
 
 
 def test_what_is_there_is_left_as_it_is(project):
