@@ -6,14 +6,13 @@ how many points there are. ``Follower`` goes on where an earlier one stopped: a 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from sitegen.model.cells import WRONG, Cell, CellMap, Run
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement
 from sitegen.model.values import Value
-from sitegen.text.values import as_json
+from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200
 """Characters of a value that a cell keeps."""
@@ -23,13 +22,7 @@ _Key: TypeAlias = tuple[str, str, bool]
 
 def shown(value: Value) -> str:
     """A value as bounded JSON text, empty for none; two long values that differ anywhere stay different."""
-    if value is None:
-        return ""
-    text = as_json(value)
-    if len(text) <= LONGEST:
-        return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{text[: LONGEST - 10]}…#{digest}"
+    return "" if value is None else bounded_json(value, LONGEST)
 
 
 class Follower:

@@ -7,7 +7,8 @@ as it does, and everything below. Texts whose paths are not known, the labels of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -45,6 +46,8 @@ class Redaction:
         judgements = tuple(map(self._judgement, result.judgements))
         pairs = zip(result.judgements, judgements, strict=True)
         values = {text for old, new in pairs if old is not new for text in _texts(old)}
+        if kind == "highlights":
+            judgements = tuple(_numbered(result.judgements, judgements))
         card = result.scorecard
         return result._replace(
             scorecard=card._replace(findings=tuple(_without(finding, values) for finding in card.findings)),
@@ -101,6 +104,18 @@ class Redaction:
 def redaction(globs: tuple[str, ...]) -> Redaction | None:
     """What globs hide; None if there are none. Raises ConfigurationError if one is no field path."""
     return Redaction(globs) if globs else None
+
+
+def _numbered(shown: Iterable[Judgement], redacted: Iterable[Judgement]) -> Iterator[Judgement]:
+    """The path of a highlight quotes its text; that of a hidden one has its number in the paragraph instead."""
+    numbers: Counter[str] = Counter()
+    for before, after in zip(shown, redacted, strict=True):
+        if before is after:
+            yield after
+            continue
+        place = f"{after.document}.{after.attribute}"
+        yield after._replace(path=f"{place}[{numbers[place]}]")
+        numbers[place] += 1
 
 
 def _fields_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:

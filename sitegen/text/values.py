@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from decimal import Decimal
 from typing import Final
@@ -29,6 +30,15 @@ def as_text(value: Value) -> str:
 def as_json(value: Value) -> str:
     """Compact JSON, texts in quotation marks: ``"12"`` is not 12."""
     return _compact(value)
+
+
+def bounded_json(value: Value, longest: int) -> str:
+    """``as_json`` with so many characters at most; two long values that differ anywhere stay different by a digest."""
+    text = as_json(value)
+    if len(text) <= longest:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[: longest - 10]}…#{digest}"
 
 
 def _compact(value: Value, depth: int = 0) -> str:

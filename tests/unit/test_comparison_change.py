@@ -83,10 +83,12 @@ def test_an_extra_item_that_says_something_else_is_still_an_extra_item():
     }
 
 
-def test_several_texts_of_one_place_are_told_apart_by_what_they_say():
+def test_highlights_are_compared_text_by_text():
     def highlights(*judged: tuple[Outcome, str | None, str | None]) -> Result:
         card = scored({}, {}).scorecard
-        return Result(card, tuple(Judgement("p1", "p1.terms", "terms", *each) for each in judged))
+        return Result(
+            card, tuple(Judgement("p1", f"p1.terms[{each[1] or each[2]}]", "terms", *each) for each in judged)
+        )
 
     before = highlights(("correct", "git", "git"), ("omission", "commit", None), ("hallucination", None, "the"))
     after = highlights(("omission", "git", None), ("correct", "commit", "commit"))

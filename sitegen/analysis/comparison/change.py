@@ -95,7 +95,7 @@ class Change:
     """Of two iterations, over the documents of both; None if the headline is undefined on a side, and for revisions."""
 
 
-_Key: TypeAlias = tuple[str, str, str]
+_Key: TypeAlias = tuple[str, str, bool]
 
 
 class _Paired(NamedTuple):
@@ -135,9 +135,7 @@ def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict
 
     A value that nobody expected is judged only where it was given: its absence on the other side is right.
     """
-    one, other = tuple(first), tuple(second)
-    several = _several(one) | _several(other)
-    before, after = ({_key(each, several): each for each in side} for side in (one, other))
+    before, after = _by_cell(first), _by_cell(second)
     paired, unpaired = {}, 0
     for key in before | after:
         pair = _Paired(before.get(key), after.get(key))
@@ -148,20 +146,14 @@ def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict
     return paired, unpaired
 
 
-def _several(judgements: Iterable[Judgement]) -> set[tuple[str, str]]:
-    """Places with more than one judgement, as of several highlights."""
-    places = Counter((one.document, one.path) for one in judgements if one.note != EXTRA_ITEM)
-    return {place for place, count in places.items() if count > 1}
-
-
-def _key(one: Judgement, several: set[tuple[str, str]]) -> _Key:
-    """An extra item is told apart by its place, as every other cell is: what is wrong there may change."""
-    place = (one.document, one.path)
-    if one.note == EXTRA_ITEM:
-        return (*place, EXTRA_ITEM)
-    if place not in several:
-        return (*place, "")
-    return (*place, f"extra {one.actual!r}" if one.expected is None else repr(one.expected))
+def _by_cell(judgements: Iterable[Judgement]) -> dict[_Key, Judgement]:
+    """By the keys by which cells are followed; of two judgements of one cell the error counts."""
+    found: dict[_Key, Judgement] = {}
+    for one in judgements:
+        key = one.document, one.path, one.note == EXTRA_ITEM
+        if key not in found or not _is_right(one):
+            found[key] = one
+    return found
 
 
 def _is_right(one: Judgement | None) -> bool:

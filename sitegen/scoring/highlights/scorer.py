@@ -20,6 +20,7 @@ from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import Inputs
 from sitegen.stats import counts as stats
+from sitegen.text.values import bounded_json
 
 METRICS: Final = (
     MetricSpec(
@@ -32,6 +33,8 @@ METRICS: Final = (
 )
 
 _LISTED: Final = 20
+_LONGEST: Final = 80
+"""Characters of a text in the path of its judgement."""
 _OUTCOMES: Final[dict[marks.Outcome, Outcome]] = {
     "correct": "correct",
     "missed": "omission",
@@ -165,10 +168,11 @@ class _Scoring:
 
 
 def _judgement(name: str, highlight: Highlight) -> Judgement:
+    """Its path ends with the text, which is what a highlight is: one cell a text, wherever it stands."""
     outcome, category, text = highlight
     return Judgement(
         document=name,
-        path=f"{name}.{category}",
+        path=f"{name}.{category}[{bounded_json(text, _LONGEST)}]",
         attribute=category,
         outcome=_OUTCOMES[outcome],
         expected=None if outcome == "wrong" else text,

@@ -1,0 +1,58 @@
+"""Cells followed through history, and two outputs compared: one answer of what was fixed and broken."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.comparison.change import change_of
+from sitegen.analysis.flips import flips
+from sitegen.project import Options
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.stages.comparison import _folded
+
+
+def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_path: Path) -> None:
+    flipping: dict[tuple[str, int], list[int]] = {}
+    comparing: dict[tuple[str, int], list[int]] = {}
+    with _folded(Options(repo=demo, cache=tmp_path)) as history:
+        for one in history.evals:
+            specs, follower = scorer(one.kind).metrics, Follower()
+            found = [side.result for side in history.sides(one, [""] * len(one.snapshots), one.snapshots)]
+            for result in found:
+                follower.follow(result.judgements)
+            cells = follower.cells()
+            for index, (before, after) in enumerate(pairwise(found)):
+                change, flipped = change_of(one.id, specs, ("a", before), ("b", after)), flips(cells, index, index + 1)
+                counts = [sum(number for _, number in some) for some in (flipped.fixed, flipped.broken, flipped.still)]
+                flipping[one.id, index] = counts
+                comparing[one.id, index] = [change.fixed, change.broken, change.still_wrong]
+    assert len(flipping) == 66
+    assert flipping == comparing
+
+
+def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(path, outcome) of one paragraph."""
+
+    def chunk(terms: tuple[str, ...], name: str) -> File:
+        return File(name, json.dumps({"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": terms}]}).encode())
+
+    inputs = Inputs((chunk(texts, "log.ndjson"),), chunk(gold, "gold.json"), None, None, "{}")
+    return [(one.path, one.outcome) for one in scorer("highlights").score(inputs).judgements]
+
+
+def test_a_highlight_is_a_cell_by_its_text_wherever_it_stands_and_however_often() -> None:
+    assert marked("branch", "the", "branch", gold=("commit", "branch")) == [
+        ('p1.terms["commit"]', "omission"),
+        ('p1.terms["branch"]', "correct"),
+        ('p1.terms["the"]', "hallucination"),
+    ]
+
+
+def test_long_texts_that_differ_at_their_end_are_two_cells() -> None:
+    texts = tuple("a" * 200 + end for end in "xy")
+    paths = [path for path, _ in marked(*texts, gold=texts)]
+    assert (len(set(paths)), max(map(len, paths))) == (2, len("p1.terms[]") + 80)
