@@ -99,25 +99,71 @@ def test_this_repository_uses_what_it_gives_to_others():
     ]
 
 
-def test_the_gate_fails_and_leaves_its_report_and_the_preview(runner):
-    repo = GitRepo(runner.workspace)
-    truth = "".join(f"{number},{number}\n" for number in range(12))
-    repo.commit({"evals/a/ground_truth.csv": f"id,total\n{truth}", "evals/a/extracted.json": output(0)})
-    repo.git("update-ref", "refs/remotes/origin/main", "main")
-    repo.commit({"evals/a/extracted.json": output(1)})
-    repo.checkout()
-    runner.command(runner.bin / "sitegen", f'exec {sys.executable} -m sitegen "$@"')
-    steps = load(GATES[1])["jobs"]["gate"]["steps"]
-    gate = runner.run(script(steps, "sitegen check"), PYTHONPATH=str(ROOT), GITHUB_BASE_REF="main")
-    report = (runner.folder / "gate" / "gate.md").read_text(encoding="utf-8")
+class PullRequest:
+    """A fresh clone of a project as a runner checks a pull request out: detached, at its merge into the main branch."""
+
+    def __init__(self, runner: Runner, plus: int) -> None:
+        origin = GitRepo(runner.folder / "origin")
+        truth = "".join(f"{number},{number}\n" for number in range(12))
+        origin.commit({"evals/a/ground_truth.csv": f"id,total\n{truth}", "evals/a/extracted.json": output(0)})
+        origin.git("branch", "work")
+        origin.commit({"CLAUDE.md": "# Rules\n"}, message="Say more")
+        edit = {"evals/a/extracted.json": output(plus), "prompts/a.md": "Read on.\n"}
+        origin.commit(edit, message="Try it", branch="work")
+        workspace = GitRepo(runner.workspace)
+        workspace.git("fetch", "--quiet", str(origin.path), "+refs/heads/*:refs/remotes/origin/*")
+        workspace.git("checkout", "--quiet", "--detach", "origin/main")
+        author = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+        workspace.git(*author, "merge", "--quiet", "--no-ff", "-m", "Merge work into main", "origin/work")
+        runner.command(runner.bin / "sitegen", f'exec {sys.executable} -m sitegen "$@"')
+        self.workspace = workspace
+        self._runner = runner
+        self._steps = load(GATES[1])["jobs"]["gate"]["steps"]
+
+    def run(self, word: str) -> subprocess.CompletedProcess[str]:
+        """The step that says a word."""
+        return self._runner.run(script(self._steps, word), PYTHONPATH=str(ROOT), GITHUB_BASE_REF="main")
+
+    def report(self) -> str:
+        """What the comment will say; the same as the job's summary."""
+        text = (self._runner.folder / "gate" / "gate.md").read_text(encoding="utf-8")
+        assert Path(self._runner.environment["GITHUB_STEP_SUMMARY"]).read_text(encoding="utf-8") == text
+        return text
+
+
+def test_a_regression_fails_the_gate_and_leaves_its_report_and_the_preview(runner):
+    asked = PullRequest(runner, plus=1)
+    gate = asked.run("sitegen check")
     assert (gate.returncode, gate.stderr) == (1, "")
-    assert report.startswith("**Evals: fail.** ")
-    assert gate.stdout.startswith(report)
+    assert asked.report().startswith("**Evals: fail.** ")
+    assert "12 broken" in asked.report()
+    assert "prompts/a.md" in asked.report()
+    assert "CLAUDE.md" not in asked.report()
+    assert gate.stdout.startswith(asked.report())
     assert "::error file=evals/a/extracted.json," in gate.stdout
-    assert runner.run(script(steps, "sitegen build"), PYTHONPATH=str(ROOT)).returncode == 0
+    assert asked.run("sitegen build").returncode == 0
+    steps = load(GATES[1])["jobs"]["gate"]["steps"]
     uploads = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
     assert uploads == ["${{ runner.temp }}/gate", "public"]
     assert (runner.workspace / "public" / "index.html").is_file()
+
+
+def test_without_a_regression_the_gate_says_one_line(runner):
+    asked = PullRequest(runner, plus=0)
+    gate = asked.run("sitegen check")
+    assert (gate.returncode, gate.stderr, gate.stdout) == (0, "", asked.report())
+    assert asked.report().startswith("**Evals: pass.** ")
+
+
+def test_a_shallow_clone_fails_the_gate_and_says_what_to_do_in_the_comment_too(runner):
+    asked = PullRequest(runner, plus=0)
+    head = asked.workspace.git("rev-parse", "HEAD")
+    (asked.workspace.path / ".git/shallow").write_text(f"{head}\n", encoding="utf-8")
+    gate = asked.run("sitegen check")
+    assert gate.returncode == 2
+    assert "fetch-depth: 0" in gate.stderr
+    assert asked.report().startswith("**Evals: fail.**\n\nThe gate cannot compare. ")
+    assert "fetch-depth: 0" in asked.report()
 
 
 def output(plus: int) -> str:
