@@ -14,7 +14,8 @@ def linked_edits(snapshots: Sequence[Snapshot], edits: Sequence[Edit], speaks: S
 
     History does not say which of several outputs of one commit came before an edit: all of them have the edits since
     the last output of an earlier commit, and those of their own commit. What outputs record says more: the edits that
-    came after this output, and those that the output before was made with already, are left out.
+    came after this output, and those that the output before was made with already, are left out. A copy of the output
+    before, byte for byte, leaves its edits to the next one as well: perhaps nothing was made with them yet.
 
     Args:
         snapshots: of an eval, in series order.
@@ -27,15 +28,18 @@ def linked_edits(snapshots: Sequence[Snapshot], edits: Sequence[Edit], speaks: S
     previous = BEFORE_ANY  # position of the point before
     earlier = newest = BEFORE_ANY  # of the commits that brought outputs: of the last but one, and of the last
     made_with: int | None = None  # what the output before was made with, if it records that
+    contents: list[str] = []  # of that output
     for snapshot, spoken in zip(snapshots, speaks, strict=True):
         here = snapshot.commit.position
         start, end = previous, here
         if "outputs" in snapshot.cause:
-            if here != newest:
-                earlier, newest = newest, here
-            start = earlier if made_with is None else made_with
-            made_with = spoken if _records(snapshot) and spoken != BEFORE_ANY else None
-            end = here if made_with is None else made_with
+            made = spoken if _records(snapshot) and spoken != BEFORE_ANY else None
+            since = earlier if here == newest else newest
+            start = since if made_with is None else made_with
+            end = here if made is None else made
+            oids = [blob.oid for blob in snapshot.outputs]
+            if not oids or oids != contents:
+                earlier, newest, made_with, contents = since, here, made, oids
         linked = edits[bisect_right(positions, start) : bisect_right(positions, end)]
         if start >= here == end:  # the edit was at work in both outputs, and may have been a draft in the first
             linked = edits[bisect_right(positions, here - 1) : bisect_right(positions, here)]

@@ -3,7 +3,7 @@
 from sitegen.analysis.linked_edits import linked_edits
 from sitegen.analysis.points import instructions_of
 from sitegen.analysis.windows import spoken_for
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import Blob, Snapshot
 from tests.unit.test_windows import commit, edit, snapshot
 
 
@@ -47,6 +47,17 @@ def test_a_commit_that_an_output_records_says_more_than_its_place():
 def test_points_that_are_scored_again_take_no_edits_from_the_output_after_them():
     again = [snapshot(1, 2), snapshot(1, 5, "mapping"), snapshot(1, 6, "ground_truth"), snapshot(2, 8)]
     assert linked(again, 1, 3, 6, 7) == [[1], [3], [6], [3, 6, 7]]
+
+
+def test_a_copy_of_the_output_before_leaves_its_edits_to_the_next_one_as_well():
+    first, copy, other, last = (
+        snapshot(number, position)._replace(outputs=(Blob("out.json", oid),))
+        for number, position, oid in ((1, 2, "x"), (2, 6, "x"), (3, 6, "y"), (4, 8, "z"))
+    )
+    assert linked([first, copy, other, last], 1, 3, 7) == [[1], [3], [3], [7]]
+    times = [f"2026-03-02T0{hour}:30:00Z" for hour in (1, 3, 4, 5)]
+    timed = [one._replace(recorded_at=time) for one, time in zip((first, copy, other, last), times, strict=True)]
+    assert linked(timed, 1, 3) == [[1], [3], [3], []]
 
 
 def test_a_time_that_cannot_be_read_is_none():
