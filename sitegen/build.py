@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
@@ -13,6 +13,9 @@ from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.writer import claimed
 from sitegen.stages.ledger import Ledger, Site
+
+FEW: Final = 100
+"""New outputs and edits up to which too few pages are written for garbage to matter."""
 
 
 class Progress(NamedTuple):
@@ -41,9 +44,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
         if project.head and ledger.head == project.head and not options.worktree:
             return ledger.unchanged()
         memo.mark_dirty(project.site)
-        # Next to nothing of a build is cyclic, so it is looked for seldom; not too seldom, for the contexts of some
-        # templates are, and each of them holds a whole page.
-        gc.set_threshold(50_000, 50, 100)
+        gc.set_threshold(1_000_000)  # next to nothing of a build is cyclic, and the memo alone holds many objects
         with memo.transaction():
             return publish(project, memo, ledger, progress or Progress())
 
@@ -60,6 +61,8 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=ledger.head)
     engine = timeline.engine
+    if timeline.new_snapshots + timeline.new_edits > FEW:
+        gc.set_threshold(50_000, 50, 100)  # the contexts of some templates are cyclic, and each holds a whole page
 
     snapshots = sum(len(one.history.snapshots) for one in timeline.update.evals)
     progress.stage("Scoring and writing reports", snapshots)
