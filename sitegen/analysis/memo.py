@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-SCHEMA_VERSION: Final = 17
+SCHEMA_VERSION: Final = 18
 """Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
@@ -140,9 +140,19 @@ class Memo:
         """Keep a part."""
         self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, stored(key), content))
 
+    def put_all(self, kind: str, rows: Iterable[tuple[str, bytes]]) -> None:
+        """Keep parts, (key, content)."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", ((kind, stored(key), content) for key, content in rows)
+        )
+
     def delete(self, kind: str, key: str) -> None:
         """Forget a part."""
         self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, stored(key)))
+
+    def forget(self, kind: str) -> None:
+        """Forget all parts of a kind."""
+        self._db.execute("DELETE FROM parts WHERE kind = ?", (kind,))
 
     def keys(self, kind: str) -> tuple[str, ...]:
         """The keys of all parts of a kind, sorted."""

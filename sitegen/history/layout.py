@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from posixpath import basename, normpath
+from sys import intern
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
@@ -250,7 +251,7 @@ def outputs_in(folder: str, names: Iterable[str], files: Mapping[str, str], vari
 
 def first_blob(paths: Iterable[str], files: Mapping[str, str]) -> Blob | None:
     """The first of the paths that there is a file at."""
-    return next((Blob(path, files[path]) for path in paths if path in files), None)
+    return next((Blob(intern(path), files[path]) for path in paths if path in files), None)
 
 
 def is_path(outputs: str) -> bool:

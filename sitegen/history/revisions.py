@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from sys import intern
 from typing import IO, Final
 
 from sitegen.history.head import Found
@@ -86,7 +87,7 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
             commit = Commit(
                 sha=head.decode("ascii"),
                 position=position,
-                author=_text(author, _LONGEST_SUBJECT),
+                author=intern(_text(author, _LONGEST_SUBJECT)),
                 committed_at=iso(when.decode("ascii", "replace")),
                 subject=_text(subject, _LONGEST_SUBJECT),
                 body=_text(body, _LONGEST_BODY),
@@ -106,9 +107,12 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
 
 
 def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> Change | None:
-    """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed."""
+    """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed.
+
+    Paths and ids are interned: most stand in several commits, in snapshots and in edits, and all of them are held.
+    """
     old_mode, new_mode, old, new, _ = fields(record)
-    path = os.fsdecode(raw_path)
+    path = intern(os.fsdecode(raw_path))
     if irregular is not None and new_mode in _KINDS:
         irregular(commit, path, _KINDS[new_mode])
     change = Change(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
@@ -117,7 +121,7 @@ def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular
 
 def fields(record: bytes) -> tuple[str, ...]:
     """Old mode, new mode, old id, new id and status of a raw record. Ids have 40 or 64 digits."""
-    return tuple(record.decode("ascii").removeprefix(":").split(" "))
+    return tuple(map(intern, record.decode("ascii").removeprefix(":").split(" ")))
 
 
 def _text(raw: bytes, longest: int) -> str:

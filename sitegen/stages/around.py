@@ -37,8 +37,7 @@ def around(edit: int, before: Point, after: Point, flips: Flips, kind: str, head
 
 def keep_around(memo: Memo, eval_id: str, rows: Iterable[Around]) -> None:
     """Keep what became of an eval around some edits."""
-    for row in rows:
-        memo.put(AROUND, _key(row.edit, eval_id), encode(row))
+    memo.put_all(AROUND, ((_key(row.edit, eval_id), encode(row)) for row in rows))
 
 
 def known_around(memo: Memo, position: int, eval_id: str) -> Around | None:
@@ -53,8 +52,7 @@ def known_around(memo: Memo, position: int, eval_id: str) -> Around | None:
 
 def forget_around(memo: Memo) -> None:
     """Forget it all: history is read from its root again."""
-    for key in memo.keys(AROUND):
-        memo.delete(AROUND, key)
+    memo.forget(AROUND)
 
 
 def _key(position: int, eval_id: str) -> str:

@@ -1,18 +1,22 @@
-"""What commits did to one eval, packed: a build holds it of every commit and eval until the commits are written."""
+"""What new commits did to one eval, packed: the memo holds it of all evals until the pages of commits are written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
+from typing import Final
 
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.deltas import Over, Side, delta
 from sitegen.analysis.flips import flips
+from sitegen.analysis.memo import Memo
 from sitegen.history.state import decode, encode
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.brought import Brought, brought, earlier_edits
+
+BROUGHT: Final = "brought"
 
 
 def crossed(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
@@ -50,9 +54,24 @@ def brought_by(
     return tuple(found)
 
 
-def unpacked(body: bytes) -> Brought:
-    """What ``brought_by`` packed."""
-    return decode(body, Brought)
+def keep_brought(memo: Memo, eval_id: str, rows: Iterable[tuple[str, bytes]]) -> None:
+    """Keep what ``brought_by`` found."""
+    memo.put_all(BROUGHT, ((_key(sha, eval_id), body) for sha, body in rows))
+
+
+def known_brought(memo: Memo, eval_id: str, sha: str) -> Brought | None:
+    """What a new commit did to an eval; None if there was no point before."""
+    body = memo.get(BROUGHT, _key(sha, eval_id))
+    return None if body is None else decode(body, Brought)
+
+
+def forget_brought(memo: Memo) -> None:
+    """Forget it all: the commits are written."""
+    memo.forget(BROUGHT)
+
+
+def _key(sha: str, eval_id: str) -> str:
+    return f"{sha}:{eval_id}"
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:

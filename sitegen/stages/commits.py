@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
@@ -15,7 +15,7 @@ from sitegen.pages import links, touched
 from sitegen.pages.commit import CommitView, EvalMove, commit_page
 from sitegen.pages.touched import Touched
 from sitegen.render.writer import digest
-from sitegen.stages.brought import unpacked
+from sitegen.stages.brought import forget_brought, known_brought
 from sitegen.stages.evals import Evals
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
@@ -59,7 +59,7 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
         earlier, newest = newest, record.commit.sha
         sha = record.commit.sha
         files = {path: names_of[path, sha] for path in record.edits if (path, sha) in names_of}
-        moves = _moves(record, summaries, causes, evals.brought)
+        moves = _moves(record, summaries, causes, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
         key = digest(repr((shop.templates, record, moves, names, earlier, files)))
@@ -72,6 +72,7 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
         writer.write(OWNER, page.path, renderer.render(page), key)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=update.complete)
     memo.put(NEWEST, "", (newest or "").encode())
+    forget_brought(memo)
     return Commits(newest, uncommitted)
 
 
@@ -91,7 +92,7 @@ def _moves(
     record: CommitRecord,
     summaries: dict[str, EvalSummary],
     causes: dict[tuple[str, str], tuple[Cause, ...]],
-    brought: Mapping[tuple[str, str], bytes],
+    memo: Memo,
 ) -> tuple[EvalMove, ...]:
     """What happened to each eval that the commit brought points of."""
     found = []
@@ -101,7 +102,6 @@ def _moves(
         start = bisect_left(positions, record.commit.position)
         end = bisect_right(positions, record.commit.position)
         why = {cause for one, slug in record.snapshots if one == eval_id for cause in causes[one, slug]}
-        made = brought.get((eval_id, record.commit.sha))
         found.append(
             EvalMove(
                 summary.info,
@@ -109,7 +109,7 @@ def _moves(
                 summary.headlines[start - 1] if start else None,
                 summary.headlines[start:end],
                 tuple(cause for cause in _ORDER if cause in why),
-                unpacked(made) if made else None,
+                known_brought(memo, eval_id, record.commit.sha),
             )
         )
     return tuple(found)

@@ -12,6 +12,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalUpdate
 from sitegen.stages.around import forget_around, keep_around
+from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.engine import Pool, pool_for
 from sitegen.stages.eval_task import EvalTask, owner, write_eval
@@ -34,8 +35,6 @@ class Evals(NamedTuple):
     """(eval id, fields that it has pages of)."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
-    brought: Mapping[tuple[str, str], bytes]
-    """(eval id, commit) -> what the commit did to the eval, packed; for the commits of new points."""
     new_peaks: frozenset[str] = frozenset()
     """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
@@ -59,7 +58,6 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     updates.sort(key=_most_points_first)
     tasks = (_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates)
     new_peaks: set[str] = set()
-    brought: dict[tuple[str, str], bytes] = {}
     for task, done in pool.map(write_eval, tasks):
         step(len(task.history.snapshots))
         eval_id = task.info.id
@@ -69,7 +67,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         if done.cells is not None:
             memo.put(CELLS, eval_id, done.cells)
         memo.put(SETTLED, eval_id, done.settled)
-        brought |= {(eval_id, sha): body for sha, body in done.brought}
+        keep_brought(memo, eval_id, done.brought)
         before = kept.get(stored(eval_id))
         if before is None or before.summary.peak != done.summary.peak:
             new_peaks.add(eval_id)
@@ -86,7 +84,6 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         summaries=tuple(one.summary for one in every),
         attributes=tuple((one.summary.info.id, one.attributes) for one in every),
         problems=tuple(problem for one in every for problem in one.problems),
-        brought=brought,
         new_peaks=frozenset(new_peaks),
     )
 
@@ -96,19 +93,21 @@ def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping
 
     Nothing else of them changes; whatever stands already is not written again.
     """
+    with pool_for(timeline.engine, sum(thinned.values())) as pool:
+        for task, done in pool.map(write_eval, _tasks_again(timeline, memo, ledger, thinned)):
+            ledger.replace(owner(task.info.id), done.rows, done.written)
+
+
+def _tasks_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]) -> Iterator[EvalTask]:
     pins = pins_of(timeline, memo) if thinned else {}
     touched = {update.history.id: update.history for update in timeline.update.evals}
-    tasks = []
     for eval_id, count in thinned.items():
         history = touched.get(eval_id) or history_in(memo, timeline.config, timeline.manifest, eval_id)
         body = memo.get(SUMMARY, eval_id)
         assert history is not None
         assert body is not None
         update = EvalUpdate(under_pins(history, pins), len(history.snapshots))
-        tasks.append(_task(timeline, memo, ledger, update, decode(body, _Kept))._replace(thinned=count))
-    with pool_for(timeline.engine, sum(len(task.history.snapshots) for task in tasks)) as pool:
-        for task, done in pool.map(write_eval, tasks):
-            ledger.replace(owner(task.info.id), done.rows, done.written)
+        yield _task(timeline, memo, ledger, update, decode(body, _Kept))._replace(thinned=count)
 
 
 def _outdated(timeline: Timeline, memo: Memo, kept: dict[str, _Kept]) -> Iterator[EvalUpdate]:
