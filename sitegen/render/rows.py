@@ -48,9 +48,10 @@ _NONE = '<span class="nil">—</span>'
 _MARKS = {kind: f'<span class="t {kind}" aria-hidden="true">{letter}</span>' for kind, letter in ERROR_LETTERS.items()}
 
 
-def error_heads(nouns: Nouns = _FIELDS) -> Markup:
-    """A column for each type of errors."""
-    return Markup("".join([_head(kind, _type_label(kind, nouns) or ERROR_LABELS[kind]) for kind in ERROR_TYPES]))
+def error_heads(nouns: Nouns, *, every: bool = False) -> Markup:
+    """A column for each type of errors that a kind has; ``every``: for those that it has not as well."""
+    types = ERROR_TYPES if every else error_types(nouns)
+    return Markup("".join([_head(kind, _type_label(kind, nouns) or ERROR_LABELS[kind]) for kind in types]))
 
 
 def _head(kind: ErrorType, label: str) -> str:
@@ -137,7 +138,7 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = ()) -> Markup:
     ratios = [spec.label for spec in metrics] or [_RATIO_LABELS[name] for name in nouns.ratios]
     names = [*ratios, *[label for label, _ in _counts_of(nouns)], "Errors"]
     heads = "".join([f'<th scope="col">{_text(name)}</th>' for name in names])
-    return Markup(f"{heads}{''.join([_head(kind, _type_label(kind, nouns)) for kind in _types(nouns)])}")
+    return Markup(f"{heads}{error_heads(nouns)}")
 
 
 def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
@@ -168,7 +169,7 @@ def _document(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
 def _cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
     """What writes the cells of a row. Most counts of a project are the same few: they are written once."""
     shown = [_RATIOS[name] for name in nouns.ratios] if ratios else []
-    counted, types = [name for _, name in _counts_of(nouns)], _types(nouns)
+    counted, types = [name for _, name in _counts_of(nouns)], error_types(nouns)
 
     @lru_cache(maxsize=4096)
     def cells(counts: Counts) -> str:
@@ -186,7 +187,7 @@ def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=64)
-def _types(nouns: Nouns) -> tuple[ErrorType, ...]:
+def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
     """The types of errors that a kind has."""
     return tuple(kind for kind, word in zip(ERROR_TYPES, nouns.errors, strict=True) if word)
 

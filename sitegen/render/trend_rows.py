@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import ErrorType
+from sitegen.model.series import EvalInfo
 from sitegen.pages import links
 from sitegen.pages.changes import Change
 from sitegen.pages.heat import FieldRow
@@ -16,6 +18,7 @@ from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.cells import text
 from sitegen.render.changes import parts, points
 from sitegen.render.formats import day, number, printable, signed
+from sitegen.render.rows import error_types
 
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
@@ -109,18 +112,19 @@ def moved(change: Change | None, spec: MetricSpec) -> Markup | str:
     return signed(change.points, 1, not spec.higher_is_better) + unit
 
 
-def field_history(rows: Iterable[FieldRow], root: str, eval_id: str) -> Markup:
+def field_history(rows: Iterable[FieldRow], root: str, info: EvalInfo) -> Markup:
     """Attributes with their errors now and over all points, and the way to their own pages."""
-    return Markup("".join([_field_history(row, root + links.field(eval_id, row.attribute)) for row in rows]))
+    types = error_types(info.nouns)
+    return Markup("".join([_field_history(row, root + links.field(info.id, row.attribute), types) for row in rows]))
 
 
-def _field_history(row: FieldRow, file: str) -> str:
+def _field_history(row: FieldRow, file: str, types: tuple[ErrorType, ...]) -> str:
     attribute, now, wrong, total = row
     share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
     if now is None:
-        current = f"<td>{_NIL}" * 6
+        current = f"<td>{_NIL}" * (2 + len(types))
     else:
-        current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{count or ''}" for count in now[4:])
+        current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{getattr(now, kind) or ''}" for kind in types)
     return f'<tr><td><a href="{file}">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n'
 
 

@@ -192,7 +192,7 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
 
 @given(st.builds(FieldRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
 def test_a_row_of_field_history_shows_its_name_as_text(row: FieldRow) -> None:
-    read = _Reader(trend_rows.field_history([row], "../../", "waybills"))
+    read = _Reader(trend_rows.field_history([row], "../../", sample.WAYBILLS))
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert _clean(row.attribute) in read.text
 
