@@ -60,7 +60,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
 
 
 def _cases(points: Iterable[Point]) -> int:
-    """What a metric is a share of: expected values or, without any, documents; the median over the points, 0 of none."""
+    """What a metric is a share of: expected values or, without any, documents. The median of the points, 0 of none."""
     cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     return median_low(cases) if cases else 0
 

@@ -67,3 +67,5 @@ class Nouns(NamedTuple):
     """One word for each of ``ERROR_TYPES``, in that order; empty where a kind has no such errors."""
     ratios: tuple[Ratio, ...] = ("f1", "precision", "recall")
     """What tables compute from the counts of an attribute or a document. Accuracy is (TP + TN) / judged."""
+    letters: tuple[str, str, str, str] = ("O", "H", "W", "F")
+    """Of each word in ``errors``: beside the colour, never colour alone."""

@@ -82,6 +82,7 @@ def _data(series: Series, first: int) -> dict[str, Any]:
         "held": [_switches(held[first:]) for held in documents.values()],
         "fields": [[attribute, links.field(series.info.id, attribute).rpartition("/")[2]] for attribute in fields],
         "errors": list(series.info.nouns.errors),
+        "letters": list(series.info.nouns.letters),
         "cells": rows,
         "texts": texts.written,
     }

@@ -16,13 +16,6 @@ ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "wrong_value": "Wrong value",
     "format_error": "Format error",
 }
-ERROR_LETTERS: Final[dict[ErrorType, str]] = {
-    "omission": "O",
-    "hallucination": "H",
-    "wrong_value": "W",
-    "format_error": "F",
-}
-"""Beside the colour, never colour alone."""
 
 CAUSES: Final[dict[Cause, str]] = {
     "outputs": "new output",

@@ -1,5 +1,4 @@
-"""The page of steps: regressions that are open, falls too new to tell, regressions that were fixed, steps up, single bad
-runs, the best so far."""
+"""The page of steps: open regressions, falls too new to tell, fixed ones, steps up, single bad runs, the best."""
 
 from __future__ import annotations
 

@@ -11,17 +11,15 @@ from sitegen.model.cells import State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages.compare import ByField, ComparedCell, Pair, Valued
-from sitegen.pages.labels import ERROR_LETTERS
 from sitegen.render.cells import code, text, where
 from sitegen.render.formats import number, signed
-from sitegen.render.rows import type_name
+from sitegen.render.rows import letter_of, type_name
 
 NAMED: Final = 8
 """Fields that are named above a list of cells."""
 
 _BLANK: Final = "<i>blank</i>"
 _MISSING: Final = "<i>missing</i>"
-_LETTERS: Final[dict[State, str]] = dict(ERROR_LETTERS.items())
 
 
 def numbers(pair: Pair, nouns: Nouns) -> Markup:
@@ -68,9 +66,9 @@ def _side(side: tuple[State, str | None], nouns: Nouns) -> str:
     state, actual = side
     if state == "absent":
         return "<td><i>not there</i>"
-    if state in _LETTERS:
+    if state in ERROR_TYPES:
         word = text(nouns.errors[ERROR_TYPES.index(state)])
-        mark = f'<span class="t {state}" title="{word}">{_LETTERS[state]}</span>'
+        mark = f'<span class="t {state}" title="{word}">{letter_of(state, nouns)}</span>'
     else:
         mark = '<span class="ok" title="right">✓</span>'
     missing = _BLANK if state == "true_negative" else _MISSING

@@ -272,7 +272,6 @@ def make_environment(
         why_rows=why_rows,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,
-        error_letter=labels.ERROR_LETTERS,
         causes=labels.CAUSES,
         statuses=labels.STATUSES,
         edit_statuses=labels.EDITS,

@@ -12,12 +12,11 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import links
 from sitegen.pages.fields import Band, CellRow, Place, RunRow, TurnRow
-from sitegen.pages.labels import ERROR_LETTERS, FATES
+from sitegen.pages.labels import FATES
 from sitegen.render.cells import text, value, where
 from sitegen.render.formats import day
-from sitegen.render.rows import type_name
+from sitegen.render.rows import letter_of, type_name
 
-_LETTERS: Final[dict[State, str]] = {"correct": "✓", "true_negative": "✓", **dict(ERROR_LETTERS.items())}
 _RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _SUBJECT: Final = 80
@@ -35,22 +34,22 @@ def heads(columns: Iterable[Place]) -> Markup:
     )
 
 
-def strip(cells: Iterable[CellRow]) -> Markup:
+def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
     """For each cell what it was from column to column: letter and colour, never colour alone."""
-    return Markup("".join(map(_strip, cells)))
+    return Markup("".join([_strip(cell, nouns) for cell in cells]))
 
 
-def _strip(cell: CellRow) -> str:
-    bands = "".join(map(_band, cell.bands))
+def _strip(cell: CellRow, nouns: Nouns) -> str:
+    bands = "".join([_band(band, nouns) for band in cell.bands])
     return f'<tr><th scope="row">{_name(cell)}{bands}<td>\n'
 
 
-def _band(band: Band) -> str:
+def _band(band: Band, nouns: Nouns) -> str:
     state, columns = band
     wide = f" colspan={columns}" if columns > 1 else ""
     if state is None or state == "absent":
         return f"<td{wide}>"
-    return f"<td{wide} class={state}>{_LETTERS[state]}"
+    return f"<td{wide} class={state}>{letter_of(state, nouns) if state in ERROR_TYPES else '✓'}"
 
 
 def turns(rows: Iterable[TurnRow], root: str) -> Markup:

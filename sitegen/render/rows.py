@@ -15,7 +15,7 @@ from sitegen.model.metrics import Counts, MetricSpec, Nouns, Ratio
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
-from sitegen.pages.labels import ERROR_LABELS, ERROR_LETTERS, STATUSES
+from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section, Since
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.tallies import errors
@@ -45,22 +45,37 @@ _SUMMARY: Final = 90
 _ASKED: Final = 1_000
 """Characters of a question that a page has at all."""
 _NONE = '<span class="nil">—</span>'
-_MARKS = {kind: f'<span class="t {kind}" aria-hidden="true">{letter}</span>' for kind, letter in ERROR_LETTERS.items()}
 
 
 def error_heads(nouns: Nouns, *, every: bool = False) -> Markup:
     """A column for each type of errors that a kind has; ``every``: for those that it has not as well."""
     types = ERROR_TYPES if every else error_types(nouns)
-    return Markup("".join([_head(kind, _type_label(kind, nouns) or ERROR_LABELS[kind]) for kind in types]))
+    return Markup("".join([_head(kind, nouns) for kind in types]))
 
 
-def _head(kind: ErrorType, label: str) -> str:
-    return f'<th scope="col" title="{label}">{_MARKS[kind]}<span class="vh">{label}</span></th>'
+def _head(kind: ErrorType, nouns: Nouns) -> str:
+    label = _type_label(kind, nouns) or ERROR_LABELS[kind]
+    return f'<th scope="col" title="{label}">{_mark(kind, nouns)}<span class="vh">{label}</span></th>'
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
     """Mark and name of a type of errors: letter and colour, never colour alone."""
-    return Markup(f'<span class="type">{_MARKS[kind]}{_type_label(kind, nouns)}</span>')
+    return Markup(f'<span class="type">{_mark(kind, nouns)}{_type_label(kind, nouns)}</span>')
+
+
+def type_mark(kind: ErrorType, nouns: Nouns) -> Markup:
+    """The mark alone, its name for those who do not see it."""
+    return Markup(f'{_mark(kind, nouns)}<span class="vh">{_type_label(kind, nouns)} </span>')
+
+
+def _mark(kind: ErrorType, nouns: Nouns) -> str:
+    return f'<span class="t {kind}" aria-hidden="true">{letter_of(kind, nouns)}</span>'
+
+
+def letter_of(kind: ErrorType, nouns: Nouns) -> str:
+    """The letter of a type of errors; that of ``fields`` where the kind has no such errors."""
+    place = ERROR_TYPES.index(kind)
+    return nouns.letters[place] or _FIELDS.letters[place]
 
 
 def by_type(changes: tuple[ErrorChange, ...], nouns: Nouns) -> Markup:
@@ -88,7 +103,7 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
     return Markup(
         "".join(
             f'<button class="btn chip" type="button" data-type="{kind}" aria-pressed="false">'
-            f'{_MARKS[kind]}{_type_label(kind, nouns)} <span class="n">{count}</span></button>'
+            f'{_mark(kind, nouns)}{_type_label(kind, nouns)} <span class="n">{count}</span></button>'
             for kind, count, _ in changes
             if count
         )

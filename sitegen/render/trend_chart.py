@@ -154,6 +154,7 @@ def trend(view: TrendView) -> TrendChart:
             ],
             "marks": [*(f"m{k}" for k in range(view.drawn)), *(one.mark for one in variants)],
             "better": [1 if one.higher_is_better else -1 for one in view.specs[: view.drawn]],
+            "letters": view.info.nouns.letters,
             "values": [_rounded(column) for column in (*columns, *of_variants)],
             "now": [_rounded(column) for column in now],
             "changes": [_changes(points, k) for k in range(view.drawn)],

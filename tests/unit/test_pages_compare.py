@@ -145,6 +145,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "held": [[0], [0, 2]],
         "fields": [["rows[].x", "rows-.x-4b117dd5.html"], ["name", "name.html"]],
         "errors": ["omission", "hallucination", "wrong value", "format error"],
+        "letters": ["O", "H", "W", "F"],
         "cells": [
             [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0]],
             [0, 1, "name", 0, [0, 2, 2, 3]],

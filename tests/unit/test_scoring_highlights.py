@@ -10,9 +10,10 @@ import pytest
 from sitegen.model.panels import Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
+from sitegen.pages.fields import Band, CellRow
 from sitegen.pages.report import is_bounded
 from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
-from sitegen.render import span_rows
+from sitegen.render import field_rows, rows, span_rows
 from sitegen.scoring.highlights.document import Numbers, ParagraphRow, highlights_document
 from sitegen.scoring.highlights.marks import MARKS, SEARCHED, Highlight, marked, place
 from sitegen.scoring.kinds import scorer
@@ -54,6 +55,22 @@ def spans(result: Result) -> SpansPanel:
 
 def notes(result: Result) -> list[str]:
     return [panel.text for panel in result.panels if isinstance(panel, NotePanel)]
+
+
+@pytest.mark.parametrize("kind", ["fields", "highlights", "responses", "judged"])
+def test_an_error_is_marked_by_a_letter_of_its_word(kind: str):
+    nouns = scorer(kind).nouns
+    pairs = [(word, letter) for word, letter in zip(nouns.errors, nouns.letters, strict=True) if word or letter]
+    assert [letter in {part[0].upper() for part in word.split()} for word, letter in pairs] == [True] * len(pairs)
+    assert len({letter for _, letter in pairs}) == len(pairs)
+
+
+def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
+    nouns = scorer("highlights").nouns
+    assert [rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
+    bands = (Band("omission", 1), Band("correct", 2))
+    cells = [CellRow("p-1", 'p-1.terms["Moss"]', False, None, 1, bands, (), 0)]
+    assert "<td class=omission>M<td colspan=2 class=correct>✓" in field_rows.strip(cells, nouns)
 
 
 def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():

@@ -178,7 +178,7 @@ class Comparison {
     this.data.errors.forEach((word, k) => {
       if (!word) return;
       const name = element("td"), type = element("span", "type");
-      type.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), word[0].toUpperCase() + word.slice(1));
+      type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       name.append(type);
       body.append(this.row(name, before.errors[k], after.errors[k], 0, false));
     });
@@ -250,7 +250,7 @@ class Comparison {
   given(run) {
     if (run === null || run.state === ABSENT) { const none = element("td"); none.append(element("i", "", "not there")); return none; }
     const cell = element("td", "sides"), wrong = isWrong(run);
-    const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? LETTERS[run.state - 2] : "✓");
+    const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
     mark.title = wrong ? this.data.errors[run.state - 2] : "right";
     cell.dir = "auto";
     cell.append(mark, " ", this.value(run.actual, run.state === 1 ? "blank" : "missing"));

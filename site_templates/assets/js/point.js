@@ -1,5 +1,5 @@
 /* One point of the trend in words: texts and counts from its row in the table of iterations, numbers from the chart. */
-const TYPES = ["omission", "hallucination", "wrong_value", "format_error"], LETTERS = ["O", "H", "W", "F"];
+const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const DASH = "—";
 
 const metric = (value, otherwise = DASH) => (value === null ? otherwise : value.toFixed(3));
@@ -74,7 +74,7 @@ class PointBox {
     const marks = element("div", "e");
     counts.forEach((count, k) => {
       const part = element("span");
-      part.append(element("span", `t ${TYPES[k]}`, LETTERS[k]), String(count));
+      part.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), String(count));
       marks.append(part);
     });
     return marks;

@@ -51,7 +51,14 @@ class HighlightsScorer:
     kind = "highlights"
     version = 1
     metrics = METRICS
-    nouns = Nouns("category", "categories", "paragraph", "paragraphs", ("missed", "wrong", "", ""))
+    nouns = Nouns(
+        attribute="category",
+        attributes="categories",
+        document="paragraph",
+        documents="paragraphs",
+        errors=("missed", "wrong", "", ""),
+        letters=("M", "W", "", ""),
+    )
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""

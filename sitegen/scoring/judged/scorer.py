@@ -45,11 +45,12 @@ class JudgedScorer:
     version = 2
     metrics = METRICS
     nouns = Nouns(
-        "attribute",
-        "attributes",
-        "case",
-        "cases",
-        ("false negative", "false positive", "wrong value", ""),
+        attribute="attribute",
+        attributes="attributes",
+        document="case",
+        documents="cases",
+        errors=("false negative", "false positive", "wrong value", ""),
+        letters=("N", "P", "W", ""),
     )
 
     def score(self, inputs: Inputs) -> Result:

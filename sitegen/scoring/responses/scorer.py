@@ -41,6 +41,7 @@ class ResponsesScorer:
         document="variant",
         documents="variants",
         errors=("no answer", "", "wrong answer", ""),
+        letters=("N", "", "W", ""),
         ratios=("accuracy",),
     )
 
