@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 SHA_DIGITS: Final = 12
@@ -19,6 +20,7 @@ _UNSAFE = re.compile(r"[^a-z0-9._-]+")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
 
 
+@lru_cache(maxsize=4096)
 def slug(name: str) -> str:
     """A file name for anything: itself where that is safe, else readable letters and a digest that keeps it unique.
 

@@ -23,6 +23,8 @@ from sitegen.stages.timeline import Timeline
 
 SHORT: Final = 6_000
 """Bytes that a short page may have, counted for each: what it has in truth is known only once it is written."""
+STEPS: Final = 400
+"""Room is made by this part of the budget at a time: most commits then need as much as those before them, no more."""
 _REPORTS: Final = "reports"
 _MEGA: Final = 1_000_000
 
@@ -67,7 +69,7 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, owner: str
     ledger.bound = sum(map(_full, rows))
     too_much = ledger.bound + once - limits.site_bytes
     reports = _reports(limits, evals.summaries, rows)
-    thinned = oldest(reports, too_much)
+    thinned = oldest(reports, _stepped(too_much, limits.site_bytes))
     write_again(timeline, memo, ledger, _changes(reports, thinned))
     if too_much <= 0:
         return Fitted()
@@ -85,6 +87,12 @@ def oldest(reports: Sequence[Report], too_much: int) -> frozenset[Report]:
         found.append(report)
         too_much -= max(0, report.size - SHORT)
     return frozenset(found)
+
+
+def _stepped(too_much: int, budget: int) -> int:
+    """Room to make for so many bytes, in whole steps; not hysteresis, which would depend on what there was before."""
+    step = max(1, budget // STEPS)
+    return -(-too_much // step) * step
 
 
 def _surely_fits(timeline: Timeline, ledger: Ledger, once: int) -> bool:
