@@ -150,10 +150,11 @@ class TrendChart {
   tickText(y, text) { return svgElement("text", { x: "80%", y, dy: ".32em", "text-anchor": "end" }, text); }
 
   labelDays(first, last) {
-    const wanted = Math.max(1, Math.floor(this.canvas.clientWidth / 130)), chosen = new Set();
+    const axis = $(".xa", this.chart), chosen = new Set();
+    const wanted = Math.max(1, Math.floor(axis.getBoundingClientRect().width / 130));
     for (let k = 0; k <= wanted; k += 1) chosen.add(Math.round(first + (last - first) * k / wanted));
     const ends = last - first > 2;
-    $(".xa", this.chart).replaceChildren(...[...chosen].map((index, k, all) => svgElement("text", {
+    axis.replaceChildren(...[...chosen].map((index, k, all) => svgElement("text", {
       x: `${100 * this.across(index)}%`, y: 16,
       "text-anchor": !ends ? "middle" : k === 0 ? "start" : k === chosen.size - 1 ? "end" : "middle",
     }, this.name(index, all[k - 1]))));
