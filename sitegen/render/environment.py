@@ -35,6 +35,7 @@ STYLES: Final = (
     "effects",
     "search",
     "small",
+    "print",
 )
 """Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
 
