@@ -88,7 +88,7 @@ def check_metric(
         reasons += _under(spec, limits.floor, after)
     if limits.drop is not None and delta is not None:
         if delta.change is None:
-            reasons += ("undefined",) if before is not None and after is None else ()
+            reasons += _incomparable(before, after)
         elif _worse_by(spec, delta.change) > limits.drop + _ROUNDING:
             told = chance(spec) if chance else None
             reasons.append("may be chance" if told and told.decision == "inconclusive" else "dropped")
@@ -134,6 +134,13 @@ def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incom
         verdict = "not comparable"
     fine = verdict in ("pass", "inconclusive") or (allow_incomparable and verdict == "not comparable")
     return GateReport(base, head, verdict, fine and matched > 0, matched, ordered)
+
+
+def _incomparable(before: float | None, after: float | None) -> tuple[Reason, ...]:
+    """Why there is no change of a metric that the base has."""
+    if before is None:
+        return ()
+    return ("undefined",) if after is None else ("nothing in common",)
 
 
 def _under(spec: MetricSpec, floor: float, value: float | None) -> tuple[Reason, ...]:

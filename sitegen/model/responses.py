@@ -19,3 +19,5 @@ class Answer(NamedTuple):
     """Grade 1 to 5 by a judge; None if there is none, or it was malformed."""
     failed: bool = False
     """The call gave an error instead of an answer: excluded from every metric, and counted."""
+    rouge: tuple[float, float, float] | None = None
+    """ROUGE-1, ROUGE-2 and ROUGE-L; None if there is nothing to compare with."""

@@ -13,6 +13,7 @@ from sitegen.analysis.edited_since import edited_since
 from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.memo import Memo
+from sitegen.analysis.noise.answers import answers_change, answers_verdict, is_mean
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.points import edits_of_points
@@ -51,6 +52,8 @@ class _Scored(NamedTuple):
     flips: Flips
     cases: Overlap | None
     """Of test cases, where the kind has these."""
+    answers: tuple[tuple[Answer, ...], ...]
+    """Of both sides; none of an output that is the same."""
 
 
 def card_of(memo: Memo, side: Side) -> Scorecard:
@@ -75,8 +78,14 @@ class Pair:
         refused = self.overlap.verdict == "refused"
         for spec, moved in zip(self._scorer.metrics, self._scored.delta.metrics, strict=True):
             values = before.metric(spec.name), after.metric(spec.name)
-            delta = MetricDelta(spec.name, None, None) if refused else moved
+            delta = MetricDelta(spec.name, None, None) if refused else self._in_common(moved)
             yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None)
+
+    def _in_common(self, moved: MetricDelta) -> MetricDelta:
+        """The change over the test cases that both sides answered, where others would be in it."""
+        if self.overlap.verdict != "bridged" or not self._scored.cases or not is_mean(moved.name):
+            return moved
+        return MetricDelta(moved.name, answers_change(moved.name, *self._scored.answers), None)
 
     def compared(self) -> Compared:
         """What became of it besides its metrics."""
@@ -122,14 +131,15 @@ class Pair:
         delta = deltas.delta(self._scorer.metrics, self._scorer.over, *sides, cards.__getitem__)
         flipped = _flipped(found)
         cases = _common_cases(*(result.answers for result in found)) if found else None
-        return _Scored(both, delta, flipped, tallied(flipped), cases)
+        return _Scored(both, delta, flipped, tallied(flipped), cases, tuple(result.answers for result in found))
 
     def _with(self, fate: str) -> tuple[CellFlip, ...]:
         return tuple(flip for flip in self._scored.flipped if flip.fate == fate)
 
     def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
         noise = self._noise if spec == self._scorer.metrics[0] else None
-        return metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
+        told = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
+        return told if told or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
 
     @cached_property
     def _noise(self) -> Noise | None:

@@ -463,12 +463,25 @@ def test_what_a_kind_wants_by_default_is_no_floor(faq):
     assert report(faq)["verdict"] == "pass"
 
 
-def test_a_limit_of_a_metric_whose_noise_nothing_tells_holds_as_it_stands(faq):
-    worse_ = answers(20, range(30)).replace('"quality": 4', '"quality": 3')
-    work(faq, {"evals/faq/responses.json": worse_, "sitegen.toml": "[gate.metrics.average_quality]\ndrop = 20\n"})
+@pytest.mark.parametrize(("fallen", "points", "reason"), [(30, -25.0, "dropped"), (2, -5 / 3, "may be chance")])
+def test_a_drop_of_the_quality_of_answers_is_held_against_chance(faq, fallen, points, reason):
+    worse_ = answers(20, range(30)).replace('"quality": 4', '"quality": 3', fallen)
+    work(faq, {"evals/faq/responses.json": worse_, "sitegen.toml": "[gate.metrics.average_quality]\ndrop = 1\n"})
     metrics = {each["name"]: each for each in report(faq)["evals"][0]["metrics"]}
-    assert (metrics["average_quality"]["points"], metrics["average_quality"]["reasons"]) == (-25.0, ["dropped"])
-    assert metrics["average_quality"]["noise"] is None
+    assert (metrics["average_quality"]["points"], metrics["average_quality"]["reasons"]) == (
+        pytest.approx(points),
+        [reason],
+    )
+
+
+def test_the_quality_of_answers_is_compared_over_the_cases_of_both(faq):
+    other = json.loads(answers(20, range(10, 40)))
+    for each in other:
+        each["quality"] = 4 if each["case_id"] < "case-30" else 1
+    work(faq, {"evals/faq/responses.json": json.dumps(other), "evals/faq/test_cases.json": asked(range(40))})
+    [found] = report(faq)["evals"]
+    [quality] = [each for each in found["metrics"] if each["name"] == "average_quality"]
+    assert (quality["head"], quality["change"], quality["parts"]) == (3.0, 0.0, None)
 
 
 def test_an_eval_that_became_of_another_kind_is_not_comparable(repo):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from sitegen.analysis.noise.answers import answers_change, answers_verdict
 from sitegen.analysis.noise.changes import change_verdict, moved_fields
 from sitegen.analysis.noise.intervals import (
     bootstrap_of,
@@ -16,7 +17,7 @@ from sitegen.analysis.noise.intervals import (
     interval_of_runs,
 )
 from sitegen.model.flips import Flips
-from sitegen.model.metrics import Counts, Metric
+from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, Noise
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
@@ -337,3 +338,50 @@ def test_the_least_change_is_at_least_eight_cells_and_grows_with_the_scatter():
     loud = verdict(["+" * 60 + "-" * 40], ["-" * 20 + "+" * 61 + "-" * 19])
     assert quiet.detectable == pytest.approx(0.08)
     assert loud.detectable == pytest.approx(0.182, abs=0.001)
+
+
+def graded(*grades: int | None, cases: str = "abcdefgh", variant: str = "") -> tuple[Answer, ...]:
+    return tuple(Answer(variant, case, "", None, grade) for case, grade in zip(cases, grades, strict=False))
+
+
+QUALITY = MetricSpec("average_quality", "Average quality", "", low=1.0, high=5.0)
+
+
+def test_a_fall_of_the_quality_of_most_answers_is_more_than_chance():
+    verdict = answers_verdict(QUALITY, graded(5, 5, 4, 5, 4, 5, 5, 4), graded(3, 4, 3, 3, 3, 3, 4, 2))
+    assert verdict is not None
+    assert (verdict.decision, verdict.why, verdict.change) == ("worse", "beyond chance", -1.5)
+    assert verdict.interval == Interval(
+        pytest.approx(-1.947, abs=1e-3), pytest.approx(-1.053, abs=1e-3), "cases", 8, "paired, linearised"
+    )
+
+
+def test_a_fall_of_the_quality_of_a_few_answers_is_not_told_from_chance():
+    few = answers_verdict(QUALITY, graded(5, 5, 4, 5, 4), graded(3, 4, 3, 3, 3))
+    some = answers_verdict(QUALITY, graded(5, 5, 4, 5, 4, 5, 5, 4), graded(1, 5, 4, 5, 4, 5, 5, 4))
+    assert few
+    assert some
+    assert [(one.decision, one.why) for one in (few, some)] == [
+        ("inconclusive", "too few units"),
+        ("inconclusive", "interval holds zero"),
+    ]
+
+
+def test_cases_that_only_one_side_answered_change_no_mean():
+    before, after = graded(5, 4, 1, cases="abx"), graded(3, 4, 5, cases="aby")
+    assert answers_change("average_quality", before, after) == -1.0
+    assert answers_change("average_quality", before, graded(5, cases="z")) is None
+    assert answers_change("average_quality", before, graded(None, None, cases="ab")) is None
+
+
+def test_what_variants_answer_to_one_case_is_one_unit():
+    before = graded(5, 5, 4, 5, 4, 5) + graded(5, 5, 4, 5, 4, 5, variant="b")
+    after = graded(3, 4, 3, 3, 3, 3) + graded(3, 4, 3, 3, 3, 3, variant="b")
+    verdict = answers_verdict(QUALITY, before, after)
+    assert verdict
+    assert verdict.interval
+    assert verdict.interval.n == 6
+
+
+def test_how_much_answers_are_alike_has_no_verdict():
+    assert answers_verdict(MetricSpec("consistency_score", "", ""), graded(5), graded(3)) is None

@@ -38,13 +38,8 @@ def change_verdict(
     """
     movement = _movement(before, after, kind, flips)
     why = _why(movement, noise)
-    decision: Decision = "inconclusive"
-    if why == "beyond chance":
-        decision = "better" if ((movement.change or 0) > 0) is higher_is_better else "worse"
-    elif why == "nothing moved":
-        decision = "same"
     return ChangeVerdict(
-        decision=decision,
+        decision=_decision(why, movement.change, higher_is_better=higher_is_better),
         why=why,
         change=movement.change,
         interval=_interval(movement.unit, movement.spread) if movement.spread else None,
@@ -53,6 +48,23 @@ def change_verdict(
         p_value=movement.p_value,
         detectable=_detectable(after, movement, noise),
         fields=moved_fields(flips),
+    )
+
+
+def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
+    """Judge the change of a mean over units by its interval alone: it is no matter of cells."""
+    change = spread.value if spread else None
+    why = _why(_Movement(unit, spread, change, 0, 0, None), None)
+    return ChangeVerdict(
+        decision=_decision(why, change, higher_is_better=higher_is_better),
+        why=why,
+        change=change,
+        interval=_interval(unit, spread, scale) if spread else None,
+        fixed=0,
+        broken=0,
+        p_value=None,
+        detectable=least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None,
+        fields=(),
     )
 
 
@@ -142,6 +154,12 @@ def _why(movement: _Movement, noise: Noise | None) -> Why:
     return "beyond chance"
 
 
+def _decision(why: Why, change: float | None, *, higher_is_better: bool) -> Decision:
+    if why == "beyond chance":
+        return "better" if ((change or 0) > 0) is higher_is_better else "worse"
+    return "same" if why == "nothing moved" else "inconclusive"
+
+
 def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
     """The largest of what the units, the cells and the repeats leave in the dark."""
     spread, limits = movement.spread, []
@@ -158,10 +176,10 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
     return max(limits, default=None)
 
 
-def _interval(unit: Unit, spread: Spread) -> Interval:
+def _interval(unit: Unit, spread: Spread, scale: float = 1.0) -> Interval:
+    """``scale``: no metric can change by more; that of a headline is 0 to 1 for every kind."""
     low, high = around(spread)
-    # No headline can change by more than its scale, which is 0 to 1 for every kind.
-    return Interval(max(-1.0, low), min(1.0, high), unit, spread.freedom + 1, "paired, linearised")
+    return Interval(max(-scale, low), min(scale, high), unit, spread.freedom + 1, "paired, linearised")
 
 
 def _by_chance(fixed: int, broken: int) -> float:

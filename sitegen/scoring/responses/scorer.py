@@ -238,7 +238,7 @@ def _questions(groups: Iterable[Iterable[Measured]]) -> tuple[tuple[str, str], .
 
 
 def _answer(variant: str, one: Measured) -> Answer:
-    return Answer(variant, one.case.id, one.case.category, one.correct, one.quality, one.failed)
+    return Answer(variant, one.case.id, one.case.category, one.correct, one.quality, one.failed, one.rouge)
 
 
 def _row(variant: str, one: Measured) -> Value:
