@@ -16,7 +16,8 @@ def metric_verdict(
     """Hold a metric of a point against an earlier one, as ``change_verdict`` does; None if nothing tells its noise.
 
     Nothing does where a metric is neither a ratio of counts nor a mean over documents, and for what kind ``responses``
-    measures besides its headline, which is made from answers (``answers``). ``noise``, what repeated outputs tell, is of the headline alone.
+    measures besides its headline: that is made from answers (``answers``). ``noise``, what repeated outputs tell, is of
+    the headline alone.
     """
     leads = after.metrics[0].name == spec.name
     if not leads and (kind == RESPONSES or not _has_units(spec.name, after)):
