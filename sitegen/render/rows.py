@@ -219,10 +219,17 @@ def _discrepancy(row: Discrepancy, several_points: bool, several_documents: bool
     where = f"<td>{_text(document)}" if several_documents else ""
     return (
         f'<tr id=d{number} data-t={kind} data-g="{_text(section)}"{" data-n" if since.new else ""}>'
-        f"<td><a href=#d{number}>{number}</a><td>{_type_label(kind, nouns)}"
+        f"<td><a href=#d{number}>{number}</a><td{_own_letter(kind, nouns)}>{_type_label(kind, nouns)}"
         f'<td><a href="{_text(field)}">{_text(path)}</a>{remark}'
         f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{start}{where}\n"
     )
+
+
+@lru_cache(maxsize=64)
+def _own_letter(kind: ErrorType, nouns: Nouns) -> str:
+    """For the style sheet, which knows the letters of ``fields``: rows are many."""
+    letter = letter_of(kind, nouns)
+    return "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
 
 
 @lru_cache(maxsize=256)

@@ -89,6 +89,13 @@ def test_a_discrepancy_says_what_the_model_was_asked():
     assert [row.question for row in sample.view_of(page).discrepancies] == ["", "How much?"]
 
 
+def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
+    found = sample.view_of(_page([ONE])).discrepancies
+    assert "<td>Omission<td>" in rows.discrepancies(found, True, False, Nouns())
+    nouns = Nouns(errors=("missed", "wrong", "", ""), letters=("M", "W", "", ""))
+    assert "<td data-l=M>Missed<td>" in rows.discrepancies(found, True, False, nouns)
+
+
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
     nouns = Nouns(errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
     score = FieldScore("prices", Counts(3, 1, 1, 0, 0, 0, 1, 0))
