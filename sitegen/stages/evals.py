@@ -15,7 +15,8 @@ from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.engine import Pool, pool_for
-from sitegen.stages.eval_task import EvalTask, owner, write_eval
+from sitegen.stages.eval_task import EvalTask, owner
+from sitegen.stages.eval_work import write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.timeline import Timeline, driving_edits

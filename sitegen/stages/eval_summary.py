@@ -1,0 +1,44 @@
+"""What is kept of an eval at every build: a few numbers of each point, and what stands of its problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sitegen.analysis.series import HEADLINES, headline, problems, standing
+from sitegen.analysis.windows import peak
+from sitegen.model.problems import Problem
+from sitegen.model.regressions import Step
+from sitegen.model.series import EvalSummary, Series, Window
+from sitegen.model.suspect_truth import SuspectTruth
+from sitegen.pages.focus import focus_of
+
+
+def summary_of(
+    series: Series,
+    speaks: Sequence[int],
+    windows: tuple[Window, ...],
+    steps: tuple[Step, ...],
+    suspects: tuple[SuspectTruth, ...],
+) -> EvalSummary:
+    """A series in a few numbers a point. ``speaks``: what ``spoken_for`` says of its points."""
+    newest = series.points[-1] if series.points else None
+    return EvalSummary(
+        info=series.info,
+        specs=series.specs[:HEADLINES],
+        headlines=tuple(headline(point, series.specs) for point in series.points),
+        deleted=series.history.deleted,
+        stale=newest is not None and newest.stale,
+        delta=newest and newest.delta,
+        focus=focus_of(series),
+        suspects=suspects,
+        steps=steps,
+        windows=windows,
+        peak=peak(series.points, speaks, series.specs[0], series.info.kind),
+        interval=newest and newest.interval,
+    )
+
+
+def problems_of(series: Series) -> tuple[Problem, ...]:
+    """The problems of all points, each once, with those that the newest one has no more told apart."""
+    found = [problems(series.info.id, point.snapshot, point.scorecard) for point in series.points]
+    return standing(found, deleted=series.history.deleted)

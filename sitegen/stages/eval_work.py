@@ -1,0 +1,230 @@
+"""Score one eval's snapshots and write its pages: what one process does, while each output is hot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.blame import by_attribute
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.flips import flips_between
+from sitegen.analysis.linked_edits import linked_edits
+from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
+from sitegen.analysis.regressions import steps_of
+from sitegen.analysis.series import pack_cells, unpack_cells
+from sitegen.analysis.windows import spoken_for, windows
+from sitegen.model.cells import CellMap
+from sitegen.model.commits import WORKTREE
+from sitegen.model.regressions import Step
+from sitegen.model.scorecards import Result
+from sitegen.model.series import Point, Series, Window
+from sitegen.model.site import Page
+from sitegen.model.suspect_truth import SuspectTruth
+from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+from sitegen.pages.compare import compare_page
+from sitegen.pages.exports import results_json
+from sitegen.pages.report import is_bounded
+from sitegen.pages.suspect_truth import suspect_truth_page
+from sitegen.pages.trend import has_variants, trend_page
+from sitegen.render.writer import Writer, digest
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.around import Around, around
+from sitegen.stages.brought import brought_by, crossed
+from sitegen.stages.cards import Cards, presents
+from sitegen.stages.eval_summary import problems_of, summary_of
+from sitegen.stages.eval_task import EvalDone, EvalTask, owner
+from sitegen.stages.field_pages import write_fields
+from sitegen.stages.reports import Reports
+from sitegen.stages.scoring import results
+from sitegen.stages.settled import Settled, known_settled, write_series
+from sitegen.stages.suspect_truth import suspects_of
+from sitegen.stages.thinning import Short, write_thinned
+from sitegen.stages.vectors import vectors_of
+
+
+def write_eval(task: EvalTask) -> EvalDone:
+    """Score what the memo does not know, write the reports that are not fresh, then the trend."""
+    return _EvalWork(task).run()
+
+
+class _EvalWork:
+    """One run of a task, snapshot after snapshot; holds one result at a time, and the scorecards of all."""
+
+    def __init__(self, task: EvalTask) -> None:
+        self._task = task
+        self._shop = task.workshop
+        self._info = task.info
+        self._snapshots = task.history.snapshots
+        self._scorer = scorer(task.history.kind)
+        self._owner = owner(task.info.id)
+        self._vectors = vectors_of(task.history.kind, task.vectors)
+        self._cards = Cards(self._shop, task.history.kind, self._vectors, task.scorecards)
+        self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
+        self._told = Told(
+            self._snapshots,
+            task.edits,
+            [instructions_of(snapshot, task.edits) for snapshot in self._snapshots],
+            self._scorer.metrics,
+            self._scorer.over,
+            task.history.kind,
+        )
+        self._edits = edits_of_points(self._snapshots, task.edits)
+        self._speaks = spoken_for(self._snapshots, task.edits, self._told.made_with)
+        self._linked = linked_edits(self._snapshots, task.edits, self._speaks)
+        self._reports = Reports(
+            self._shop,
+            self._info,
+            self._scorer,
+            self._told,
+            self._edits,
+            self._linked,
+            task.moved,
+            self._cards,
+            self._vectors,
+        )
+        self._writer = Writer(self._shop.out, task.pages)
+        self._renderer = self._shop.renderer()
+
+    def run(self) -> EvalDone:
+        page_keys = self._page_keys()
+        short = self._short(page_keys)
+        full = (index for index in range(len(page_keys)) if index not in short)
+        stale = {index for index in full if not self._is_fresh(index, page_keys[index])}
+        compared = {len(self._snapshots) - 1} if self._lacks_variants(page_keys) else set()
+        follower = Follower(self._known_cells())
+        if min(stale, default=follower.points) < follower.points:
+            follower = Follower()  # a report says since when each field is wrong, so that all before it are followed
+        unknown = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
+        needed = sorted(stale | compared | unknown | set(range(follower.points, len(self._snapshots))))
+        self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
+        committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
+        kept: CellMap | None = None
+        for index, result in zip(needed, self._results(needed), strict=True):
+            self._cards.put(self._snapshots[index], result.scorecard)
+            if index == follower.points:
+                follower.follow(result.judgements)
+                if follower.points == committed:
+                    kept = follower.cells()
+            if index in stale:
+                self._write_report(index, result, follower, page_keys[index])
+            if index in compared:
+                self._write_variants(index, result, page_keys[index])
+        return self._finish(page_keys, short, follower.cells(), pack_cells(self._keys, kept) if kept else None)
+
+    def _short(self, page_keys: Sequence[str]) -> Short:
+        kept, thinned = self._shop.reports_kept, self._task.thinned
+        if thinned is None:
+            return Short.standing(page_keys, kept, self._task.pages)
+        return Short.of(len(page_keys), kept, thinned)
+
+    def _known_cells(self) -> CellMap | None:
+        """What the memo knows, if it is of the same points."""
+        return unpack_cells(self._keys, self._task.cells) if self._task.cells else None
+
+    def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
+        return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
+
+    def _is_fresh(self, index: int, key: str) -> bool:
+        """Whether the report stands, and the whole result beside it if the report needed one."""
+        slug = self._snapshots[index].slug
+        if not self._writer.is_fresh(self._owner, links.report(self._info.id, slug), key):
+            return False
+        self._writer.is_fresh(self._owner, links.report_data(self._info.id, slug), key)
+        return True
+
+    def _page_keys(self) -> list[str]:
+        """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
+        always = digest(repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._task.moved)))
+        found = []
+        history = ""
+        for snapshot, key, edits, linked, commit in zip(
+            self._snapshots, self._keys, self._edits, self._linked, self._told.made_with, strict=True
+        ):
+            history = digest(history, repr(snapshot), key, repr([(edit.path, edit.commit.sha) for edit in edits]))
+            found.append(digest(always, history, repr(commit), repr([(edit.path, edit.commit.sha) for edit in linked])))
+        return found
+
+    def _results(self, needed: Sequence[int]) -> Iterator[Result]:
+        return results(self._shop, self._scorer, [self._snapshots[index] for index in needed], self._vectors)
+
+    def _write_report(self, index: int, result: Result, follower: Follower, key: str) -> None:
+        page = self._reports.page(index, result, follower)
+        self._writer.write(self._owner, page.path, self._renderer.render(page), key)
+        if is_bounded(result, self._shop.discrepancies_per_type):
+            at = self._snapshots[index]
+            data = results_json(result, self._info, at)
+            self._writer.write(self._owner, links.report_data(self._info.id, at.slug), data, key)
+
+    def _lacks_variants(self, page_keys: Sequence[str]) -> bool:
+        """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
+        if not page_keys or self._task.history.kind != "responses":
+            return False
+        newest = self._snapshots[-1]
+        if newest in self._cards and not has_variants(self._info, self._cards[newest]):
+            return False
+        return not self._writer.is_fresh(self._owner, links.variants(self._info.id), page_keys[-1])
+
+    def _write_variants(self, index: int, result: Result, key: str) -> None:
+        if has_variants(self._info, result.scorecard):
+            from sitegen.pages.variants import variants_page  # few evals need the tests behind it
+
+            page = variants_page(self._info, self._scorer.metrics, self._snapshots[index], result)
+            self._writer.write(self._owner, page.path, self._renderer.render(page), key)
+
+    def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
+        settled = known_settled(self._task.settled, self._task.history, page_keys)
+        series = self._series(cells, settled)
+        suspects = suspects_of(self._shop, series, self._task.suspects)
+        steps = steps_of(series)
+        for page in eval_pages(series, steps, suspects):
+            self._writer.write(self._owner, page.path, self._renderer.render(page))
+        write_thinned(self._writer, self._renderer, self._owner, series, page_keys, short)
+        write_fields(self._writer, self._renderer, self._owner, series, page_keys)
+        keep = write_series(self._writer, self._owner, series, settled, page_keys)
+        spoken = windows(series.points, self._speaks)
+        return EvalDone(
+            summary=summary_of(series, self._speaks, spoken, steps, suspects),
+            scorecards=self._cards.new,
+            rows=tuple(self._writer.rows),
+            problems=problems_of(series),
+            attributes=tuple(sorted(by_attribute(cells))),
+            written=self._writer.written,
+            kept=self._writer.kept,
+            vectors=self._vectors.new if self._vectors else (),
+            cells=kept,
+            around=self._around(spoken, series.points, cells),
+            brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
+            settled=keep,
+        )
+
+    def _series(self, cells: CellMap, settled: Settled) -> Series:
+        """All points, once every scorecard that they and their deltas need is at hand."""
+        new = range(len(settled.derived), len(self._snapshots))
+        self._cards.fill(presents(self._task.history))
+        self._cards.fill(mixture for index in new for mixture in self._mixtures(index))
+        self._cards.fill(crossed(self._snapshots, self._task.first_new))
+        every = points(self._told, self._cards.__getitem__, cells, settled.derived)
+        return Series(self._info, self._task.history, self._scorer.metrics, every, cells)
+
+    def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[Around, ...]:
+        """Of the edits that new points speak for."""
+        pairs = {
+            window.edit: (window.before, window.after)
+            for window in found
+            if window.before is not None and window.after >= self._task.first_new
+        }
+        flips = flips_between(cells, list(pairs.values()))
+        return tuple(
+            around(edit, points[before], points[after], each, self._info.kind, self._scorer.metrics[0])
+            for (edit, (before, after)), each in zip(pairs.items(), flips, strict=True)
+        )
+
+
+def eval_pages(series: Series, steps: tuple[Step, ...], suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
+    """The pages of an eval that show all of its points, in the order in which they are read."""
+    yield trend_page(series, steps, len(suspects))
+    if len(series.points) > 1:
+        yield compare_page(series)
+    if suspects:
+        yield suspect_truth_page(series, suspects)

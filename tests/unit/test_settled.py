@@ -1,0 +1,91 @@
+"""Points before the newest are not computed again, and whatever happens meanwhile, the site is that of a cold build."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sitegen.analysis import points
+from sitegen.analysis.deltas import delta
+from sitegen.pages import exports
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differences
+
+TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
+MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
+DATA = "data/evals/names.json"
+
+
+def output(total: int) -> str:
+    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob", "total": 2}}]}}'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(9)})
+    for total in (8, 7, 1):
+        repo.commit({"evals/names/extracted.json": output(total)})
+    return repo
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was computed of a point: its delta, and its data."""
+    made: list[str] = []
+
+    def counted(name: str, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object) -> object:
+            made.append(name)
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(points, "delta", counted("delta", delta))
+    monkeypatch.setattr(exports, "_point", counted("data", exports._point))
+    return made
+
+
+def built(project: GitRepo, tmp_path: Path) -> list[str]:
+    """Build once more; where the site is not that of a cold build."""
+    cold = tmp_path / project.git("rev-parse", "HEAD")
+    build_site(project.path, tmp_path / "out", jobs=1)
+    build_site(project.path, cold, jobs=1)
+    return differences(tmp_path / "out", cold)
+
+
+def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tmp_path, calls):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert (calls.count("delta"), calls.count("data")) == (3, 4)
+    calls.clear()
+    project.commit({"evals/names/extracted.json": output(5)})
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert (calls.count("delta"), calls.count("data")) == (2, 2)
+
+
+def test_the_newest_point_becomes_stale_and_is_not_any_more(project, tmp_path):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    project.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n"})
+    assert built(project, tmp_path) == []
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
+
+
+def test_another_ground_truth_changes_what_every_point_has_by_the_second_clock(project, tmp_path):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    project.commit({"evals/names/ground_truth.csv": TRUTH.replace("a,Ann,1", "a,Ann,7")})
+    assert built(project, tmp_path) == []
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"", b'{"points":[', None])
+def test_data_that_somebody_changed_is_not_gone_on_from(project, tmp_path, content):
+    build_site(project.path, tmp_path / "out", jobs=1)
+    if content is None:
+        (tmp_path / "out" / DATA).unlink()
+    else:
+        (tmp_path / "out" / DATA).write_bytes(content)
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
