@@ -10,6 +10,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.pages.labels import CAUSES
+from sitegen.pages.recorded import agrees_with_now
 
 
 class Turned(NamedTuple):
@@ -31,6 +32,8 @@ class Clocks(NamedTuple):
     """Points at which any metric that is drawn differs by the two."""
     values: tuple[tuple[float | None, ...], ...]
     """By the second clock, a row for each point; empty if the two never part, or if nobody asked."""
+    recorded: int = 0
+    """Points whose recorded metrics are those of the second clock, and not of the first."""
 
 
 ONE_CLOCK = Clocks((), 0, ())
@@ -49,7 +52,9 @@ def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
         for index, point in enumerate(points)
         if index and (rules := [cause for cause in point.snapshot.cause if cause != "outputs"])
     )
-    return Clocks(turned, apart, tuple(now) if apart else ())
+    labels = tuple((spec.name, spec.label) for spec in drawn)
+    recorded = sum(agrees_with_now(point, labels) for point in points)
+    return Clocks(turned, apart, tuple(now) if apart else (), recorded)
 
 
 def _values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float | None, ...]:

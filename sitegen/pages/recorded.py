@@ -73,6 +73,18 @@ def recorded_view(
     return RecordedView(len(rows) - len(different), different, why)
 
 
+def agrees_with_now(point: Point, labels: tuple[tuple[str, str], ...]) -> bool:
+    """Whether the record is what the newest ground truth and rules give, and those of the point's own time do not.
+
+    Such a record was written, or corrected, later. A report says nothing of what came after it: the trend does.
+    """
+    if point.now is None or not point.snapshot.recorded_metrics:
+        return False
+    recorded = dict(point.snapshot.recorded_metrics)
+    then, now = (_compared(recorded, card, labels) for card in (point.scorecard, point.now))
+    return bool(now) and all(map(_agrees, now)) and not all(map(_agrees, then))
+
+
 def _compared(
     recorded: Mapping[str, float], card: Scorecard, labels: tuple[tuple[str, str], ...]
 ) -> tuple[RecordedRow, ...]:

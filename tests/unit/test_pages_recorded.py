@@ -5,8 +5,10 @@ import pytest
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
+from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.pages.recorded import RecordedRow, recorded_view
+from sitegen.pages.clocks import clocks
+from sitegen.pages.recorded import RecordedRow, agrees_with_now, recorded_view
 from tests import pages_sample as sample
 
 LABELS = (("f1", "F1"), ("precision", "Precision"), ("recall", "Recall"))
@@ -108,3 +110,22 @@ def test_nothing_is_compared_that_was_not_recorded_or_cannot_be_computed():
     assert recorded_view(snapshot({}), card(), LABELS) is None
     assert recorded_view(snapshot({"speed": 7}), card(), LABELS) is None
     assert recorded_view(snapshot({"f1": 0.5}), card("no_ground_truth"), LABELS) is None
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now", "agrees"),
+    [
+        ({"f1": 0.7}, card(f1=0.7), True),
+        ({"f1": 0.7, "recall": 0.9}, card(f1=0.7), False),
+        ({"f1": 0.5}, card(f1=0.7), False),
+        ({"speed": 7}, card(f1=0.7), False),
+        ({}, card(f1=0.7), False),
+        ({"f1": 0.7}, None, False),
+    ],
+)
+def test_a_record_of_what_a_later_ground_truth_gives_is_told_on_the_trend(
+    recorded: dict[str, float], now: Scorecard | None, agrees: bool
+) -> None:
+    point = Point(snapshot(recorded), card(), (), now=now)
+    assert agrees_with_now(point, LABELS) is agrees
+    assert clocks([point], sample.SPECS[:1]).recorded == agrees
