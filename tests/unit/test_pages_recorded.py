@@ -128,4 +128,4 @@ def test_a_record_of_what_a_later_ground_truth_gives_is_told_on_the_trend(
 ) -> None:
     point = Point(snapshot(recorded), card(), (), now=now)
     assert agrees_with_now(point, LABELS) is agrees
-    assert clocks([point], sample.SPECS[:1]).recorded == agrees
+    assert clocks([point], sample.SPECS[:3]).recorded == agrees
