@@ -323,6 +323,16 @@ def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None
     assert "No step beyond noise in 1 series." in html
 
 
+def test_a_fall_too_new_to_tell_stands_apart_from_open_regressions() -> None:
+    from sitegen.render.environment import Renderer, find_templates
+
+    page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
+    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    assert '<span class="x">and 1 too new to tell; every level that was lost is regained</span>' in html
+    assert '<h2 id="h-new" class="grow">Too new to tell</h2>' in html
+    assert 'too new to tell</span> <span class="nowrap">for 1 iteration</span>' in html
+
+
 def test_hostile_names_are_escaped() -> None:
     from sitegen.render.environment import Renderer, find_templates
 
