@@ -185,7 +185,7 @@ class Memo:
             query = self._db.execute(
                 f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, stored(owner))
             )
-        return tuple(map(PageRow._make, query))
+        return tuple(PageRow(*row) for row in query)
 
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""

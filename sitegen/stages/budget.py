@@ -70,10 +70,11 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, owner: str
     too_much = ledger.bound + once - limits.site_bytes
     reports = _reports(limits, evals.summaries, rows)
     thinned = oldest(reports, _stepped(too_much, limits.site_bytes))
-    write_again(timeline, memo, ledger, _changes(reports, thinned))
+    changes = _changes(reports, thinned)
+    write_again(timeline, memo, ledger, changes)
     if too_much <= 0:
         return Fitted()
-    size = sum(row.size for row in _rows(timeline, ledger, owner)) + once
+    size = sum(row.size for row in (_rows(timeline, ledger, owner) if changes else rows)) + once
     shares = _shares(evals.summaries, rows, once)
     return Fitted((_problem(limits, shares, reports, len(thinned), size),), len(thinned))
 
