@@ -6,7 +6,7 @@ how many points there are. ``Follower`` goes on where an earlier one stopped: a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from sitegen.model.cells import WRONG, Cell, CellMap, Run
@@ -66,12 +66,27 @@ class Follower:
 
     def cells(self) -> CellMap:
         """All that was followed."""
-        return self._map(tuple)
+        cells = (Cell(*key[:2], track.attribute, key[2], tuple(track.runs)) for key, track in self._tracks.items())
+        return CellMap(self._points, tuple(cells))
 
     def lately(self) -> CellMap:
-        """The same without what ended before the last two points."""
-        earlier = self._points - 2
-        return self._map(lambda runs: tuple(runs[-3:]) if runs[-1].start > earlier else (runs[-1],))
+        """What tells the last two points apart: cells that changed or are wrong, without what ended before.
+
+        Of those that stayed right, most of them, one stands for its document: it says that both points hold it.
+        """
+        before = self._points - 2
+        held: set[str] = set()
+        cells = []
+        for (document, path, extra), track in self._tracks.items():
+            last = track.runs[-1]
+            changed = last.start > before
+            if not changed and not last.is_wrong:
+                if last.state == "absent" or document in held:
+                    continue
+                held.add(document)
+            runs = tuple(track.runs[-3:]) if changed else (last,)
+            cells.append(Cell(document, path, track.attribute, extra, runs))
+        return CellMap(self._points, tuple(cells))
 
     def wrong_since(self, judgement: Judgement) -> int | None:
         """The point from which on the cell of a judgement has been wrong without a break, up to the last point."""
@@ -81,10 +96,6 @@ class Follower:
                 break
             since = run.start
         return since
-
-    def _map(self, kept: Callable[[list[Run]], tuple[Run, ...]]) -> CellMap:
-        cells = (Cell(*key[:2], track.attribute, key[2], kept(track.runs)) for key, track in self._tracks.items())
-        return CellMap(self._points, tuple(cells))
 
 
 def _key(judgement: Judgement) -> _Key:

@@ -225,9 +225,12 @@ def make_environment(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
+        cache_size=-1,  # all of them: there are few, and a bounded cache is kept in order at every look-up
         bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode)) if bytecode and _made(bytecode) else None,
     )
     environment.template_class = Template
+    if not own:  # ours ask for attributes that are there, and for items in brackets: a tenth of a report's time
+        environment.getattr = getattr  # type: ignore[method-assign,assignment]
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters.update(
         number=formats.number,
