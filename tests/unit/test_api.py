@@ -11,6 +11,7 @@ import pytest
 
 from sitegen import api, frames
 from sitegen.analysis.comparison.change import Change
+from sitegen.api import outputs, projects
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SecretsError
 from sitegen.text.json_bytes import to_json_bytes
 from tests.gitrepo import START, GitRepo
@@ -28,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return repo.path
 
 
-EXAMPLES = [test for test in doctest.DocTestFinder().find(api) if test.examples]
+EXAMPLES = [test for part in (outputs, projects) for test in doctest.DocTestFinder().find(part) if test.examples]
 
 
 def test_every_public_function_has_an_example():

@@ -1,0 +1,195 @@
+"""A project as a whole: its site, its gate, its history, its tables."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sitegen import frames
+from sitegen.build import build as build_site
+from sitegen.comparing.gate.document import GateDocument
+from sitegen.comparing.gate.document import document_of as gate_document
+from sitegen.comparing.gate.markdown import markdown
+from sitegen.exporting.files import Format
+from sitegen.model.gate import GateReport, GateVerdict
+from sitegen.model.series import Point, Series
+from sitegen.project import Options
+from sitegen.stages.export import write_export
+from sitegen.stages.gate import check as check_gate
+from sitegen.stages.ledger import Site
+from sitegen.stages.public import Gate as PublicGate
+from sitegen.stages.series import read_series
+
+if TYPE_CHECKING:
+    from sitegen.frames import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """An eval through git history."""
+
+    series: Series = field(repr=False)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The scored snapshots, oldest first."""
+        return self.series.points
+
+    def frame(self) -> DataFrame:
+        """One row a point: iteration, commit, metrics, counts, errors by type (see ``frames.points``)."""
+        return frames.points(self.series)
+
+    def fields(self) -> DataFrame:
+        """One row a point and attribute: its precision, recall, F1 and counts (see ``frames.fields``)."""
+        return frames.fields(self.series)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the gate found."""
+
+    report: GateReport = field(repr=False)
+    """Every eval and metric with its verdict, the worst eval first."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether ``sitegen check`` would exit with 0."""
+        return self.report.passed
+
+    @property
+    def verdict(self) -> GateVerdict:
+        """That of the worst eval; ``not comparable`` if nothing matched."""
+        return self.report.verdict
+
+    @property
+    def evals(self) -> dict[str, GateVerdict]:
+        """By id, the worst first."""
+        return {one.info.id: one.verdict for one in self.report.evals}
+
+    def document(self) -> GateDocument:
+        """What ``sitegen check --json`` prints, as a frozen value."""
+        return gate_document(self.report)
+
+    def markdown(self) -> str:
+        """What ``sitegen check`` prints: 65,000 characters at most."""
+        return markdown(self.report)
+
+
+def build(
+    repo: str | Path = ".",
+    out: str | Path | None = None,
+    *,
+    rev: str | None = None,
+    jobs: int | None = 1,
+    cache: str | Path | None = None,
+    force: bool = False,
+    public: bool = False,
+    worktree: bool = False,
+    base_url: str | None = None,
+) -> Site:
+    """Bring the site of a project up to date; by default in its folder ``public``.
+
+    It runs in this process alone, because a notebook has threads, which a forked process cannot have. A script without
+    any may ask for more ``jobs``: a number of processes, or None for as many as the work is worth. ``force`` writes
+    into a folder that is neither empty nor a site. ``worktree`` adds what is not committed as the newest point;
+    ``base_url`` is the address that the site will have. With ``public``, a site that holds what looks like a secret
+    raises SecretsError, and must not be published; it needs the extra of that name.
+
+    >>> site = build(".", out="public")
+    >>> site.evals, site.iterations, site.errors
+    (1, 2, 0)
+    >>> build(".", out="public").written  # nothing is new
+    0
+    """
+    options = Options(Path(repo), _path(out), rev, jobs, _path(cache), force, worktree=worktree, base_url=base_url)
+    gate = PublicGate(options) if public else None
+    collected = gc.get_threshold()
+    try:
+        site = build_site(options)
+    finally:
+        gc.set_threshold(*collected)  # a build changes them for its whole process, which here is the caller's
+    if gate:
+        gate.check()
+    return site
+
+
+def check(
+    repo: str | Path,
+    base: str,
+    *,
+    rev: str | None = None,
+    exact: bool = False,
+    worktree: bool = False,
+    cache: str | Path | None = None,
+) -> Checked:
+    """Hold the newest outputs at a revision, by default ``HEAD``, to the limits of the project.
+
+    They are compared with those at the commit where it left ``base``, or with ``exact`` at ``base`` itself. Limits are
+    those of the work tree's ``sitegen.toml`` and manifest. ``worktree`` checks what is not committed yet.
+
+    >>> found = check(".", "HEAD~1", exact=True)
+    >>> found.passed, found.verdict, found.evals
+    (True, 'pass', {'receipts': 'pass'})
+    >>> recall = found.report.evals[0].metrics[2]
+    >>> recall.spec.name, recall.before, recall.after
+    ('recall', 0.5, 1.0)
+    >>> found.markdown().partition(".")[0]
+    '**Evals: pass'
+    """
+    options = Options(Path(repo), rev=rev, cache=_path(cache), worktree=worktree)
+    return Checked(check_gate(options, base, exact=exact))
+
+
+def history(repo: str | Path, eval_id: str, rev: str | None = None, *, cache: str | Path | None = None) -> History:
+    """Score every snapshot of an eval up to a revision, by default that of the configuration.
+
+    What was scored once is remembered below ``cache``, by default the project's ``.sitegen``.
+
+    >>> receipts = history(".", "receipts")
+    >>> [point.snapshot.label for point in receipts.points]
+    ['iteration-001', 'iteration-002']
+    >>> receipts.frame()[["label", "f1", "wrong_value"]]
+               label        f1  wrong_value
+    0  iteration-001  0.571429            1
+    1  iteration-002  1.000000            0
+    >>> receipts.fields()[["label", "attribute", "recall"]]
+               label attribute  recall
+    0  iteration-001      shop     1.0
+    1  iteration-001     total     0.0
+    2  iteration-002      shop     1.0
+    3  iteration-002     total     1.0
+    """
+    return History(read_series(Options(Path(repo), rev=rev, cache=_path(cache)), eval_id))
+
+
+def export(
+    repo: str | Path,
+    place: str | Path,
+    format: Format = "sqlite",
+    evals: Sequence[str] = (),
+    *,
+    rev: str | None = None,
+    cache: str | Path | None = None,
+) -> tuple[Path, ...]:
+    """Write every score and outcome of history as tables; the files that came of it.
+
+    ``place`` is a file for ``sqlite`` and ``json``, a folder for ``csv`` and ``parquet``; ``exporting/tables.py`` has
+    the columns. Without ``evals``, all of them.
+
+    >>> files = export(".", "history.sqlite")
+    >>> import sqlite3
+    >>> with sqlite3.connect(files[0]) as database:
+    ...     rows = database.execute("SELECT path, from_point, state, actual FROM cells WHERE document = 'b'").fetchall()
+    >>> database.close()
+    >>> rows
+    [('shop', 0, 'correct', '"The Green Door"'), ('total', 0, 'omission', None), ('total', 1, 'correct', '4')]
+    """
+    options = Options(Path(repo), rev=rev, cache=_path(cache))
+    return write_export(options, format, Path(place), evals)
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
