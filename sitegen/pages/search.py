@@ -57,10 +57,12 @@ def shards(log: Sequence[Entry], first: int = 0) -> tuple[RawFile, ...]:
     The log is in commit order and only grows. After one more commit it is enough to give the entries of the last shard
     and what is new.
     """
-    return tuple(
-        _script(f"search/{first + at // SHARD}.js", "log", first + at // SHARD, [list(e) for e in log[at : at + SHARD]])
-        for at in range(0, len(log), SHARD)
-    )
+    return tuple(shard(first + at // SHARD, log[at : at + SHARD]) for at in range(0, len(log), SHARD))
+
+
+def shard(number: int, entries: Iterable[Entry]) -> RawFile:
+    """One of them."""
+    return _script(f"search/{number}.js", "log", number, [list(entry) for entry in entries])
 
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:

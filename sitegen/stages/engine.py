@@ -14,7 +14,7 @@ from sitegen.errors import ConfigurationError
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a scored snapshot, a rendered edit: about a millisecond each) from which a second process pays."""
-WAITING: Final = 2
+WAITING: Final = 1
 """Tasks for each process that are made before they are needed."""
 
 T = TypeVar("T")
