@@ -1,5 +1,6 @@
 """The report of one snapshot as a view."""
 
+import gc
 import re
 from decimal import Decimal
 
@@ -273,3 +274,15 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     )
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said
+
+
+def test_a_report_leaves_nothing_to_the_garbage_collector():
+    renderer, page = Renderer([find_templates()], sample.SITE), _page([ONE, TWO, FINE], previous=True)
+    renderer.render(page)  # templates are loaded once, and what is left of that is cyclic
+    gc.collect()
+    gc.disable()
+    try:
+        renderer.render(page)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

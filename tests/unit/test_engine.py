@@ -1,0 +1,50 @@
+"""Where tasks are run: in order, made when their turn is near, and none held after it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sitegen.config import Engine
+from sitegen.stages.engine import WAITING, Inline, SideBySide, pool_for
+
+
+def _made(number, made):
+    for task in range(number):
+        made.append(task)
+        yield task
+
+
+def test_results_come_in_the_order_of_their_tasks_each_with_its_own():
+    tasks = [3, 1, 2]
+    with ThreadPoolExecutor(2) as executor:
+        assert (
+            list(SideBySide(executor, 2).map(str, tasks))
+            == list(Inline().map(str, tasks))
+            == [
+                (3, "3"),
+                (1, "1"),
+                (2, "2"),
+            ]
+        )
+
+
+def test_only_so_many_tasks_are_made_before_the_first_result_is_taken():
+    made: list[int] = []
+    with ThreadPoolExecutor(2) as executor:
+        results = SideBySide(executor, 2).map(str, _made(100, made))
+        assert next(results) == (0, "0")
+        assert len(made) == 2 * (1 + WAITING) + 1
+        assert len(list(results)) == 99
+
+
+def test_what_a_task_raises_is_raised_where_its_result_is_taken():
+    with ThreadPoolExecutor(1) as executor:
+        results = SideBySide(executor, 1).map(int, ["1", "x", "2"])
+        assert next(results) == ("1", 1)
+        with pytest.raises(ValueError, match="invalid literal"):
+            next(results)
+
+
+def test_little_work_stays_in_this_process():
+    with pool_for(Engine(), 1) as pool:
+        assert isinstance(pool, Inline)
