@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from statistics import median_low
+from statistics import fmean, median_low
 from typing import Final, NamedTuple
 
 from sitegen.analysis.circumstances import circumstances
@@ -13,7 +13,8 @@ from sitegen.analysis.series import HEADLINES
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import MetricStep, Step, StepStatus
 from sitegen.model.series import Point, Series
-from sitegen.stats.steps import OUTLYING, Level, Levels, levels
+from sitegen.stats.blips import OUTLYING
+from sitegen.stats.steps import Level, Levels, levels
 
 REGAINED: Final = 0.75
 """Share of a loss that a later level has to regain for the regression to be fixed."""
@@ -40,7 +41,7 @@ class _Found(NamedTuple):
 
 
 def steps_of(series: Series) -> tuple[Step, ...]:
-    """The steps of an eval, falls that are too new to tell, and the blips of its headline, oldest first.
+    """The steps of an eval, falls that are too new to tell, and the bad runs of its headline, oldest first.
 
     Of the metrics that are kept of every point.
     """
@@ -53,7 +54,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     ]
     found = [step for spec, fit in zip(specs, fitted, strict=True) for step in _found(spec, fit)]
     steps = [_step(series.points, group, specs[0]) for group in _together(found)]
-    steps.extend(_blips(series.points, specs[0], columns[0], fitted[0]))
+    steps.extend(_bad_runs(series.points, specs[0], columns[0], fitted[0]))
     steps.sort(key=_place)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(step._replace(undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
@@ -136,16 +137,18 @@ def _regained(step: _Found) -> tuple[int | None, float]:
     return None, max(0.0, share)
 
 
-def _blips(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | None], fit: Levels) -> Iterator[Step]:
-    """The single values of the headline that were far worse than both neighbours."""
-    defined = [index for index, value in enumerate(column) if value is not None and index not in fit.blips]
-    for at in fit.blips:
-        value = column[at]
+def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | None], fit: Levels) -> Iterator[Step]:
+    """The blips of the headline that are far off for the worse."""
+    aside = {index for blip in fit.blips for index in blip.at}
+    defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
+    for blip in fit.blips:
+        at, end = blip.at[0], blip.at[-1] + 1
         here = bisect(defined, at)
         before, until = defined[here - 1 : here + 1]
         level = next(level for level in fit.levels if level.start <= before < level.end)
-        metric = _measured(spec, level.mean, value) if value is not None else None
-        if metric and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
+        metric = _measured(spec, level.mean, fmean(column[index] or 0.0 for index in blip.at))
+        if blip.far and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
+            outputs = _outputs(points[at:end])
             yield Step(
                 at=at,
                 before=before,
@@ -153,9 +156,10 @@ def _blips(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | N
                 status="blip",
                 commit=points[at].snapshot.commit._replace(body=""),
                 circumstances=circumstances(
-                    points, range(level.start, before + 1), range(at, at + 1), metric=spec.name, worse=True
+                    points, range(level.start, before + 1), range(at, end), metric=spec.name, worse=True
                 ),
-                iterations=len(_outputs(points[at : at + 1])),
+                iterations=len(outputs),
+                different=len(set(outputs)),
                 until=until,
                 noise=fit.noise,
             )

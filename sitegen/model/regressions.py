@@ -11,7 +11,8 @@ from sitegen.model.timeline import Cause
 
 StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
 """open, fixed: a regression whose level was not regained yet, or was. better: a step up. new: no step yet; the newest
-values are lower, too few to tell that from noise. blip: no step; a single value far below both of its neighbours."""
+values are lower, too few to tell that from noise. blip: no step; one to three values far below both of their
+neighbours."""
 
 UNTOLD: Final[tuple[StepStatus, ...]] = ("new", "blip")
 """Those that are no steps."""

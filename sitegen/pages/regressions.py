@@ -1,4 +1,4 @@
-"""The page of steps: open regressions, falls too new to tell, fixed ones, steps up, single bad runs, the best."""
+"""The page of steps: open regressions, falls too new to tell, fixed ones, steps up, bad runs, the best."""
 
 from __future__ import annotations
 

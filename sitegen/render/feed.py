@@ -99,7 +99,7 @@ def _regained(summary: EvalSummary) -> Iterator[Entry]:
     """Regressions whose level was regained little by little, without a step up."""
     undone = {step.undoes for step in summary.steps}
     for step in summary.steps:
-        if step.until is None or step.at in undone:
+        if step.status != "fixed" or step.until is None or step.at in undone:
             continue
         metric, at = step.metrics[0], summary.headlines[step.until]
         column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)

@@ -23,7 +23,7 @@ _STEP_NAMES: Final = {
     "fixed": "regression, fixed since",
     "better": "better",
     "new": "lower, too new to tell from noise",
-    "blip": "blip",
+    "blip": "bad run",
 }
 
 

@@ -14,30 +14,27 @@ difference of neighbours, which a few steps do not change: 1.4826 times it, over
 deviation of normal noise. What this finds are candidates. The steps are those that ``told_apart`` leaves; newest values
 that are off, and too few to be told apart, are *fresh*.
 
-A value that is off by three standard deviations and whose two neighbours agree against it is a *blip*, not a step (the
-Hampel filter over three points; Pearson 2002): it is set aside before the levels are sought. As noise it counts for no
-more than four standard deviations, and so does a candidate of a single value: a run that failed hides no step.
+*Blips*, values that were off and came back (``stats/blips.py``), are set aside before the levels are sought; of two or
+three neighbouring values only if they are no level of their own. As noise each value counts for no more than four
+standard deviations, and so does a candidate of a single value: a run that failed hides no step.
 """
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import log, sqrt
 from statistics import median
 from typing import Final, NamedTuple
 
+from sitegen.stats.blips import EQUAL, FAR, FAR_CASES, LONGEST, OUTLYING, Blip, Off, apart, came_back
 from sitegen.stats.told_apart import Aside, newest, row_of, told_apart
 
 FEWEST: Final = 5
 """Defined values below which no level is told from noise."""
-OUTLYING: Final = 3.0
-"""Standard deviations that make a blip."""
 FURTHEST: Final = 4.0
 """Standard deviations that a single value is taken to be off at most, as noise."""
-EQUAL: Final = 1e-9
-"""Values no further apart are the same: the last digits of a sum depend on its order."""
 FINEST: Final = 1e-6
 """The least change that is a step in an exact series."""
 
@@ -62,8 +59,8 @@ class Levels(NamedTuple):
     """In order; empty if no value is defined. Gaps and blips between two belong to neither."""
     noise: float
     """The standard deviation that was assumed of a single value; 0 if they are exact."""
-    blips: tuple[int, ...]
-    """Indices of single values that were off and came back, ascending."""
+    blips: tuple[Blip, ...]
+    """Ascending; no value is in two."""
     fresh: tuple[Level, Level] | None = None
     """If the newest values are off, and too few to tell: the last level without them, and they."""
 
@@ -77,25 +74,43 @@ def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
     known = [(index, value) for index, value in enumerate(values) if value is not None]
     every = [value for _, value in known]
     sigma = noise(every)
-    limit = max(OUTLYING * sigma, EQUAL)
-    blips = {
-        index: (agreed, value - agreed)
-        for (index, _), (value, agreed) in zip(known[1:], _agreed(every), strict=False)
-        if abs(value - agreed) > limit
-    }
-    kept = [(index, value) for index, value in known if index not in blips]
+    off = max(OUTLYING * sigma, EQUAL)
+    alone = {blip.start for blip in came_back(every, 1, off)}
+    rest = noise([value for place, value in enumerate(every) if place not in alone])
+    grain = grain or _finest(every)
+    far = max(FAR * rest, FAR_CASES * grain - EQUAL, off)
+    single = [blip._replace(far=blip.by > far) for blip in came_back(every, 1, off)]
+    found = _levels(known, single, sigma, grain)
+    longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in came_back(every, size, far)]
+    untold = [blip for blip in longer if _leaves(blip, known, found.levels, off)]
+    return _levels(known, apart([*single, *untold]), sigma, grain) if untold else found
+
+
+def _leaves(blip: Off, known: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
+    """Whether a blip is within a level, and all of it off that."""
+    off = known[blip.start : blip.end]
+    return any(
+        all(level.start <= index < level.end and abs(value - level.mean) > limit for index, value in off)
+        for level in levels
+    )
+
+
+def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Off], sigma: float, grain: float) -> Levels:
+    """The levels of what is known, as (index, value), but for these blips."""
+    off = {place: blip.agreed for blip in blips for place in range(blip.start, blip.end)}
+    kept = [each for place, each in enumerate(known) if place not in off]
     row = [value for _, value in kept]
+    told = tuple(Blip(tuple(index for index, _ in known[blip.start : blip.end]), blip.far) for blip in blips)
 
     def level(start: int, end: int) -> Level:
         return Level(kept[start][0], kept[end - 1][0] + 1, end - start, sum(row[start:end]) / (end - start))
 
     if len(row) < FEWEST:
-        return Levels((level(0, len(row)),) if row else (), sigma, tuple(blips))
-    grain = grain or _finest(every)
+        return Levels((level(0, len(row)),) if row else (), sigma, told)
     furthest = max(FURTHEST * sigma, grain)
     aside = [
-        Aside(bisect(kept, (index,)), agreed, max(-furthest, min(off, furthest)))
-        for index, (agreed, off) in blips.items()
+        Aside(bisect(kept, known[place]), agreed, max(-furthest, min(known[place][1] - agreed, furthest)))
+        for place, agreed in off.items()
     ]
     candidates = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2))
     calm, candidates = _calm(row, candidates, furthest)
@@ -103,7 +118,7 @@ def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
     found = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
     new = newest(row_of([*calm[:-1], row[-1]], aside, grain), starts)
     fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
-    return Levels(found, sigma, tuple(blips), fresh)
+    return Levels(found, sigma, told, fresh)
 
 
 def _calm(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
@@ -136,19 +151,13 @@ def noise(values: Sequence[float]) -> float:
     middle = median(differences) if differences else 0.0
     if middle > EQUAL:
         return 1.4826 * middle / sqrt(2)
-    off = sorted(abs(value - agreed) for value, agreed in _agreed(values) if abs(value - agreed) > EQUAL)
+    off = sorted(blip.by for blip in came_back(values, 1, EQUAL))
     return off[(len(off) - 1) // 2] * sqrt(len(off) / len(values)) if off else 0.0
 
 
 def penalty(count: int) -> float:
     """What a step costs in a series of so many values, in variances of the noise (Schwarz 1978)."""
     return 3 * log(count)
-
-
-def _agreed(values: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Each value but the first and the last, and the middle one of it and its neighbours."""
-    for before, value, after in zip(values, values[1:], values[2:], strict=False):
-        yield value, sorted((before, value, after))[1]
 
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:

@@ -207,6 +207,6 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
     assert marks == (
         trend_chart.StepMark(3.5, "40.00%", "worse", "regression: F1 −6.0 points at iteration-005"),
-        trend_chart.StepMark(7, "75.00%", "blip", "blip: F1 −6.0 points at iteration-008"),
+        trend_chart.StepMark(7, "75.00%", "blip", "bad run: F1 −6.0 points at iteration-008"),
         trend_chart.StepMark(7.5, "80.00%", "better", "better: F1 +5.0 points at iteration-009"),
     )

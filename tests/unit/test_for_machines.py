@@ -77,7 +77,7 @@ def test_the_feed_tells_regressions_recoveries_improvements_and_bests():
         step(2, 0.9, 0.5, "fixed", until=4, subject="Shorten"),
         step(4, 0.5, 0.9, "better", undoes=2),
         step(6, 0.9, 0.97, "better"),
-        step(7, 0.97, 0.6, "blip"),
+        step(7, 0.97, 0.6, "blip", until=8),
     )
     till = summary("till", 0.8, 0.9, 0.5, 0.5, 0.9, 0.9, 0.97, 0.6, 0.98, steps=steps)
     assert [(each["category"], each["title"], each["link"]) for each in entries(SITE, till)] == [

@@ -117,6 +117,17 @@ def test_a_single_bad_run_is_told_apart() -> None:
     assert of(*[0.9] * 8, 0.99, *[0.9] * 8) == ()
 
 
+def test_a_bad_run_of_several_values_came_back_before_it_was_told() -> None:
+    restless = [0.9, 0.84, 0.88, 0.94, 0.89, 0.84]
+    bad = [of(*restless, *[0.5] * count, *restless[::-1]) for count in (1, 2, 3)]
+    assert [[told(step) for step in steps] for steps in bad] == [
+        [(6, "blip", -38.167, 1, 7)],
+        [(6, "blip", -38.167, 2, 8)],
+        [(6, "fixed", -38.167, 3, 9), (9, "better", 38.167, 6, None)],
+    ]
+    assert of(*restless, 0.97, 0.98, *restless) == ()
+
+
 def test_a_fall_at_the_newest_point_is_too_new_to_tell_until_it_lasts() -> None:
     assert [told(step) for step in of(*[0.9] * 8, 0.5)] == [(8, "new", -40.0, 1, None)]
     assert [told(step) for step in of(*[0.9] * 8, 0.5, 0.5)] == [(8, "open", -40.0, 2, None)]

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
+from sitegen.stats.blips import Blip
 from sitegen.stats.steps import Level, Levels, _starts, levels, noise, penalty
 
 Draw: TypeAlias = Callable[[random.Random, int], list[float]]
@@ -50,23 +51,34 @@ def bounds(found: Levels) -> list[tuple[int, int, float]]:
     return [(level.start, level.end, round(level.mean, 4)) for level in found.levels]
 
 
+LENGTHS = [5, 6, 8, 10, 12, 16, 20, 30, 40, 60] * 40 + [100] * 40 + [300] * 20
+
+
+def stepped(draw: Draw, grain: float, seed: int) -> list[int]:
+    """Lengths of the series of noise in which there is a step."""
+    rng = random.Random(seed)
+    series = [draw(rng, length) for length in LENGTHS]
+    return [len(values) for values in series if len(levels(values, grain).levels) > 1]
+
+
 @pytest.mark.parametrize(
     ("draw", "grain"),
     [
         (normal, 0.0),
         (heavy, 0.0),
-        (alike, 0.0),
         (of_few_cases, 0.1),
         (of_fifty_cases, 0.02),
         (of_one_case, 0.1),
         (of_one_case, 0.0),
     ],
 )
-def test_noise_has_no_step(draw: Draw, grain: float) -> None:
-    rng = random.Random(2)
-    lengths = [5, 6, 8, 10, 12, 16, 20, 30, 40, 60] * 40 + [100] * 40 + [300] * 20
-    series = [draw(rng, length) for length in lengths]
-    assert [len(values) for values in series if len(levels(values, grain).levels) > 1] == []
+def test_independent_noise_has_no_step(draw: Draw, grain: float) -> None:
+    assert [stepped(draw, grain, seed) for seed in (1, 2, 3)] == [[], [], []]
+
+
+def test_noise_that_resembles_itself_has_a_step_in_one_of_a_thousand_series_at_most() -> None:
+    found = [length for seed in (1, 2, 3) for length in stepped(alike, 0.0, seed)]
+    assert len(found) <= 3 * len(LENGTHS) / 1000
 
 
 @pytest.mark.parametrize("draw", [normal, alike, of_fifty_cases])
@@ -115,14 +127,15 @@ def test_a_series_upside_down_in_other_units_or_backwards_has_the_same_steps() -
         assert [(36 - one.end, 36 - one.start) for one in back.levels[::-1]] == [
             (one.start, one.end) for one in found.levels
         ]
-        assert other.blips == found.blips == tuple(35 - index for index in back.blips[::-1])
+        mirrored = tuple(Blip(tuple(35 - at for at in blip.at[::-1]), blip.far) for blip in back.blips[::-1])
+        assert other.blips == found.blips == mirrored
 
 
 def test_the_example_of_the_methods_page() -> None:
     high, low = [0.81, 0.80, 0.82, 0.81, 0.80, 0.81, 0.82, 0.80], [0.70, 0.71, 0.69, 0.70, 0.71, 0.70, 0.40, 0.70]
     found = levels([*high, *low, 0.80, 0.81, 0.80, 0.82])
     assert bounds(found) == [(0, 8, 0.8087), (8, 16, 0.7014), (16, 20, 0.8075)]
-    assert (round(found.noise, 3), found.blips) == (0.010, (14,))
+    assert (round(found.noise, 3), found.blips) == (0.010, (Blip((14,), far=True),))
 
 
 @pytest.mark.parametrize(
@@ -151,12 +164,40 @@ def test_a_constant_series_is_one_level() -> None:
 
 
 def test_a_single_bad_value_is_a_blip_and_a_newest_one_too_new_to_tell() -> None:
-    assert levels([0.9] * 10 + [0.2] + [0.9] * 10).blips == (10,)
+    assert levels([0.9] * 10 + [0.2] + [0.9] * 10, 0.01).blips == (Blip((10,), far=True),)
     assert bounds(levels([0.9] * 10 + [0.2] + [0.9] * 10)) == [(0, 21, 0.9)]
     found = levels([0.9] * 10 + [0.2], 0.01)
     assert bounds(found) == [(0, 11, 0.8364)]
     assert found.fresh is not None
     assert bounds(Levels(found.fresh, 0.0, ())) == [(0, 10, 0.9), (10, 11, 0.2)]
+
+
+STEADY = [0.81, 0.80, 0.82, 0.81, 0.80, 0.81, 0.82, 0.80]
+
+
+def test_two_or_three_values_that_came_back_are_a_blip_and_hide_no_step() -> None:
+    lower = [value - 0.12 for value in STEADY]
+    for bad in ([0.5, 0.6], [0.5, 0.6, 0.5]):
+        found = levels([*STEADY[:4], *bad, *STEADY[4:], *lower])
+        assert found.blips == (Blip(tuple(range(4, 4 + len(bad))), far=True),)
+        assert [(level.size, round(level.mean, 3)) for level in found.levels] == [(8, 0.809), (8, 0.689)]
+
+
+def test_two_values_that_are_told_as_a_level_are_no_blip() -> None:
+    found = levels([*STEADY, 0.5, 0.51, *STEADY])
+    assert (bounds(found), found.blips) == ([(0, 8, 0.8087), (8, 10, 0.505), (10, 18, 0.8087)], ())
+
+
+def test_values_that_two_others_are_beside_the_level_of_are_no_blip() -> None:
+    found = levels([0.6] * 6 + [0.8] * 3 + [0.6] + [0.8] * 8, 0.01)
+    assert (bounds(found), found.blips) == ([(0, 6, 0.6), (6, 18, 0.8)], (Blip((9,), far=True),))
+
+
+@pytest.mark.parametrize("draw", [normal, alike, of_fifty_cases, of_few_cases])
+def test_noise_is_far_off_in_two_of_a_hundred_series_at_most(draw: Draw) -> None:
+    rng = random.Random(1)
+    series = [draw(rng, 5 + number % 40) for number in range(600)]
+    assert sum(any(blip.far for blip in levels(values).blips) for values in series) <= 24
 
 
 def test_newest_values_are_fresh_until_they_are_a_step() -> None:
