@@ -14,13 +14,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-SCHEMA_VERSION: Final = 18
+SCHEMA_VERSION: Final = 19
 """Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
     size INTEGER NOT NULL, full INTEGER NOT NULL, PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sizes (site TEXT, owner TEXT, body BLOB NOT NULL, PRIMARY KEY (site, owner)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL,
     PRIMARY KEY (site, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
@@ -187,6 +188,12 @@ class Memo:
             )
         return tuple(PageRow(*row) for row in query)
 
+    def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:
+        """Those files of an owner that stand at one of these paths."""
+        query = f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? AND path = ?"
+        found = (self._db.execute(query, (site, stored(owner), path)).fetchone() for path in paths)
+        return tuple(PageRow(*row) for row in found if row)
+
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""
         self._db.executemany(
@@ -204,6 +211,18 @@ class Memo:
     def count_pages(self, site: str) -> int:
         """How many files the site has."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
+
+    def sizes(self, site: str) -> tuple[tuple[str, bytes], ...]:
+        """(owner, what its files have in bytes), as far as that is kept."""
+        return tuple(self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,)))
+
+    def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
+        """Remember what the files of an owner have."""
+        self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), body))
+
+    def forget_sizes(self, site: str) -> None:
+        """Forget it of all owners."""
+        self._db.execute("DELETE FROM sizes WHERE site = ?", (site,))
 
     def folders(self, site: str) -> tuple[tuple[str, int], ...]:
         """(folder, modification time in ns) as the last finished build left them."""

@@ -107,6 +107,18 @@ class Ledger:
         """The files that were recorded so far."""
         return chain.from_iterable(self._files.values())
 
+    def owners(self) -> tuple[str, ...]:
+        """Those of whose files any were recorded or dropped."""
+        return tuple(sorted(self._owners | self._files.keys()))
+
+    def is_whole(self, owner: str) -> bool:
+        """Whether what was recorded is all that the owner has."""
+        return owner in self._owners
+
+    def recorded_of(self, owner: str) -> tuple[PageRow, ...]:
+        """The files of an owner that were recorded so far."""
+        return tuple(self._files.get(owner, ()))
+
     def others(self) -> Iterator[PageRow]:
         """The files that the site has from earlier builds, where this one is not complete."""
         owners, recorded = set(map(stored, self._owners)), {row.path for row in self.recorded()}

@@ -2,11 +2,13 @@
 
 import json
 import re
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
 import pytest
 
+from sitegen.analysis.memo import PageRow
 from sitegen.stages.ledger import Ledger
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
@@ -207,3 +209,26 @@ def test_far_from_the_limit_nothing_is_added_up_but_what_is_new(project, tmp_pat
     project.commit({"evals/b/extracted.json": output(5)}, message="Again")
     build_site(project.path, tmp_path / "out", jobs=1)
     assert len(reports(tmp_path / "out")) == POINTS
+
+
+def test_over_the_limit_every_file_is_looked_at_once_and_then_what_is_new(project, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    project.commit({"evals/b/ground_truth.json": TRUTH, "evals/b/extracted.json": output(3)}, message="Another eval")
+    build_site(project.path, out, jobs=1)
+    limits(project, site_bytes=size_of(out) + 1_000)
+    build_site(project.path, out, jobs=1)
+    asked: list[int] = []
+    others = Ledger.others
+
+    def counted(ledger: Ledger) -> Iterator[PageRow]:
+        asked.append(step)
+        return others(ledger)
+
+    monkeypatch.setattr(Ledger, "others", counted)
+    for step, eval_id in enumerate("abab"):
+        files = {f"evals/{eval_id}/extracted.json": output(5 + step), "CLAUDE.md": f"# Rules\n\n{step}\n"}
+        project.commit(files, message=f"Again {step}")
+        build_site(project.path, out, jobs=1)
+        build_site(project.path, tmp_path / f"cold{step}", jobs=1)
+        assert differences(out, tmp_path / f"cold{step}") == []
+    assert (asked, short_ones(out) != []) == ([0], True)
