@@ -173,7 +173,7 @@ def compare(
         return compare_variants(
             eval_id, [variant_of(name, one.result) for name, one in zip(names, (a, b), strict=True)]
         )
-    return change_of(eval_id, scorer(a.kind).metrics, (names[0], a.result), (names[1], b.result))
+    return change_of(eval_id, scorer(a.kind).metrics, (names[0], a.result), (names[1], b.result), a.kind)
 
 
 def _verdict(kind: str, thresholds: Iterable[tuple[str, float]], result: Result) -> Verdict:

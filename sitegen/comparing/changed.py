@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
+from sitegen.analysis.comparison.chance import Chance, Span
 from sitegen.analysis.comparison.change import Change
 from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, signed, table
+from sitegen.model.noise import Why
 from sitegen.stats.significance import Significance
+
+_WHY: Final[dict[Why, str]] = {
+    "beyond chance": "the change is more than chance",
+    "nothing moved": "nothing became right or wrong",
+    "nothing to compare": "there is nothing in common to compare",
+    "too few units": "there is too little here to tell a change from chance",
+    "within the noise of repeats": "outputs made again differ by as much",
+    "interval holds zero": "the interval of the change holds zero, so it may be chance",
+    "flips may be chance": "as many may be fixed and broken by luck",
+    "flips go the other way": "the number went one way, and what was fixed and broken the other",
+}
 
 
 def change_lines(one: Change) -> Iterator[str]:
@@ -25,8 +39,11 @@ def change_lines(one: Change) -> Iterator[str]:
         )
         came = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
         yield from (f"Of {one.metrics[0].label}, over the documents of both: {came}.", "")
-    tests = (("Judgements", one.judgements), ("Documents, by the first metric", one.by_document))
-    rows = (_test(label, test) for label, test in tests if test.p_value is not None)
+    if one.chance:
+        yield from (*_chance_lines(one, one.chance), "")
+    counted = f"Judgements: {one.chance.fixed:,} fixed, {one.chance.broken:,} broken" if one.chance else "Judgements"
+    tests = ((counted, one.judgements), ("Documents, by the first metric", one.by_document))
+    rows = [_test(label, test) for label, test in tests if test.p_value is not None]
     heads = ("Of", "Test", "Statistic", "p", "Remark")
     yield from (*table(heads, rows, (2, 3)), "")
     yield f"Right on both sides: {count(one.still_right)}."
@@ -41,6 +58,27 @@ def change_lines(one: Change) -> Iterator[str]:
         for flip in one.flips
     )
     yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
+
+
+def _chance_lines(one: Change, chance: Chance) -> Iterator[str]:
+    """The verdict, and how far the headline of both sides and its change can be trusted."""
+    metric = one.metrics[0]
+    yield f"**{chance.decision.capitalize()}**: {_WHY[chance.why]}."
+    yield ""
+    rows = (
+        (name(one.before), number(metric.before), *_spans(number, chance.before, chance.bootstrap_before)),
+        (name(one.after), number(metric.after), *_spans(number, chance.after, chance.bootstrap_after)),
+        ("Change", signed(chance.difference), *_spans(signed, chance.change, chance.bootstrap_change)),
+    )
+    yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
+    if chance.decision == "inconclusive" and chance.detectable is not None:
+        yield ""
+        yield f"A change of {number(chance.detectable)} would be seen here 8 times in 10."
+
+
+def _spans(written: Callable[[float], str], closed: Span | None, drawn: Span | None) -> tuple[str, str, str]:
+    ends = [f"{written(each.low)} to {written(each.high)}" if each else NIL for each in (closed, drawn)]
+    return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
 
 
 def _test(label: str, test: Significance) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ def _document(eval_id: str, sides: Sequence[_Side]) -> ComparisonDocument:
 
 def _change(eval_id: str, before: _Side, after: _Side) -> Change:
     specs = scorer(before.kind).metrics
-    return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result))
+    return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result), before.kind)
 
 
 def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from sitegen.analysis.comparison.chance import Chance, Span
 from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange
 from sitegen.analysis.comparison.values import Comparison
 from sitegen.analysis.comparison.variants import Variant, compare
@@ -92,6 +93,41 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "| note     | extra |       | hallucination | —           | fixed  |\n"
         "\n\n"
         "Only one side has: old.\n"
+    )
+
+
+def test_a_report_says_how_far_the_headline_can_be_trusted():
+    chance = Chance(
+        decision="inconclusive",
+        why="flips may be chance",
+        difference=-0.125,
+        before=Span(0.6, 0.9, "fields", 40, "Wilson"),
+        after=Span(0.4, 0.8, "fields", 39, "Wilson"),
+        change=Span(-0.25, -0.01, "fields", 40, "paired"),
+        bootstrap_before=Span(0.61, 0.91, "fields", 40, "bootstrap"),
+        bootstrap_after=None,
+        bootstrap_change=Span(-0.26, 0.005, "fields", 40, "bootstrap"),
+        fixed=2,
+        broken=5,
+        detectable=0.15,
+    )
+    one = replace(change(), chance=chance, judgements=Significance("McNemar, exact binomial", 2.0, 0.453), flips=())
+    text = report(ComparisonDocument(changes=(one,)))
+    assert text[text.index("**") : text.index("Right on")] == (
+        "**Inconclusive**: as many may be fixed and broken by luck.\n"
+        "\n"
+        "| F1     |  Value |    95 % interval |        Bootstrap | Over      |\n"
+        "| ------ | -----: | ---------------: | ---------------: | --------- |\n"
+        "| main   |      — |   0.600 to 0.900 |   0.610 to 0.910 | 40 fields |\n"
+        "| HEAD   |  0.750 |   0.400 to 0.800 |                — | 39 fields |\n"
+        "| Change | -0.125 | -0.250 to -0.010 | -0.260 to +0.005 | 40 fields |\n"
+        "\n"
+        "A change of 0.150 would be seen here 8 times in 10.\n"
+        "\n"
+        "| Of                            | Test                    | Statistic |     p | Remark |\n"
+        "| ----------------------------- | ----------------------- | --------: | ----: | ------ |\n"
+        "| Judgements: 2 fixed, 5 broken | McNemar, exact binomial |     2.000 | 0.453 |        |\n"
+        "\n"
     )
 
 

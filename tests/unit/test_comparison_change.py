@@ -11,6 +11,7 @@ import pytest
 
 from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange, change_of
 from sitegen.analysis.flips import flips
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -124,7 +125,7 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
             DocumentScore(f"case-{index}", "scored", Counts(), (Metric("score", score),))
             for index, score in enumerate(scores)
         )
-        return Result(Scorecard("scored", Counts(), (), documents, ()), ())
+        return Result(Scorecard("scored", Counts(), (Metric("score", 0.5),), documents, ()), ())
 
     found = change_of("judge", SPECS, ("a", judged(0.5, 0.6, None)), ("b", judged(0.7, 0.9, 0.4)))
     assert found.documents == (
@@ -134,7 +135,7 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
     )
     assert replace(found.by_document, statistic=None, p_value=None) == Significance("paired t-test", None, None)
     assert found.by_document.statistic == pytest.approx(-5.0)
-    assert found.metrics == (MetricChange("score", "Score", None, None, None, True),)
+    assert found.metrics == (MetricChange("score", "Score", 0.5, 0.5, 0.0, True),)
 
 
 def test_a_result_against_itself_changes_nothing():
@@ -165,3 +166,44 @@ def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: 
     assert far.origin.outputs + far.origin.ground_truth + far.origin.rules == pytest.approx(far.metrics[0].change)
     assert (far.origin.ground_truth != 0, near.origin.ground_truth, near.origin.rules) == (True, 0.0, 0.0)
     assert change({"a": "x"}, {}, {"a": "x"}).origin is None
+
+
+def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_chance():
+    items = {"items": [{"description": "pears", "n": 1, "unit": "kg"}, {"description": "soap", "n": 2, "unit": "bar"}]}
+    found = change(items, {"items": items["items"][:1]}, items)
+    assert (found.fixed, found.broken) == (3, 0)
+    assert found.chance is not None
+    assert (found.chance.fixed, found.chance.broken, found.chance.decision) == (1, 0, "inconclusive")
+    assert found.judgements == Significance("McNemar, exact binomial", 0.0, 1.0)
+
+
+def test_both_sides_and_the_change_have_an_interval_and_one_by_drawing_units_again():
+    truth = dict.fromkeys("abcdefghijkl", "x")
+    before = truth | dict.fromkeys("abcdefgh", "y")
+    chance = change(truth, before, truth).chance
+    assert chance is not None
+    assert (chance.decision, chance.why) == ("better", "beyond chance")
+    assert chance.difference == pytest.approx(2 / 3)
+    spans = (chance.before, chance.after, chance.change)
+    drawn = (chance.bootstrap_before, chance.bootstrap_after, chance.bootstrap_change)
+    assert [span and (span.unit, span.n) for span in spans + drawn] == [("fields", 12)] * 6
+    assert [span and span.method for span in drawn] == ["bootstrap"] * 3
+    assert all(span and span.low <= value <= span.high for span, value in zip(spans, (1 / 3, 1, 2 / 3), strict=True))
+    assert change(truth, before, truth).chance == chance
+
+
+@pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "rental-contracts"])
+def test_the_command_says_of_neighbours_what_their_report_says(eval_id: str, demo: Path):
+    """Two neighbours that were not scored again: p and verdict are those of the report."""
+    series = read_series(Options(repo=demo), eval_id)
+    newest = {point.snapshot.iteration: index for index, point in enumerate(series.points)}
+    found = compare_iterations(Options(repo=demo), eval_id, sorted(newest)).document.changes
+    said, told = [], []
+    for (a, b), one in zip(pairwise(sorted(newest)), found, strict=True):
+        before, after = series.points[newest[a]], series.points[newest[b]]
+        verdict = output_verdict(before, after, "fields")
+        if newest[b] == newest[a] + 1 and verdict is not None and one.chance is not None:
+            said.append((one.chance.decision, one.chance.why, one.judgements.p_value))
+            told.append((verdict.decision, verdict.why, verdict.p_value))
+    assert said == told
+    assert said

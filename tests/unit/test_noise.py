@@ -95,6 +95,10 @@ def test_one_unit_or_none_has_no_interval(documents):
     assert bootstrap_of(card(*documents), "fields") is None
 
 
+def test_few_documents_drawn_again_give_the_ends_that_methods_name():
+    assert ends(bootstrap_of(card("+++-", "++++", "++--", "+-++", "++++"), "fields")) == (0.55, 1.0)
+
+
 def test_an_undefined_headline_has_no_interval():
     assert interval_of(scorer("fields").score(Inputs((), None, None, None, "{}")).scorecard, "fields") is None
     assert interval_of(scorer("responses").score(Inputs((), None, None, None, "{}")).scorecard, "responses") is None

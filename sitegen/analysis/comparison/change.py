@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.analysis.comparison.cases import ORDER, flipped
+from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Outcome
@@ -84,7 +85,7 @@ class Change:
     unpaired: int
     """Judgements that only one side has, because the ground truth is not the same."""
     judgements: Significance
-    """McNemar over the judgements of both sides."""
+    """McNemar over the judgements that flipped and may be independent, which ``chance`` counts."""
     documents: tuple[DocumentChange, ...]
     """Those of both sides."""
     by_document: Significance
@@ -93,6 +94,8 @@ class Change:
     """Broken first, then fixed, then still wrong; in each by document and path."""
     origin: Origin | None = None
     """Of two iterations, over the documents of both; None if the headline is undefined on a side, and for revisions."""
+    chance: Chance | None = None
+    """Whether the headline moved by more than chance."""
 
 
 _Key: TypeAlias = tuple[str, str, bool]
@@ -102,15 +105,35 @@ class _Paired(NamedTuple):
     before: Judgement | None
     after: Judgement | None
 
+    @property
+    def attribute(self) -> str:
+        """The same on both sides, of which one has it at least."""
+        return next(each.attribute for each in self if each is not None)
+
 
 def change_of(
-    eval_id: str, specs: Sequence[MetricSpec], before: tuple[str, Result], after: tuple[str, Result]
+    eval_id: str,
+    specs: Sequence[MetricSpec],
+    before: tuple[str, Result],
+    after: tuple[str, Result],
+    kind: str = "fields",
 ) -> Change:
-    """Compare two results, each with the name of its side, that one scorer gave."""
+    """Compare two results, each with the name of its side, that the scorer of this kind gave."""
     (first_name, first), (second_name, second) = before, after
     paired, unpaired = _pair(first.judgements, second.judgements)
-    flips = [_flip(key, pair) for key, pair in paired.items() if not (_is_right(pair.before) and _is_right(pair.after))]
-    number = Counter(flip.change for flip in flips)
+    flips, attributes = [], defaultdict[Flipped, list[str]](list)
+    for key, pair in paired.items():
+        if not (_is_right(pair.before) and _is_right(pair.after)):
+            flips.append(flip := _flip(key, pair))
+            attributes[flip.change].append(pair.attribute)
+    chance = chance_of(
+        first.scorecard,
+        second.scorecard,
+        kind,
+        fixed=attributes["fixed"],
+        broken=attributes["broken"],
+        higher_is_better=specs[0].higher_is_better,
+    )
     documents = tuple(_documents(specs[0].name, first, second))
     both = [(each.before, each.after) for each in documents if each.before is not None and each.after is not None]
     return Change(
@@ -118,15 +141,16 @@ def change_of(
         before=first_name,
         after=second_name,
         metrics=tuple(_metric(spec, first, second) for spec in specs),
-        fixed=number["fixed"],
-        broken=number["broken"],
-        still_wrong=number["still_wrong"],
+        fixed=len(attributes["fixed"]),
+        broken=len(attributes["broken"]),
+        still_wrong=len(attributes["still_wrong"]),
         still_right=len(paired) - len(flips),
         unpaired=unpaired,
-        judgements=mcnemar(number["broken"], number["fixed"], len(paired)),
+        judgements=mcnemar(chance.broken, chance.fixed, len(paired)),
         documents=documents,
         by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
         flips=tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.document, flip.path))),
+        chance=chance,
     )
 
 

@@ -1,0 +1,89 @@
+"""Whether a result and a later one differ by more than chance: what reports say of neighbours, of any two results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sitegen.analysis.noise.changes import change_verdict, events
+from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
+from sitegen.model.flips import Flips, Tally
+from sitegen.model.noise import Decision, Interval, Unit, Why
+from sitegen.model.scorecards import Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where the headline, or its change, may lie at a level of 95 %."""
+
+    low: float
+    high: float
+    unit: Unit
+    """What was taken for a sample of more of its kind."""
+    n: int
+    """How many of the unit."""
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How the headline is judged."""
+
+    decision: Decision
+    """*inconclusive*: it may be chance. What repeated outputs tell is not asked."""
+    why: Why
+    """What decided."""
+    difference: float | None
+    """Of the headline, after minus before, over what both have."""
+    before: Span | None
+    """Around the headline of either side."""
+    after: Span | None
+    change: Span | None
+    """Around the change, every unit held against itself."""
+    bootstrap_before: Span | None
+    """The same three by drawing whole units again, seeded by the data; None for kind ``responses``."""
+    bootstrap_after: Span | None
+    bootstrap_change: Span | None
+    fixed: int
+    """What McNemar's test is made over. Where fields are the units, only that of a list which flipped most counts."""
+    broken: int
+    detectable: float | None
+    """The least change that these units show 8 times in 10."""
+
+
+def chance_of(
+    before: Scorecard,
+    after: Scorecard,
+    kind: str,
+    *,
+    fixed: Iterable[str],
+    broken: Iterable[str],
+    higher_is_better: bool = True,
+) -> Chance:
+    """Judge the change of the headline. ``fixed``, ``broken``: the attribute of every judgement that flipped."""
+    flips = Flips(fixed=_tally(fixed), broken=_tally(broken))
+    verdict = change_verdict(before, after, kind, flips, higher_is_better=higher_is_better)
+    by_field = verdict.interval is not None and verdict.interval.unit == "fields"
+    return Chance(
+        decision=verdict.decision,
+        why=verdict.why,
+        difference=verdict.change,
+        before=_span(interval_of(before, kind)),
+        after=_span(interval_of(after, kind)),
+        change=_span(verdict.interval),
+        bootstrap_before=_span(bootstrap_of(before, kind)),
+        bootstrap_after=_span(bootstrap_of(after, kind)),
+        bootstrap_change=_span(bootstrap_of_change(before, after, kind)),
+        fixed=events(flips.fixed) if by_field else verdict.fixed,
+        broken=events(flips.broken) if by_field else verdict.broken,
+        detectable=verdict.detectable,
+    )
+
+
+def _tally(attributes: Iterable[str]) -> Tally:
+    return tuple(Counter(attributes).most_common())
+
+
+def _span(interval: Interval | None) -> Span | None:
+    return interval and Span(interval.low, interval.high, interval.unit, interval.n, interval.method)
