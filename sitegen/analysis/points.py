@@ -34,6 +34,8 @@ class Told(NamedTuple):
     specs: Sequence[MetricSpec]
     over: Over
     kind: str
+    speaks: Sequence[int]
+    """Of each snapshot the position of the edit that it speaks for, negative if it is not known."""
 
 
 class Derived(NamedTuple):
@@ -96,17 +98,18 @@ def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> lis
 
 
 def stale(told: Told) -> list[bool]:
-    """Of each point, whether instructions were edited after its output was made, and it was not made again.
+    """Of each point, whether instructions were edited after those its output speaks for, and it was not made again.
 
-    That can be said of the newest point, and of points that were only scored again.
+    That can be said of the newest point, and of points that were only scored again. An edit that came in one commit
+    with the output, and was at work when it was made, is none of these edits.
     """
     positions = [edit.commit.position for edit in told.edits]
     found = []
     made = 0
-    for snapshot, commit in zip(told.snapshots, told.made_with, strict=True):
+    for snapshot, spoken in zip(told.snapshots, told.speaks, strict=True):
         rescored = "outputs" not in snapshot.cause
         if not rescored:
-            made = (commit or snapshot.commit).position
+            made = spoken if spoken >= 0 else snapshot.commit.position
         found.append(rescored and _any_between(positions, made, snapshot.commit.position))
     if found:
         found[-1] = _any_between(positions, made, None)

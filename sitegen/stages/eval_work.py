@@ -61,16 +61,18 @@ class _EvalWork:
         self._vectors = vectors_of(task.history.kind, task.vectors)
         self._cards = Cards(self._shop, task.history.kind, self._vectors, task.scorecards)
         self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
+        made_with = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
+        self._speaks = spoken_for(self._snapshots, task.edits, made_with)
         self._told = Told(
             self._snapshots,
             task.edits,
-            [instructions_of(snapshot, task.edits) for snapshot in self._snapshots],
+            made_with,
             self._scorer.metrics,
             self._scorer.over,
             task.history.kind,
+            self._speaks,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
-        self._speaks = spoken_for(self._snapshots, task.edits, self._told.made_with)
         self._linked = linked_edits(self._snapshots, task.edits, self._speaks)
         self._reports = Reports(
             self._shop,

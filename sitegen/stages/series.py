@@ -12,6 +12,7 @@ from sitegen.analysis.cells import Follower
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.points import Told, instructions_of, points
 from sitegen.analysis.series import pack_cells, unpack_cells
+from sitegen.analysis.windows import spoken_for
 from sitegen.errors import ConfigurationError
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
@@ -50,7 +51,8 @@ class Opened(NamedTuple):
         cards, cells = _scored(self.timeline.shop_for(history.id), self.memo, history)
         edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
-        told = Told(history.snapshots, edits, made_with, by.metrics, by.over, history.kind)
+        speaks = spoken_for(history.snapshots, edits, made_with)
+        told = Told(history.snapshots, edits, made_with, by.metrics, by.over, history.kind, speaks)
         every = points(told, cards.__getitem__, cells)
         return Series(self.timeline.info(history), history, by.metrics, every, cells)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sitegen.errors import ConfigurationError
-from tests.gitrepo import GitRepo
+from tests.gitrepo import DAY, START, GitRepo
 from tests.sites import build_site, differences
 
 MAPPING = "csv_to_json: {name: name, total: total}\n"
@@ -103,6 +104,46 @@ def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(r
     ]
     build_site(repo.path, tmp_path / "cold")
     assert differences(out, tmp_path / "cold") == []
+
+
+def test_an_output_that_came_with_an_edit_is_stale_only_if_it_was_made_before_the_commit_before(repo, tmp_path):
+    """What is committed together was tried out together, whatever the time says that the output records."""
+    stale = {}
+    last = START + 5 * DAY
+    repo.commit({"CLAUDE.md": "Read twice.\n"}, when=last)
+    for name, hours in (("before", -3), ("after", 3)):
+        recorded = datetime.fromtimestamp(last + hours * 3600, UTC).isoformat()
+        one = repo.commit(
+            {
+                "CLAUDE.md": "Read thrice.\n",
+                "evals/bill/results/iteration-001/extracted.json": output("Ann", 7),
+                "evals/bill/results/iteration-001/eval-results.json": json.dumps({"metadata": {"timestamp": recorded}}),
+            },
+            branch=name,
+            parent="refs/heads/main",
+            when=last + DAY,
+        )
+        build_site(repo.path, tmp_path / name, rev=one)
+        stale[name] = points(tmp_path / name)[-1]["stale"]
+    assert stale == {"before": True, "after": False}
+
+
+def test_an_output_is_stale_after_edits_that_came_later_than_the_commit_that_it_records(repo, tmp_path):
+    old = repo.git("rev-list", "--max-parents=0", "main")
+    new = repo.commit({"CLAUDE.md": "Read twice.\n"})
+    stale = {}
+    for name, sha in (("old", old), ("new", new)):
+        one = repo.commit(
+            {
+                "evals/bill/results/iteration-001/extracted.json": output("Ann", 7),
+                "evals/bill/results/iteration-001/eval-results.json": json.dumps({"metadata": {"git_commit": sha}}),
+            },
+            branch=name,
+            parent="refs/heads/main",
+        )
+        build_site(repo.path, tmp_path / name, rev=one)
+        stale[name] = points(tmp_path / name)[-1]["stale"]
+    assert stale == {"old": True, "new": False}
 
 
 def test_a_point_that_is_scored_again_after_an_edit_of_instructions_is_stale(repo, tmp_path):

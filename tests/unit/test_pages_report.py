@@ -12,6 +12,7 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.model.site import Page
+from sitegen.model.timeline import Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.report import (
     ALIGNED,
@@ -163,14 +164,18 @@ def test_the_report_says_which_instructions_made_the_output():
     series = sample.series(2)
     result = sample.result([ONE])
 
-    def made_with(**more: str) -> str:
+    def made_with(*edits: Edit, **more: str) -> str:
         at = series.points[1].snapshot._replace(**more)  # type: ignore[arg-type]
-        point = series.points[1]._replace(snapshot=at)
+        point = series.points[1]._replace(snapshot=at, edits=edits)
         page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50)
         return str(sample.view_of(page).made_with)
 
     assert made_with(made_at="a" * 40) == "the commit that the output records"
     assert made_with(recorded_at="2025-01-02") == "the last edit not after the time that the output records"
+    here = Edit(series.points[1].snapshot.commit, "CLAUDE.md", "modified", None, None)
+    assert made_with(here, recorded_at="2025-01-02") == (
+        "the last edit not after the time that the output records; the edit that came with it may have been at work"
+    )
     assert made_with() == "the last edit up to this commit, for the output records neither commit nor time"
 
 

@@ -55,12 +55,17 @@ def edits_by_commit(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str
     return tuple(CommitEdits(commit, tuple(each)) for commit, each in reversed(found.items()))
 
 
-def made_with(at: Snapshot) -> str:
-    """Rule of the data contract: what the output records, else its time, else the commit that brought it."""
+def made_with(at: Snapshot, edits: Iterable[Edit] = ()) -> str:
+    """Rule of the data contract: what the output records, else its time, else the commit that brought it.
+
+    ``edits``: those that stand beside the point.
+    """
     if at.made_at:
         return "the commit that the output records"
     if at.recorded_at:
-        return "the last edit not after the time that the output records"
+        how = "the last edit not after the time that the output records"
+        draft = "outputs" in at.cause and any(edit.commit == at.commit for edit in edits)
+        return f"{how}; the edit that came with it may have been at work" if draft else how
     return "the last edit up to this commit, for the output records neither commit nor time"
 
 

@@ -125,7 +125,7 @@ def report_page(
         convention=card.convention,
         cause=", ".join(CAUSES[cause] for cause in at.cause),
         deleted=at.deleted,
-        made_with=origin.made_with(at),
+        made_with=origin.made_with(at, point.edits),
         made_at=at.made_at,
         instructions=instructions,
         recorded_at=at.recorded_at,
