@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.scorecards import Status
-from sitegen.model.series import EvalInfo, Point
+from sitegen.model.scorecards import Scorecard, Status
+from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 
@@ -26,9 +27,8 @@ class ThinnedView(NamedTuple):
     nav: str = "overview"
 
 
-def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], point: Point) -> Page:
+def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, card: Scorecard) -> Page:
     """At the address of the report: links to it lead here. Nothing of later points is on it."""
-    at, card = point.snapshot, point.scorecard
     view = ThinnedView(
         info=info,
         label=at.label,

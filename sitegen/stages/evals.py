@@ -10,15 +10,16 @@ from sitegen.history.state import decode, encode
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
-from sitegen.model.timeline import EvalUpdate
+from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.engine import Pool, pool_for
-from sitegen.stages.eval_task import EvalTask, owner
+from sitegen.stages.eval_task import EvalDone, EvalTask, owner
 from sitegen.stages.eval_work import write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.pinning import pins_of, under_pins
+from sitegen.stages.shortening import ShortDone, ShortTask, short_task, write_short
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 
@@ -90,25 +91,37 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
 
 
 def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]) -> None:
-    """Write these evals once more, with short pages in the place of so many of their oldest reports.
+    """Let short pages take the place of so many of the oldest reports of these evals, and of no others.
 
     Nothing else of them changes; whatever stands already is not written again.
     """
     with pool_for(timeline.engine, sum(thinned.values())) as pool:
-        for task, done in pool.map(write_eval, _tasks_again(timeline, memo, ledger, thinned)):
+        for task, done in pool.map(_write_again, _tasks_again(timeline, memo, ledger, thinned)):
             ledger.replace(owner(task.info.id), done.rows, done.written)
 
 
-def _tasks_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]) -> Iterator[EvalTask]:
+def _write_again(task: EvalTask | ShortTask) -> EvalDone | ShortDone:
+    return write_short(task) if isinstance(task, ShortTask) else write_eval(task)
+
+
+def _tasks_again(
+    timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]
+) -> Iterator[EvalTask | ShortTask]:
+    """Where a report has room again, all of its eval is looked at: it needs what is known of the points before it."""
     pins = pins_of(timeline, memo) if thinned else {}
     touched = {update.history.id: update.history for update in timeline.update.evals}
     for eval_id, count in thinned.items():
-        history = touched.get(eval_id) or history_in(memo, timeline.config, timeline.manifest, eval_id)
-        body = memo.get(SUMMARY, eval_id)
-        assert history is not None
-        assert body is not None
-        update = EvalUpdate(under_pins(history, pins), len(history.snapshots))
-        yield _task(timeline, memo, ledger, update, decode(body, _Kept))._replace(thinned=count)
+        found = touched.get(eval_id) or history_in(memo, timeline.config, timeline.manifest, eval_id)
+        assert found is not None
+        history = under_pins(found, pins)
+        short = short_task(timeline, memo, ledger, timeline.info(history), history, count)
+        yield short or _whole_task(timeline, memo, ledger, history)._replace(thinned=count)
+
+
+def _whole_task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
+    body = memo.get(SUMMARY, history.id)
+    assert body is not None
+    return _task(timeline, memo, ledger, EvalUpdate(history, len(history.snapshots)), decode(body, _Kept))
 
 
 def _outdated(timeline: Timeline, memo: Memo, kept: dict[str, _Kept]) -> Iterator[EvalUpdate]:

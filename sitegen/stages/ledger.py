@@ -58,7 +58,8 @@ class Ledger:
         self._owners: set[str] = set()
         self._files: dict[str, list[PageRow]] = {}
         """What was recorded, by owner."""
-        self._replaced: list[PageRow] = []
+        self._gone: list[PageRow] = []
+        """What was recorded and is a file of the site no more."""
         self._written = 0
         self._kept = 0
         self.bound: int | None = self._state.get("bound") if self._state else None
@@ -96,8 +97,8 @@ class Ledger:
 
     def replace(self, owner: str, rows: Sequence[PageRow], written: int) -> None:
         """The files of an owner that was written a second time, or was not touched so far."""
-        before = self._files.get(owner, [])
-        self._replaced += before
+        before, now = self._files.get(owner, []), {row.path for row in rows}
+        self._gone += [row for row in before if row.path not in now]
         self._files[owner] = list(rows)
         self._written += written
         self._kept += len(rows) - len(before) - written
@@ -136,7 +137,7 @@ class Ledger:
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
         before, rows = self._before(complete), list(self.recorded())
-        removed = remove(folder, self._stale((*before, *self._replaced)))
+        removed = remove(folder, self._stale((*before, *self._gone)))
         memo.forget_pages(name, before)
         memo.keep_pages(name, rows)
         if not self.trusted:

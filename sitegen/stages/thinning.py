@@ -36,7 +36,7 @@ class Short(NamedTuple):
     def standing(cls, keys: Sequence[str], kept: int | None, rows: Sequence[PageRow]) -> Self:
         """Those that make room already. ``keys``: for each point, of all that a full report shows."""
         known = {row.key for row in rows if row.full}
-        room = (index for index, key in enumerate(keys) if _room_key(key) in known) if known else ()
+        room = (index for index, key in enumerate(keys) if room_key(key) in known) if known else ()
         passed = first_full(len(keys), kept)
         return cls(passed, frozenset(index for index in room if index >= passed))
 
@@ -45,7 +45,7 @@ class Short(NamedTuple):
 
     def key(self, index: int, full: str) -> str:
         """The digest of what a short page is made from. It is never that of one whose full report nobody measured."""
-        return _room_key(full) if index in self.room else digest("thinned", full)
+        return room_key(full) if index in self.room else digest("thinned", full)
 
 
 def write_thinned(
@@ -58,9 +58,10 @@ def write_thinned(
         if not writer.is_fresh(owner, path, key):
             files = (path, links.report_data(series.info.id, point.snapshot.slug))
             size = sum(row.size for file in files if (row := writer.known(file, full))) if index in short.room else 0
-            page = thinned_page(series.info, series.specs, point)
+            page = thinned_page(series.info, series.specs, point.snapshot, point.scorecard)
             writer.write(owner, path, renderer.render(page), key, full=size)
 
 
-def _room_key(full: str) -> str:
+def room_key(full: str) -> str:
+    """The digest of a short page that makes room. ``full``: that of the report in its place."""
     return digest("room", full)
