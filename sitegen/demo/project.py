@@ -194,12 +194,17 @@ class Project:
         self.files = {path: body for path, body in self.files.items() if not path.startswith(f"evals/{eval_id}/")}
         self._write_manifest()
 
-    def run(self, eval_id: str, *, cut: int | None = None) -> None:
-        """Read all documents of an eval again; ``cut``: the answer breaks off after so many bytes."""
+    def run(self, eval_id: str, *, cut: int | None = None, luck: int = 0) -> None:
+        """Read all documents of an eval again.
+
+        ``cut``: the answer breaks off after so many bytes. ``luck`` moves every skill for this run alone, in
+        thousandths.
+        """
         spec, _ = self.entries[eval_id]
         self.runs[spec.id] += 1
         run, paper = self.runs[spec.id], self._paper[spec.id]
-        answer = {name: read(spec, name, paper[name], self.skills[spec.id], run) for name in spec.documents}
+        skills = {name: skill + luck for name, skill in self.skills[spec.id].items()}
+        answer = {name: read(spec, name, paper[name], skills, run) for name in spec.documents}
         folder = f"evals/{eval_id}/" + (f"results/iteration-{run:03}/" if spec.layout == "iterations" else "")
         self.files[folder + "extracted.json"] = files.output(spec, answer)[:cut]
         if spec.records_runs:

@@ -176,7 +176,7 @@ def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path)
     done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--repo", str(demo))
     assert (done.returncode, done.stderr) == (0, "")
     assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
-        "reported_on, report-b: right at 4 of 14 points, 1 flip",
+        "reported_on, report-b: right at 25 of 35 points, 1 flip",
         'iteration-009 6c8ae81 2026-03-29 correct expected "2026-11-26", got "2026-11-26" fixed: new output',
         'iteration-003 b72d906 2026-01-14 omission expected "2026-11-26", got nothing still wrong: ground truth',
         'iteration-001 d3fce7b 2026-01-08 omission expected "2026-01-01", got nothing',
@@ -197,13 +197,13 @@ def test_json_has_every_run_oldest_first(demo: Path):
         "wrong_since": None,
         "wrong_for_points": 0,
         "flips": 1,
-        "points_judged": 14,
+        "points_judged": 35,
         "points_wrong": 10,
     }
     assert [(each["points"], each["became"], each["causes"]) for each in runs] == [
         (3, None, []),
         (7, "still_wrong", ["ground_truth"]),
-        (4, "fixed", ["outputs"]),
+        (25, "fixed", ["outputs"]),
     ]
 
 

@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sitegen.analysis.regressions import steps_of
 from sitegen.commands.demo import demo
 from sitegen.demo import write_demo
 from sitegen.demo.dice import Dice, hashed
 from sitegen.errors import OutputFolderError
 from sitegen.model.scorecards import Scorecard
+from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.stages.series import read_series
 
-HEAD = "db8f95d7a96737e1609af3c6f995c5b7006892ef"
+HEAD = "1bebb7d456edba43be0b0e6624999f97d300baf0"
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +94,7 @@ def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path, caps
 
 def test_the_story_has_every_kind_of_event(folder: Path) -> None:
     told = subjects(folder)
-    assert 80 <= len(told) <= 140
+    assert 80 <= len(told) <= 160
     assert 'Revert "Round all amounts"' in told
     assert "Rezeptkarten: Zutaten und Größen" in told
     assert len(git(folder, "rev-list", "--merges", "HEAD").split()) == 1
@@ -103,6 +106,23 @@ def test_the_story_has_every_kind_of_event(folder: Path) -> None:
     added = git(folder, "log", "--diff-filter=A", "--name-only", "--format=%x00").split("\0")
     batches = [text.count("roof-surveys/results/iteration-") for text in added]
     assert max(batches) == 5
+
+
+def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_one_too_new_to_tell(
+    folder: Path, tmp_path: Path
+) -> None:
+    found = {
+        (name, step.status): (step.iterations, [edit.path for edit in step.circumstances.edits])
+        for name in ("lab-reports", "freight-papers", "rental-contracts")
+        for step in steps_of(read_series(Options(repo=folder, cache=tmp_path), name))
+        if step.metrics[0].points < 0
+    }
+    assert found == {
+        ("lab-reports", "fixed"): (8, [".claude/instructions/lab/results.md"]),
+        ("freight-papers", "blip"): (1, []),
+        ("freight-papers", "open"): (11, [".claude/agents/document-reader.md"]),
+        ("rental-contracts", "new"): (1, [".claude/instructions/rental/contract-terms.md"]),
+    }
 
 
 def test_instructions_read_like_instructions(folder: Path) -> None:
@@ -175,10 +195,10 @@ def scored(folder: Path, eval_id: str) -> list[Scorecard]:
 @pytest.mark.parametrize(
     ("eval_id", "iterations"),
     [
-        ("lab-reports", 12),
-        ("freight-papers", 14),
+        ("lab-reports", 33),
+        ("freight-papers", 35),
         ("utility-bills", 1),
-        ("rental-contracts", 10),
+        ("rental-contracts", 31),
         ("recipe-cards", 1),
         ("roof-surveys", 8),
     ],
@@ -192,7 +212,7 @@ def test_every_output_is_scored_without_a_remark_but_the_one_that_breaks_off(
     assert broken == ([9] if eval_id == "freight-papers" else [])
     last = cards[-1].metric("f1")
     assert last is not None
-    assert 0.7 < last < 1
+    assert 0.6 < last < 1
 
 
 OTHERS = [

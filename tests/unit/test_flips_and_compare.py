@@ -30,7 +30,7 @@ def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_p
                 counts = [sum(number for _, number in some) for some in (flipped.fixed, flipped.broken, flipped.still)]
                 flipping[one.id, index] = counts
                 comparing[one.id, index] = [change.fixed, change.broken, change.still_wrong]
-    assert len(flipping) == 66
+    assert len(flipping) == 129
     assert flipping == comparing
 
 
