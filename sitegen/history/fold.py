@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history import problems
-from sitegen.history.blobs import BlobRead
 from sitegen.history.evals import fold_eval, history_of
 from sitegen.history.instructions import Instructions
 from sitegen.history.layout import Layout, Place, Watched
@@ -24,7 +24,7 @@ from sitegen.history.state import EvalState, Renamed, StartOverError, State, Sto
 from sitegen.history.touch import Touch
 from sitegen.model.commits import Change, Commit, Revision
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
+from sitegen.model.timeline import CommitRecord, EvalHistory
 
 
 class Started(NamedTuple):
@@ -78,24 +78,23 @@ class Fold:
         self.problems: list[Problem] = []
         self.records: list[tuple[CommitRecord, list[Started]]] = []
         """Without their snapshots: which series counts is known at the end."""
-        self.instructions = Instructions(self._known_instruction, lambda oid: self.read(oid).content)
         self._repository = repository
         self._store = store
         self._first_parent = site.first_parent
         self._renamed = renamed
         self._stale = not self.complete and not known.covers(self.layout.watched)
-        self._reader = repository.reader()
-        self._rules = RulesInForce(state, self.layout, site.evals_dir, self.read, self.problems.append)
+        self._reader = reader = repository.reader()
+        # What is handed on holds no method of ours: in a cycle all states would live until garbage is looked for.
+        self._read = read = partial(repository.read_blob, reader=reader)
+        known_instruction = _nothing if self.complete else store.instruction
+        self.instructions = Instructions(known_instruction, lambda oid: read(oid).content)
+        self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append)
 
     @property
     def head(self) -> Commit:
         """The last commit that was folded."""
         assert self.state.head is not None
         return self.state.head
-
-    def read(self, oid: str) -> BlobRead:
-        """A blob's content, for the few files that decide how history is read."""
-        return self._repository.read_blob(oid, self._reader)
 
     def close(self) -> None:
         """End what runs."""
@@ -175,7 +174,7 @@ class Fold:
     def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[Place, Change], ...]) -> Started:
         each, entry = self._eval(eval_id), self._entry(eval_id)
         iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
-        fold_eval(each, Touch(commit, changes, entry, self.read, self.problems.append), self._rules.inputs)
+        fold_eval(each, Touch(commit, changes, entry, self._read, self.problems.append), self._rules.inputs)
         self.state.evals[eval_id] = each.active
         if each.was_scorable:
             self.state.scorable[eval_id] = True
@@ -244,11 +243,12 @@ class Fold:
             self.evals[eval_id] = state
         return state
 
-    def _known_instruction(self, path: str) -> InstructionHistory | None:
-        return None if self.complete else self._store.instruction(path)
-
     def _is_shared_or_manifest(self, path: str) -> bool:
         return self.layout.is_shared(path) or path == self.layout.manifest_path
+
+
+def _nothing(path: str) -> None:
+    """What is known of a file where history is read from its root."""
 
 
 def _time(commit: Commit) -> float:

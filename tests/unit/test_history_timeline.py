@@ -1,5 +1,6 @@
 """The fold goes on from any commit, with the result of starting from the root."""
 
+import gc
 import subprocess
 from pathlib import Path
 from random import Random
@@ -11,6 +12,7 @@ from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
+from sitegen.history.state import EvalState
 from sitegen.history.timeline import Advanced, advance, current
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
 from tests.gitrepo import DAY, START, Content, GitRepo, Link, MemoryParts
@@ -197,6 +199,17 @@ def test_a_commit_that_touches_nothing_that_is_read_has_no_record(repo: GitRepo)
     records = go(repo, MemoryParts(), shas[3]).update.records
     assert [record.commit.sha for record in records] == [shas[0], shas[3]]
     assert [record.commit.position for record in records] == [0, 3]
+
+
+def test_no_state_of_an_eval_outlives_a_fold_until_garbage_is_looked_for(repo: GitRepo) -> None:
+    head = repo.commit({TRUTH: "truth", output(1): "one", "prompts/a.md": "Write."})
+    gc.collect()
+    gc.disable()
+    try:
+        go(repo, MemoryParts(), head)
+        assert [each for each in gc.get_objects() if type(each) is EvalState] == []
+    finally:
+        gc.enable()
 
 
 def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None:
