@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from sitegen.analysis.comparison.chance import Chance, Span
 from sitegen.analysis.comparison.change import Change
 from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, signed, table
-from sitegen.model.noise import Why
+from sitegen.model.metrics import Nouns
+from sitegen.pages.noise import reason
 from sitegen.stats.significance import Significance
-
-_WHY: Final[dict[Why, str]] = {
-    "beyond chance": "the change is more than chance",
-    "nothing moved": "nothing became right or wrong",
-    "nothing to compare": "there is nothing in common to compare",
-    "too few units": "there is too little here to tell a change from chance",
-    "within the noise of repeats": "outputs made again differ by as much",
-    "interval holds zero": "the interval of the change holds zero, so it may be chance",
-    "flips may be chance": "as many may be fixed and broken by luck",
-    "flips go the other way": "the number went one way, and what was fixed and broken the other",
-}
 
 
 def change_lines(one: Change) -> Iterator[str]:
@@ -63,7 +52,7 @@ def change_lines(one: Change) -> Iterator[str]:
 def _chance_lines(one: Change, chance: Chance) -> Iterator[str]:
     """The verdict, and how far the headline of both sides and its change can be trusted."""
     metric = one.metrics[0]
-    yield f"**{chance.decision.capitalize()}**: {_WHY[chance.why]}."
+    yield f"**{chance.decision.capitalize()}**: {reason(chance.why, Nouns())}."
     yield ""
     rows = (
         (name(one.before), number(metric.before), *_spans(number, chance.before, chance.bootstrap_before)),
@@ -73,7 +62,8 @@ def _chance_lines(one: Change, chance: Chance) -> Iterator[str]:
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
     if chance.decision == "inconclusive" and chance.detectable is not None:
         yield ""
-        yield f"A change of {number(chance.detectable)} would be seen here 8 times in 10."
+        seen = f"A change of {number(chance.detectable)}" if chance.detectable <= 1 else "No change at all"
+        yield f"{seen} would be seen here 8 times in 10."
 
 
 def _spans(written: Callable[[float], str], closed: Span | None, drawn: Span | None) -> tuple[str, str, str]:

@@ -16,6 +16,7 @@ from sitegen.analysis.noise.changes import events
 from sitegen.model.cells import Run, State
 from sitegen.model.flips import CellFlip, Fate
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -111,6 +112,8 @@ class Pair(NamedTuple):
     only_before: int
     only_after: int
     """Documents that both points hold, and that one of them does."""
+    intervals: tuple[Interval | None, Interval | None] = (None, None)
+    """Around the headline of either side."""
 
     def number(self, fate: Fate) -> int:
         """How many cells."""
@@ -176,6 +179,7 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         common=common,
         only_before=held.count((True, False)),
         only_after=held.count((False, True)),
+        intervals=(first.interval, last.interval),
     )
 
 

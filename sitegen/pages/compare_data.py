@@ -118,6 +118,7 @@ def _point(series: Series, point: Point) -> dict[str, Any]:
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": errors_by_type(card.counts),
+        "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 
 

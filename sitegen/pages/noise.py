@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import ChangeVerdict, Interval, Why
+from sitegen.model.noise import Interval, Why
 
 _WHY: Final[Mapping[Why, str]] = {
     "beyond chance": "the change is more than chance",
@@ -31,6 +31,6 @@ def over(interval: Interval, nouns: Nouns) -> str:
     return f"{interval.n:,} {one if interval.n == 1 else many}"
 
 
-def reason(verdict: ChangeVerdict, nouns: Nouns) -> str:
+def reason(why: Why, nouns: Nouns) -> str:
     """Why a change was called what it is called, as the end of a sentence."""
-    return _WHY[verdict.why].format(attribute=nouns.attribute, attributes=nouns.attributes)
+    return _WHY[why].format(attribute=nouns.attribute, attributes=nouns.attributes)

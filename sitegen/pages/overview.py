@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
@@ -140,6 +141,8 @@ class OverviewView(NamedTuple):
     """Evals with suspect labels, and how many."""
     stale: tuple[EvalInfo, ...]
     """Evals whose newest output is older than their instructions."""
+    mean_ends: tuple[float, float] | None
+    """The 95 % interval of the mean; None if one of the evals has none."""
     status: bool
     """Any eval has something to say in the column of its state: a target, or no numbers."""
     worktree: Worktree | None = None
@@ -194,6 +197,7 @@ def overview_page(
         focus=focus_view(summaries),
         suspects=tuple((one.info, len(one.suspects)) for one in summaries if one.suspects and not one.deleted),
         stale=tuple(one.info for one in summaries if one.stale and not one.deleted),
+        mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
         status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
         worktree=worktree,
     )

@@ -12,6 +12,7 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages.compare import ByField, ComparedCell, Pair, Valued
 from sitegen.render.cells import code, text, where
+from sitegen.render.changes import span
 from sitegen.render.formats import number, signed
 from sitegen.render.rows import letter_of, type_name
 
@@ -29,12 +30,17 @@ def numbers(pair: Pair, nouns: Nouns) -> Markup:
         for kind, word, (before, after) in zip(ERROR_TYPES, nouns.errors, pair.errors, strict=True)
         if word
     ]
-    return Markup("".join([*map(_metric, pair.metrics), *kinds]))
+    headline, *others = pair.metrics
+    before, after = (
+        f'<span class=range title="95 % interval">{span(one)}</span>' if one else "" for one in pair.intervals
+    )
+    return Markup("".join([_metric(headline, before, after), *map(_metric, others), *kinds]))
 
 
-def _metric(one: Valued) -> str:
+def _metric(one: Valued, before: str = "", after: str = "") -> str:
+    """``before``, ``after``: what stands below the values."""
     change = signed(one.change, lower_is_better=not one.spec.higher_is_better)
-    return _row(text(one.spec.label), number(one.before), number(one.after), change)
+    return _row(text(one.spec.label), f"{number(one.before)}{before}", f"{number(one.after)}{after}", change)
 
 
 def _row(*cells: str) -> str:

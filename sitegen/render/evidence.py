@@ -30,7 +30,12 @@ def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = Non
     """What decided, as sentences; of a change that may be chance, what this set can show."""
     said = _decided(verdict, spec, noise)
     if verdict.decision == "inconclusive" and verdict.detectable is not None:
-        said += f" A change of {_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
+        whole = in_points(spec.high - spec.low, spec)
+        said += (
+            f" A change of {_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
+            if in_points(verdict.detectable, spec) <= whole
+            else " No change at all would be seen here 8 times in 10: there is too little to compare."
+        )
     return said
 
 

@@ -114,6 +114,20 @@ def effective_wilson(spread: Spread, most: float | None = None, level: float = L
     return wilson(spread.value, size * (normal(level) / student(level, spread.freedom)) ** 2, level)
 
 
+def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, float] | None:
+    """The interval of the mean of independent numbers, each given with the ends of its own; None for none.
+
+    The method of variance estimates recovery (Zou and Donner, *Statistics in Medicine* 27, 2008): how far the ends are
+    from their numbers stands for the errors, on either side alone, and errors add up by their squares.
+    """
+    if not numbers:
+        return None
+    mean = fsum(value for value, _, _ in numbers) / len(numbers)
+    below = sqrt(fsum((value - low) ** 2 for value, low, _ in numbers)) / len(numbers)
+    above = sqrt(fsum((high - value) ** 2 for value, _, high in numbers)) / len(numbers)
+    return mean - below, mean + above
+
+
 def around(spread: Spread, level: float = LEVEL) -> tuple[float, float]:
     """The interval of Student's t to both sides: of a change, or of a mean that has no bounds."""
     half = student(level, spread.freedom) * spread.error

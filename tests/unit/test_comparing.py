@@ -114,7 +114,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     one = replace(change(), chance=chance, judgements=Significance("McNemar, exact binomial", 2.0, 0.453), flips=())
     text = report(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
-        "**Inconclusive**: as many may be fixed and broken by luck.\n"
+        "**Inconclusive**: what was fixed and broken may be chance.\n"
         "\n"
         "| F1     |  Value |    95 % interval |        Bootstrap | Over      |\n"
         "| ------ | -----: | ---------------: | ---------------: | --------- |\n"

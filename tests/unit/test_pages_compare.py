@@ -104,6 +104,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         common=1,
         only_before=1,
         only_after=0,
+        intervals=(one.points[1].interval, one.points[2].interval),
     )
 
 
@@ -164,6 +165,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "again": 0,
         "values": [one.points[0].scorecard.metric(spec.name) for spec in one.specs],
         "errors": tuple(one.points[0].scorecard.counts[4:]),
+        "ends": [0.451, 0.786],
     }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import ChangeVerdict, Interval, Unit, Why
+from sitegen.model.noise import Interval, Unit, Why
 from sitegen.pages.noise import over, reason
 
 PARAGRAPHS = Nouns("category", "categories", "paragraph", "paragraphs")
@@ -33,5 +33,4 @@ def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):
     ],
 )
 def test_a_verdict_says_what_decided(why: Why, words: str):
-    verdict = ChangeVerdict("inconclusive", why, None, None, 0, 0, None, None, ())
-    assert reason(verdict, PARAGRAPHS) == words
+    assert reason(why, PARAGRAPHS) == words

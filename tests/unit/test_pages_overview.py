@@ -6,6 +6,7 @@ from sitegen.analysis.cells import Follower
 from sitegen.analysis.flips import flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.focus import Focus, Streak, WeakSection
+from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
@@ -42,6 +43,15 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_says_how_many():
         _summary("a", 0.5), _summary("b", 1.0), _summary("c", None), _summary("d"), _summary("e", 0.1, deleted=True)
     )
     assert (view.mean, view.mean_of, view.left_out) == (0.75, 2, 2)
+
+
+def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
+    first = _summary("a", 0.8)._replace(interval=Interval(0.476, 0.946, "documents", 5, "Wilson"))
+    second = _summary("b", 0.6)._replace(interval=Interval(0.5, 0.7, "documents", 9, "Wilson"))
+    gone = _summary("c", 0.1, deleted=True)
+    assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
+    assert _view(first, second, _summary("e", 0.5)).mean_ends is None
+    assert _view(gone).mean_ends is None
 
 
 def test_the_mean_changes_by_what_the_newest_points_changed():

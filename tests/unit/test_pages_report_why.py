@@ -236,6 +236,10 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
     assert evidence.evidence(verdict, F1, known) == said
     doubtful = evidence.evidence(verdict._replace(decision="inconclusive"), F1, known)
     assert doubtful == f"{said} A change of 5.0 points would be seen here 8 times in 10."
+    hopeless = verdict._replace(decision="inconclusive", detectable=3.129)
+    assert evidence.evidence(hopeless, F1, known) == (
+        f"{said} No change at all would be seen here 8 times in 10: there is too little to compare."
+    )
 
 
 def test_where_fields_are_the_units_the_test_counts_the_fields_of_a_list_once():

@@ -150,7 +150,7 @@ class Comparison {
       p.textContent = found.p < 0.001 ? "< 0.001" : found.p.toFixed(3);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => number.toLocaleString("en"));
       said.append(`Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is `, p);
-      said.append(`: ${found.p < 0.05 ? "more than chance" : "this may be chance"}.`);
+      said.append(`: ${found.p < 0.05 ? "these flips are more than chance" : "this may be chance"}.`);
     }
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
@@ -173,7 +173,9 @@ class Comparison {
   numbers() {
     const [before, after] = [this.points[this.a], this.points[this.b]], body = element("tbody");
     this.data.metrics.forEach(([label, higher], k) => {
-      body.append(this.row(element("td", "", label), before.values[k], after.values[k], 3, Boolean(higher)));
+      const row = this.row(element("td", "", label), before.values[k], after.values[k], 3, Boolean(higher));
+      if (!k) [before, after].forEach(({ ends }, side) => { if (ends) row.cells[side + 1].append(this.range(ends)); });
+      body.append(row);
     });
     this.data.errors.forEach((word, k) => {
       if (!word) return;
@@ -183,6 +185,12 @@ class Comparison {
       body.append(this.row(name, before.errors[k], after.errors[k], 0, false));
     });
     return this.table(["Metric", "Before", "After", "Change"], body, "num");
+  }
+
+  range(ends) {
+    const range = element("span", "range", ends.map(end => end.toFixed(3)).join(" to "));
+    range.title = "95 % interval";
+    return range;
   }
 
   row(name, before, after, digits, higherIsBetter) {

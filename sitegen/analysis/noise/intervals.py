@@ -10,7 +10,7 @@ from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, pair
 from sitegen.model.noise import Interval
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Scorecard
-from sitegen.stats.intervals import around, effective_wilson, mean_of, ratio, wilson
+from sitegen.stats.intervals import around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 GRADES: Final = (1, 5)
 """The scale of the quality."""
@@ -53,6 +53,16 @@ def interval_of_quality(answers: Iterable[Answer]) -> Interval | None:
         return None
     low, high = effective_wilson(spread)
     return Interval(lowest + scale * low, lowest + scale * high, "cases", len(by_case), _EFFECTIVE)
+
+
+def ends_of_mean(numbers: Iterable[tuple[float | None, Interval | None]]) -> tuple[float, float] | None:
+    """The interval of the mean of headlines over evals, from those of the evals; what is undefined is left out.
+
+    It says how far these evals can be trusted, not how others would do. None if a headline has no interval.
+    """
+    known = [(value, interval) for value, interval in numbers if value is not None]
+    found = [(value, interval.low, interval.high) for value, interval in known if interval is not None]
+    return around_mean(found) if len(found) == len(known) else None
 
 
 def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:

@@ -66,7 +66,7 @@ def _of_metric(one: MetricCheck, reason: Reason, nouns: Nouns) -> str:
         case "dropped":
             return f"{fell}, and {one.limits.drop or 0:g} are allowed"
         case "may be chance":
-            told = f": {by_noise(one.chance, nouns)}" if one.chance else ""
+            told = f": {by_noise(one.chance.why, nouns)}" if one.chance else ""
             return f"{fell}, which may be chance{told}"
         case "no such metric":
             return "has a limit, and this kind has no such metric"
