@@ -63,6 +63,8 @@ class StepRow(NamedTuple):
     """Of the metric that the step goes by, around it."""
     mark: int
     """Index in these values of the first point at the new level."""
+    end: int | None = None
+    """Index in these values, or beyond them, of the point from which the level was regained."""
     why: str = ""
     """Why it is muted."""
 
@@ -211,6 +213,7 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
         ),
         values=tuple(headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]),
         mark=step.at - first,
+        end=None if step.until is None else step.until - first,
         why=why,
     )
 

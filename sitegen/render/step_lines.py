@@ -49,11 +49,14 @@ class _Scale(NamedTuple):
         return f"{round(PAD + (HEIGHT - 2 * PAD) * (1 - (value - self.low) / self.span), 1):g}"
 
 
-def step_line(values: Sequence[float | None], mark: int, before: float, after: float) -> StepLine:
-    """Values around a step. ``mark``: index of the first one at the new level."""
+def step_line(
+    values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
+) -> StepLine:
+    """Values around a step. ``mark``: index of the first one at the new level; ``until``: of the first one after it."""
     scale = _scale(values, before, after)
     ends = scale.x(max(0, mark - REACH)), scale.x(max(0.0, mark - 0.5))
-    more = scale.x(mark - 0.5), scale.x(min(len(values) - 1, mark + REACH))
+    end = len(values) - 1 if until is None else until - 0.5
+    more = scale.x(mark - 0.5), scale.x(min(end, mark + REACH))
     return StepLine(
         WIDTH,
         HEIGHT,

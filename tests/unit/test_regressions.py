@@ -304,6 +304,10 @@ def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
     assert (drawn.before, drawn.after, drawn.mark) == ("M3 3H93", "M93 31H147", 93.0)
 
 
+def test_the_line_of_a_lost_level_ends_where_it_was_regained() -> None:
+    assert step_lines.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M21 31H57"
+
+
 def test_the_line_of_a_champion_is_a_staircase() -> None:
     assert step_lines.champion_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8]).best == "M3 21.7H147V3H147"
 
