@@ -8,6 +8,7 @@ markup is fluid, prints as vectors and needs no script. The script zooms by chan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import ceil, floor, log10
 from typing import Final, NamedTuple
 
@@ -53,20 +54,31 @@ def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pa
     if not known:
         return Spark(width, height, "", "", None)
     low, span = min(known), (max(known) - min(known)) or 1.0
-    steps = max(1, len(values) - 1)
-
-    def place(index: int, value: float) -> tuple[float, float]:
-        across = pad + (width - 2 * pad) * (index / steps if len(values) > 1 else 1)
-        return round(across, 1), round(pad + (height - 2 * pad) * (1 - (value - low) / span), 1)
+    columns, tall = _columns(len(values), width, pad), height - 2 * pad
 
     line, area, end = [], [], (0.0, 0.0)
     for run in _runs(values):
-        places = [place(index, value) for index, value in run]
-        drawn = "L".join(f"{across:g} {down:g}" for across, down in places)
+        places = [(columns[index], tenths(pad + tall * (1 - (value - low) / span))) for index, value in run]
+        drawn = "L".join([f"{across} {down}" for across, down in places])
         line.append(f"M{drawn}")
-        area.append(f"M{drawn}L{places[-1][0]:g} {height}L{places[0][0]:g} {height}Z")
-        end = places[-1]
+        area.append(f"M{drawn}L{places[-1][0]} {height}L{places[0][0]} {height}Z")
+        end = round(_across(run[-1][0], len(values), width, pad), 1), float(places[-1][1])
     return Spark(width, height, "".join(line), "".join(area), end)
+
+
+def tenths(value: float) -> str:
+    """To a tenth, the shortest form: half the time of rounding and then writing, and lines have many values."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+@cache
+def _columns(points: int, width: int, pad: int) -> tuple[str, ...]:
+    """Where each of so many points is; most lines of a page have as many as the others."""
+    return tuple(tenths(_across(index, points, width, pad)) for index in range(points))
+
+
+def _across(index: int, points: int, width: int, pad: int) -> float:
+    return pad + (width - 2 * pad) * (index / (points - 1) if points > 1 else 1)
 
 
 def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> Line:

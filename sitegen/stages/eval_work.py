@@ -13,6 +13,7 @@ from sitegen.analysis.points import Told, edits_of_points, instructions_of, poin
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.analysis.windows import spoken_for, windows
+from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.regressions import Step
@@ -20,7 +21,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series, Window
 from sitegen.model.site import Page
 from sitegen.model.suspect_truth import SuspectTruth
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.exports import results_json
@@ -143,8 +144,8 @@ class _EvalWork:
         for snapshot, key, edits, linked, commit in zip(
             self._snapshots, self._keys, self._edits, self._linked, self._told.made_with, strict=True
         ):
-            history = digest(history, repr(snapshot), key, repr([(edit.path, edit.commit.sha) for edit in edits]))
-            found.append(digest(always, history, repr(commit), repr([(edit.path, edit.commit.sha) for edit in linked])))
+            history = digest(history, encode((snapshot, key, _named(edits))))
+            found.append(digest(always, history, encode((commit, _named(linked)))))
         return found
 
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
@@ -221,6 +222,10 @@ class _EvalWork:
             around(edit, points[before], points[after], each, self._info.kind, self._scorer.metrics[0])
             for (edit, (before, after)), each in zip(pairs.items(), flips, strict=True)
         )
+
+
+def _named(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+    return [(edit.path, edit.commit.sha) for edit in edits]
 
 
 def eval_pages(series: Series, steps: tuple[Step, ...], suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
