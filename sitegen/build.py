@@ -14,8 +14,8 @@ from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.writer import claimed
 from sitegen.stages.ledger import Ledger, Site
 
-FEW: Final = 100
-"""New outputs and edits up to which too few pages are written for garbage to matter."""
+FEW: Final = 150
+"""New outputs, edits and commits up to which too few pages are written for garbage to matter."""
 
 
 class Progress(NamedTuple):
@@ -60,20 +60,17 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
 
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=ledger.head)
-    engine = timeline.engine
-    if timeline.new_snapshots + timeline.new_edits > FEW:
+    if timeline.new_work > FEW:
         gc.set_threshold(50_000, 50, 100)  # the contexts of some templates are cyclic, and each holds a whole page
 
-    snapshots = sum(len(one.history.snapshots) for one in timeline.update.evals)
-    progress.stage("Scoring and writing reports", snapshots)
-    with pool_for(engine, timeline.new_snapshots) as pool:
+    with pool_for(timeline.engine, timeline.new_work) as pool:
+        progress.stage("Scoring and writing reports", sum(len(one.history.snapshots) for one in timeline.update.evals))
         evals = write_evals(timeline, memo, ledger, pool, progress.step)
 
-    progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-    with pool_for(engine, timeline.new_edits) as pool:
+        progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
         instructions = write_instructions(timeline, evals, memo, ledger, pool, progress.step)
 
-    progress.stage("Writing commits and the site", 0)
-    commits = write_commits(timeline, evals, memo, ledger)
-    site = write_site(timeline, evals, instructions, commits, memo, ledger)
+        progress.stage("Writing commits and the site", 0)
+        commits = write_commits(timeline, evals, memo, ledger, pool)
+        site = write_site(timeline, evals, instructions, commits, memo, ledger, pool)
     return ledger.close(site, timeline.head.sha, complete=timeline.update.complete)

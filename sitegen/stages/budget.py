@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.memo import Memo
 from sitegen.config import Limits
 from sitegen.model.problems import Problem
+from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals, write_again
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.sizes import Reports, Section, Sizes, size_in_full
@@ -35,7 +36,7 @@ class Fitted(NamedTuple):
     """Reports that make room."""
 
 
-def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, owner: str, once: int) -> Fitted:
+def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, owner: str, once: int) -> Fitted:
     """Put short pages in the place of as many of the oldest reports as the budget asks for, and of no others.
 
     ``owner``: of the few files that are there once and not written yet; ``once``: what they will have.
@@ -49,7 +50,7 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, owner: str
     too_much = ledger.bound + once - limits.site_bytes
     thinned = oldest(sizes.reports(), _stepped(too_much, limits.site_bytes))
     changes = _changes(sizes.reports(), thinned)
-    write_again(timeline, memo, ledger, changes)
+    write_again(timeline, memo, ledger, pool, changes)
     sizes.write_again(changes)
     if too_much <= 0:
         return Fitted()

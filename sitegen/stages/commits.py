@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
-from sitegen.analysis.memo import Memo
+from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.layout import Layout, Watched
-from sitegen.model.commits import WORKTREE
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
-from sitegen.pages.commit import CommitView, EvalMove, commit_page
+from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.touched import Touched
-from sitegen.render.writer import digest
 from sitegen.stages.brought import forget_brought, known_brought
+from sitegen.stages.commit_task import OWNER, CommitsTask, Told, write_pages
+from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
 
-OWNER: Final = "commits"
 NEWEST: Final = "newest"
+AT_ONCE: Final = 100
+"""Commits that are given to a process together."""
 
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
@@ -35,11 +37,36 @@ class Commits(NamedTuple):
     """What the page of the uncommitted state shows, if it has one."""
 
 
-def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> Commits:
+def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
     """Write the pages of the new commits; older ones never change."""
-    shop, update = timeline.shop, timeline.update
-    renderer = shop.renderer()
-    writer = ledger.writer(OWNER, new=not update.complete)
+    update = timeline.update
+    known = None if update.complete else memo.get(NEWEST, "")
+    newest = known.decode() if known else None
+    uncommitted: CommitView | None = None
+    rows: list[PageRow] = []
+    written = kept = 0
+    standing = {row.path: row for row in ledger.known(OWNER)} if update.complete else {}
+    for _, done in pool.map(write_pages, _tasks(timeline, _told(timeline, evals, memo, newest), standing)):
+        rows += done.rows
+        written += done.written
+        kept += done.kept
+        uncommitted = done.uncommitted or uncommitted
+    ledger.record(OWNER, rows, written, kept, whole=update.complete)
+    newest = update.records[-1].commit.sha if update.records else newest
+    memo.put(NEWEST, "", (newest or "").encode())
+    forget_brought(memo)
+    return Commits(newest, uncommitted)
+
+
+def _tasks(timeline: Timeline, commits: Iterator[Told], standing: Mapping[str, PageRow]) -> Iterator[CommitsTask]:
+    while some := tuple(islice(commits, AT_ONCE)):
+        paths = (links.commit(one.record.commit.sha) for one in some)
+        yield CommitsTask(timeline.shop, some, tuple(standing[path] for path in paths if path in standing))
+
+
+def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[Told]:
+    """The new commits, oldest first. ``newest``: id of the one before them that has a page."""
+    update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     causes = {
@@ -52,28 +79,14 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) 
     names_now = {
         former: one.history.id for one in update.evals for former in one.history.renamed_from if former not in summaries
     }
-    known = None if update.complete else memo.get(NEWEST, "")
-    newest = known.decode() if known else None
-    uncommitted: CommitView | None = None
     for record in update.records:
-        earlier, newest = newest, record.commit.sha
         sha = record.commit.sha
         files = {path: names_of[path, sha] for path in record.edits if (path, sha) in names_of}
         moves = _moves(record, summaries, causes, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
-        key = digest(repr((shop.templates, record, moves, names, earlier, files)))
-        if sha != WORKTREE and writer.is_fresh(OWNER, links.commit(sha), key):
-            continue
-        page = commit_page(record, moves, changed, files, names, earlier)
-        if sha == WORKTREE:
-            assert isinstance(page.view, CommitView)
-            uncommitted = page.view
-        writer.write(OWNER, page.path, renderer.render(page), key)
-    ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=update.complete)
-    memo.put(NEWEST, "", (newest or "").encode())
-    forget_brought(memo)
-    return Commits(newest, uncommitted)
+        yield Told(record, moves, changed, files, names, newest)
+        newest = sha
 
 
 def _names(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:

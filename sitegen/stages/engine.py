@@ -13,7 +13,7 @@ from sitegen.config import Engine
 from sitegen.errors import ConfigurationError
 
 WORTH_A_PROCESS: Final = 300
-"""Units of work (a scored snapshot, a rendered edit: about a millisecond each) from which a second process pays."""
+"""Units of work (a snapshot, an edit, a commit: about a millisecond each) from which a second process pays."""
 WAITING: Final = 1
 """Tasks for each process that are made before they are needed."""
 

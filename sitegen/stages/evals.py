@@ -14,7 +14,7 @@ from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
-from sitegen.stages.engine import Pool, pool_for
+from sitegen.stages.engine import Pool
 from sitegen.stages.eval_task import EvalDone, EvalTask, owner
 from sitegen.stages.eval_work import write_eval
 from sitegen.stages.ledger import Ledger
@@ -90,14 +90,13 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     )
 
 
-def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]) -> None:
+def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thinned: Mapping[str, int]) -> None:
     """Let short pages take the place of so many of the oldest reports of these evals, and of no others.
 
     Nothing else of them changes; whatever stands already is not written again.
     """
-    with pool_for(timeline.engine, sum(thinned.values())) as pool:
-        for task, done in pool.map(_write_again, _tasks_again(timeline, memo, ledger, thinned)):
-            ledger.replace(owner(task.info.id), done.rows, done.written)
+    for task, done in pool.map(_write_again, _tasks_again(timeline, memo, ledger, thinned)):
+        ledger.replace(owner(task.info.id), done.rows, done.written)
 
 
 def _write_again(task: EvalTask | ShortTask) -> EvalDone | ShortDone:

@@ -20,6 +20,7 @@ from sitegen.pages.regressions import regressions_page
 from sitegen.scoring.kinds import SCORERS
 from sitegen.stages.budget import fit
 from sitegen.stages.commits import Commits
+from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.for_machines import machine_files
 from sitegen.stages.instructions import Instructions
@@ -33,9 +34,15 @@ LATEST_EDITS: Final = 6
 
 
 def write_site(
-    timeline: Timeline, evals: Evals, instructions: Instructions, commits: Commits, memo: Memo, ledger: Ledger
+    timeline: Timeline,
+    evals: Evals,
+    instructions: Instructions,
+    commits: Commits,
+    memo: Memo,
+    ledger: Ledger,
+    pool: Pool,
 ) -> Site:
-    """Write what belongs to the site as a whole, and say what the site holds."""
+    """Write what belongs to the site as a whole, and say what it holds. ``pool``: for old reports to make room."""
     mutes = timeline.config.regressions.mute
     problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
     entries = write_search_log(timeline, memo, ledger)
@@ -49,7 +56,7 @@ def write_site(
         return (*rendered, *renderer.assets(), *_files(timeline, evals, latest, entries, len(problems)))
 
     once = files(problems)
-    fitted = fit(timeline, evals, memo, ledger, OWNER, sum(len(file.content) for file in once))
+    fitted = fit(timeline, evals, memo, ledger, pool, OWNER, sum(len(file.content) for file in once))
     if fitted.problems:
         problems += fitted.problems
         once = files(problems)

@@ -54,14 +54,11 @@ class Timeline(NamedTuple):
         return replace(self.config.engine, jobs=jobs) if jobs else self.config.engine
 
     @property
-    def new_snapshots(self) -> int:
-        """Snapshots that the previous build did not have: the work of scoring."""
-        return sum(len(one.history.snapshots) - one.first_new for one in self.update.evals)
-
-    @property
-    def new_edits(self) -> int:
-        """Edits by the new commits."""
-        return sum(len(record.edits) for record in self.update.records)
+    def new_work(self) -> int:
+        """Snapshots, edits and commits that the previous build did not have: about a page each."""
+        update = self.update
+        snapshots = sum(len(one.history.snapshots) - one.first_new for one in update.evals)
+        return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
 
     def info(self, history: EvalHistory) -> EvalInfo:
         """What the manifest says of an eval for readers."""
