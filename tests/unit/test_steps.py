@@ -193,11 +193,12 @@ def test_values_that_two_others_are_beside_the_level_of_are_no_blip() -> None:
     assert (bounds(found), found.blips) == ([(0, 6, 0.6), (6, 18, 0.8)], (Blip((9,), far=True),))
 
 
-@pytest.mark.parametrize("draw", [normal, alike, of_fifty_cases, of_few_cases])
-def test_noise_is_far_off_in_two_of_a_hundred_series_at_most(draw: Draw) -> None:
+@pytest.mark.parametrize(("draw", "most"), [(normal, 2), (alike, 2), (of_fifty_cases, 2), (of_few_cases, 5)])
+def test_noise_is_seldom_far_off(draw: Draw, most: int) -> None:
+    """In so many of a hundred series at most, to either side."""
     rng = random.Random(1)
     series = [draw(rng, 5 + number % 40) for number in range(600)]
-    assert sum(any(blip.far for blip in levels(values).blips) for values in series) <= 24
+    assert sum(any(blip.far for blip in levels(values).blips) for values in series) <= most * len(series) / 100
 
 
 def test_newest_values_are_fresh_until_they_are_a_step() -> None:
