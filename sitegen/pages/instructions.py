@@ -16,12 +16,21 @@ from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
 
+class FileSize(NamedTuple):
+    """What the edits of a file add up to."""
+
+    lines: int | None
+    after: tuple[int | None, ...]
+    """Lines after each edit, thinned out."""
+    version: str | None
+    """The last one that an edit named."""
+
+
 class FileRecord(NamedTuple):
     """One file with what is kept of its edits."""
 
     history: InstructionHistory
-    counts: Sequence[PatchCounts | None]
-    """One an edit."""
+    size: FileSize
     last_impact: Impact
     """Of the newest edit."""
 
@@ -84,12 +93,17 @@ def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] 
     return Page(links.instructions(), "pages/instructions.html", view)
 
 
+def file_size(counts: Sequence[PatchCounts | None]) -> FileSize:
+    """``counts``: of each edit, oldest first; at least one."""
+    lines = line_counts(counts)
+    versions = (one.version_after for one in reversed(counts) if one is not None)
+    return FileSize(lines[-1], thinned(lines), next(filter(None, versions), None))
+
+
 def _row(record: FileRecord) -> FileRow:
     history = record.history
     folder, _, name = history.path.rpartition("/")
-    sizes = line_counts(record.counts)
     last = history.edits[-1].commit
-    versions = (counts.version_after for counts in reversed(record.counts) if counts is not None)
     return FileRow(
         history.path,
         line(name),
@@ -97,8 +111,6 @@ def _row(record: FileRecord) -> FileRow:
         len(history.edits),
         last,
         line(last.subject, 160) or "(no subject)",
-        sizes[-1],
-        thinned(sizes),
-        next(filter(None, versions), None),
+        *record.size,
         record.last_impact,
     )

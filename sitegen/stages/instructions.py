@@ -12,7 +12,7 @@ from sitegen.history.state import decode, encode
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction import impact
-from sitegen.pages.instructions import FileRecord
+from sitegen.pages.instructions import FileRecord, FileSize, file_size
 from sitegen.stages.around import Around, known_around
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
@@ -22,6 +22,7 @@ from sitegen.stages.timeline import Timeline
 from sitegen.text.patch import PatchCounts
 
 COUNTS = "counts"
+SIZE = "file size"
 SECTIONS = "sections"
 NEWEST = "newest edit"
 VERDICTS = "verdicts"
@@ -59,19 +60,21 @@ def write_instructions(
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
         memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts))
+        memo.put(SIZE, done.path, encode(file_size(done.counts)))
         memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections))
         memo.put(NEWEST, done.path, encode(done.newest))
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
         memo.delete(COUNTS, former)
+        memo.delete(SIZE, former)
         memo.delete(SECTIONS, former)
         memo.delete(NEWEST, former)
     verdicts = _verdicts(timeline, memo, effects, positions)
     return Instructions(
         effects=effects,
         files=tuple(
-            FileRecord(file, _counts(memo, file), impact(effects.around(file.edits[-1].commit.position, file.path)))
+            FileRecord(file, _size(memo, file), impact(effects.around(file.edits[-1].commit.position, file.path)))
             for file in timeline.instructions
         ),
         raised=sum(verdict > 0 for verdict in verdicts),
@@ -135,6 +138,12 @@ def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, .
     body = memo.get(COUNTS, file.path)
     known = json.loads(body) if body else {}
     return tuple(PatchCounts(*one) if (one := known.get(_between(edit))) else None for edit in file.edits)
+
+
+def _size(memo: Memo, file: InstructionHistory) -> FileSize:
+    body = memo.get(SIZE, file.path)
+    assert body is not None  # the build that first saw the file kept it
+    return decode(body, FileSize)
 
 
 def _sections(memo: Memo, file: InstructionHistory) -> tuple[tuple[str, ...], ...]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from heapq import merge
+from itertools import groupby, islice
 from typing import Final
 
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.muting import unmatched
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links, search
 from sitegen.pages.instructions import instructions_page
 from sitegen.pages.methods import methods_page
@@ -47,11 +49,10 @@ def write_site(
     problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
     entries = write_search_log(timeline, memo, ledger)
     renderer = timeline.shop.renderer()
-    edited = _edited(timeline)
-    latest = tuple(islice(_edits(edited, instructions), LATEST_EDITS))
+    latest = tuple(islice(_edits(timeline, instructions), LATEST_EDITS))
 
     def files(problems: tuple[Problem, ...]) -> tuple[RawFile, ...]:
-        pages = _pages(timeline, evals, instructions, edited, latest, problems, commits)
+        pages = _pages(timeline, evals, instructions, latest, problems, commits)
         rendered = (RawFile(page.path, renderer.render(page)) for page in pages)
         return (*rendered, *renderer.assets(), *_files(timeline, evals, latest, entries, len(problems)))
 
@@ -92,14 +93,12 @@ def _pages(
     timeline: Timeline,
     evals: Evals,
     instructions: Instructions,
-    edited: dict[int, list[FileEdit]],
     latest: tuple[EditEffects, ...],
     problems: tuple[Problem, ...],
     commits: Commits,
 ) -> tuple[Page, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
-    names = {(one.edit.path, one.edit.commit.sha): one.file for edits in edited.values() for one in edits}
     counts = SiteCounts(
         commits=timeline.commits,
         edits=sum(len(file.edits) for file in timeline.instructions),
@@ -111,28 +110,38 @@ def _pages(
     worktree = Worktree(commits.uncommitted) if has_worktree else None
     return (
         overview_page(evals.summaries, head, revision, counts, latest, commits.newest, worktree),
-        instructions_page(instructions.files, _edits(edited, instructions)),
-        regressions_page(evals.summaries, timeline.config.regressions.mute, names),
+        instructions_page(instructions.files, _edits(timeline, instructions)),
+        regressions_page(evals.summaries, timeline.config.regressions.mute, _moved(timeline)),
         methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
         problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
         not_found_page(timeline.shop.site.base_url),
     )
 
 
-def _edited(timeline: Timeline) -> dict[int, list[FileEdit]]:
-    """Position of each commit with edits -> what it edited."""
-    commits: dict[int, list[FileEdit]] = {}
-    for file in timeline.instructions:
-        for edit in file.edits:
-            commits.setdefault(edit.commit.position, []).append(FileEdit(edit, file.path))
-    return commits
+def _moved(timeline: Timeline) -> dict[tuple[str, str], str]:
+    """Path and commit of the edits of files that were moved since -> the file's last path."""
+    return {
+        (edit.path, edit.commit.sha): file.path
+        for file in timeline.instructions
+        for edit in file.edits
+        if edit.path != file.path
+    }
 
 
-def _edits(edited: dict[int, list[FileEdit]], instructions: Instructions) -> Iterator[EditEffects]:
-    """The commits with edits, newest first."""
-    for position in sorted(edited, reverse=True):
-        edits = tuple(sorted(edited[position], key=_edited_path))
+def _edits(timeline: Timeline, instructions: Instructions) -> Iterator[EditEffects]:
+    """The commits with edits, newest first; as many as are asked for, for a long history has thousands."""
+    newest_first = merge(*map(_backwards, timeline.instructions), key=_position, reverse=True)
+    for position, found in groupby(newest_first, key=_position):
+        edits = tuple(sorted(found, key=_edited_path))
         yield EditEffects(edits[0].edit.commit, edits, instructions.effects.around(position))
+
+
+def _backwards(file: InstructionHistory) -> Iterator[FileEdit]:
+    return (FileEdit(edit, file.path) for edit in reversed(file.edits))
+
+
+def _position(one: FileEdit) -> int:
+    return one.edit.commit.position
 
 
 def _edited_path(one: FileEdit) -> str:

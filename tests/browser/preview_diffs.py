@@ -10,7 +10,7 @@ from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit import commit_page
 from sitegen.pages.edit import draw_edit, edit_page
 from sitegen.pages.instruction import EditRecord, impact, instruction_page, show_text
-from sitegen.pages.instructions import FileRecord, instructions_page
+from sitegen.pages.instructions import FileRecord, file_size, instructions_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
@@ -49,10 +49,14 @@ def pages() -> list[Page]:
     found.append(
         instructions_page(
             [
-                FileRecord(sample.FILE, [record.counts for record in records], impact(sample.EFFECTS)),
-                FileRecord(hostile, [record.counts for record in odd], impact(())),
-                FileRecord(sample.FILE._replace(path="prompts/old.md", deleted=True), [None] * 3, impact(())),
-                FileRecord(sample.FILE._replace(path="prompts/sowing.md"), [None] * 3, impact(sample.MANY_EFFECTS)),
+                FileRecord(sample.FILE, file_size([record.counts for record in records]), impact(sample.EFFECTS)),
+                FileRecord(hostile, file_size([record.counts for record in odd]), impact(())),
+                FileRecord(
+                    sample.FILE._replace(path="prompts/old.md", deleted=True), file_size([None] * 3), impact(())
+                ),
+                FileRecord(
+                    sample.FILE._replace(path="prompts/sowing.md"), file_size([None] * 3), impact(sample.MANY_EFFECTS)
+                ),
             ]
         )
     )

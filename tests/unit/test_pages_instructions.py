@@ -1,16 +1,16 @@
 from sitegen.pages.instruction import impact
-from sitegen.pages.instructions import FileRecord, InstructionsView, instructions_page
+from sitegen.pages.instructions import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 
 COUNTS = (PatchCounts(38, 0, None, "1.0.0"), PatchCounts(6, 7, "1.0.0", "1.1.0"), PatchCounts(1, 2))
 FILES = [
-    FileRecord(sample.FILE._replace(path="prompts/b.md"), COUNTS, impact(sample.EFFECTS)),
-    FileRecord(sample.FILE, COUNTS, impact(())),
-    FileRecord(sample.FILE._replace(path="prompts/a.md"), (None, None, None), impact(())),
-    FileRecord(sample.FILE._replace(path="AGENTS.md", deleted=True), COUNTS, impact(())),
-    FileRecord(sample.FILE._replace(path="CLAUDE.md"), COUNTS, impact(())),
+    FileRecord(sample.FILE._replace(path="prompts/b.md"), file_size(COUNTS), impact(sample.EFFECTS)),
+    FileRecord(sample.FILE, file_size(COUNTS), impact(())),
+    FileRecord(sample.FILE._replace(path="prompts/a.md"), file_size((None, None, None)), impact(())),
+    FileRecord(sample.FILE._replace(path="AGENTS.md", deleted=True), file_size(COUNTS), impact(())),
+    FileRecord(sample.FILE._replace(path="CLAUDE.md"), file_size(COUNTS), impact(())),
 ]
 
 
