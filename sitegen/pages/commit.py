@@ -121,6 +121,11 @@ class CommitView(NamedTuple):
     """Further paths, those among them that the site does not read."""
 
     @property
+    def judged(self) -> int:
+        """Evals with a new output: what ground truth and rules do to the same one is certain."""
+        return sum(row.brought is not None and row.brought.verdict is not None for row in self.moves)
+
+    @property
     def any_inconclusive(self) -> bool:
         """Some change may be chance."""
         return any(row.inconclusive for row in self.moves)
