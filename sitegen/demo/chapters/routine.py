@@ -1,4 +1,4 @@
-"""The rest of May: three evals are read on a schedule. A loss is mended after a week, another is still there at the end."""
+"""The rest of May: three evals are read on a schedule; one loss is mended after a week, one is there at the end."""
 
 from __future__ import annotations
 
