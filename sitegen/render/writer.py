@@ -130,7 +130,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
         raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
     foreign: list[str] = []
     if not marker.exists():
-        foreign = _files(folder)
+        foreign = sorted(_files(folder))
         if foreign and not force:
             shown = ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else "")
             count = "1 file" if len(foreign) == 1 else f"{len(foreign):,} files"
@@ -152,10 +152,15 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
         yield Claim(folder, frozenset(json.loads(text)["foreign"]))
 
 
-def _files(folder: Path) -> list[str]:
-    """Every file below a folder, relative, sorted; a lone .gitkeep or .gitignore of git is nobody's content."""
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
-    return sorted(name for name in found if name not in _PLACEHOLDERS)
+def _files(folder: Path) -> Iterator[str]:
+    """Every file below a folder, relative; a lone .gitkeep or .gitignore of git is nobody's content.
+
+    Names, not paths: those of a large site would take more memory than all else that is known of its files.
+    """
+    start = len(os.path.join(folder, ""))
+    for parent, _, names in os.walk(folder):
+        within = f"{parent}/"[start:]
+        yield from (within + name for name in names if within or name not in _PLACEHOLDERS)
 
 
 def remove(folder: Path, rows: list[PageRow]) -> int:

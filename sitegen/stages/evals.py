@@ -15,11 +15,11 @@ from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.engine import Pool
-from sitegen.stages.eval_task import EvalDone, EvalTask, owner
+from sitegen.stages.eval_task import EvalTask, owner
 from sitegen.stages.eval_work import write_eval
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.pinning import pins_of, under_pins
-from sitegen.stages.shortening import ShortDone, ShortTask, short_task, write_short
+from sitegen.stages.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 
@@ -95,29 +95,27 @@ def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thin
 
     Nothing else of them changes; whatever stands already is not written again.
     """
-    for task, done in pool.map(_write_again, _tasks_again(timeline, memo, ledger, thinned)):
+    pins = pins_of(timeline, memo) if thinned else {}
+    longer = []
+    for eval_id, count in thinned.items():
+        history = under_pins(_history(timeline, memo, eval_id), pins)
+        if not shorten(timeline, memo, ledger, history, count):
+            longer.append((history, count))
+    # A report that has room again needs what is known of all points before it.
+    tasks = (_known_task(timeline, memo, ledger, history)._replace(thinned=count) for history, count in longer)
+    for task, done in pool.map(write_eval, tasks):
         ledger.replace(owner(task.info.id), done.rows, done.written)
 
 
-def _write_again(task: EvalTask | ShortTask) -> EvalDone | ShortDone:
-    return write_short(task) if isinstance(task, ShortTask) else write_eval(task)
+def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
+    touched = (update.history for update in timeline.update.evals if update.history.id == eval_id)
+    history = next(touched, None) or history_in(memo, timeline.config, timeline.manifest, eval_id)
+    assert history is not None
+    return history
 
 
-def _tasks_again(
-    timeline: Timeline, memo: Memo, ledger: Ledger, thinned: Mapping[str, int]
-) -> Iterator[EvalTask | ShortTask]:
-    """Where a report has room again, all of its eval is looked at: it needs what is known of the points before it."""
-    pins = pins_of(timeline, memo) if thinned else {}
-    touched = {update.history.id: update.history for update in timeline.update.evals}
-    for eval_id, count in thinned.items():
-        found = touched.get(eval_id) or history_in(memo, timeline.config, timeline.manifest, eval_id)
-        assert found is not None
-        history = under_pins(found, pins)
-        short = short_task(timeline, memo, ledger, timeline.info(history), history, count)
-        yield short or _whole_task(timeline, memo, ledger, history)._replace(thinned=count)
-
-
-def _whole_task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
+def _known_task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
+    """Of an eval of which the memo knows every point."""
     body = memo.get(SUMMARY, history.id)
     assert body is not None
     return _task(timeline, memo, ledger, EvalUpdate(history, len(history.snapshots)), decode(body, _Kept))
