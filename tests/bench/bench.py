@@ -19,10 +19,13 @@ from typing import NamedTuple
 
 from tests.bench import hugo, reference
 from tests.bench.generate import SIZES, generate, git
-from tests.bench.processes import PYTHON, peak_without_git, run, sitegen
+from tests.bench.processes import PYTHON, Measured, peak_without_git, run, sitegen
 from tests.bench.table import Row, table
 
 MAIN = "refs/heads/main"
+ONCE = ("L",)
+"""Sizes of which a cold build takes minutes: measured once, without a round before."""
+FEWEST_COMMITS = 3
 
 
 class Folders(NamedTuple):
@@ -43,7 +46,11 @@ class Site(NamedTuple):
 
     def build(self) -> float:
         """Seconds of one build into whatever is there."""
-        return run(self.command()).seconds
+        return self.measured().seconds
+
+    def measured(self) -> Measured:
+        """One build into whatever is there."""
+        return run(self.command())
 
     def command(self) -> list[str]:
         """The command line of the build."""
@@ -63,8 +70,9 @@ class Site(NamedTuple):
 
 
 def alternately(runs: int, *measures: Callable[[], float]) -> list[float]:
-    """Run A B A B ...; the median of each. One round more goes first and is not counted."""
-    rounds = [[measure() for measure in measures] for _ in range(runs + 1)][1:]
+    """Run A B A B ...; the median of each. One round more goes first and is not counted, unless one is all there is."""
+    first = int(runs > 1)
+    rounds = [[measure() for measure in measures] for _ in range(runs + first)][first:]
     return [median(values) for values in zip(*rounds, strict=True)]
 
 
@@ -97,24 +105,28 @@ class SizeResult(NamedTuple):
 
 def measure_size(folders: Folders, name: str, runs: int) -> SizeResult:
     """Everything that is measured of one repository."""
+    runs = 1 if name in ONCE else runs
     repository = repository_of(folders, name)
     site = Site(repository, folders.fast / f"{name}-site", folders.fast / f"{name}-cache")
     needed = folders.fast / f"{name}-needed"
     count = reference.write_needed(repository, needed)
     print(f"measuring {name}: {count} blobs ...", file=sys.stderr)
 
+    peaks = []
+
     def cold() -> float:
         site.clear()
-        return site.build()
+        measured = site.measured()
+        peaks.append(measured.peak_bytes)
+        return measured.seconds
 
     floor, cold_seconds, unchanged = alternately(runs, lambda: reference.seconds(repository, needed), cold, site.build)
     pages = sum(1 for _ in site.out.rglob("*.html"))
-    site.clear()
-    peak = run(site.command()).peak_bytes
+    peak = max(peaks)
     site.clear()
     own = peak_without_git(site.command())  # the last cold build: what is built commit by commit must equal it
     digest = site.digest()
-    one_more = measure_one_more(site, runs)
+    one_more = measure_one_more(site, max(runs, FEWEST_COMMITS))
     same = site.digest() == digest
     site.clear()
     return SizeResult(name, floor, cold_seconds, unchanged, one_more, peak, own, pages, same)

@@ -51,6 +51,11 @@ def test_the_first_round_is_not_counted_and_medians_are_taken() -> None:
     assert alternately(3, lambda: next(first), lambda: next(second)) == [2.0, 5.0]
 
 
+def test_a_single_round_is_counted() -> None:
+    only = iter([7.0])
+    assert alternately(1, lambda: next(only)) == [7.0]
+
+
 def test_a_row_is_held_against_what_is_wanted_of_it() -> None:
     assert wanted("nothing changed, M") == WANTED["nothing changed"]
     largest = "nothing changed, largest against smallest"
