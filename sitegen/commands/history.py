@@ -44,6 +44,7 @@ def rows(series: Series) -> list[str]:
     labels = [f"{spec.label[:9]:>9}" for spec in specs]
     if shown.both:
         labels.insert(1, f"{'now':>9}")
+    labels.insert(1, f"{'95 %':>14}")
     found = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
     before: Point | None = None
     for point in series.points:
@@ -61,7 +62,7 @@ def _lines(series: Series, shown: _Shown, before: Point | None, point: Point) ->
     from sitegen.pages.changes import changes
     from sitegen.pages.labels import STALE
     from sitegen.pages.tallies import errors
-    from sitegen.render.changes import origin, points
+    from sitegen.render.changes import origin, points, span
 
     card, at = point.scorecard, point.snapshot
     values = [card.metric(name) for name in shown.names]
@@ -69,10 +70,11 @@ def _lines(series: Series, shown: _Shown, before: Point | None, point: Point) ->
         values.insert(1, (point.now or card).metric(shown.names[0]))
     change = next(iter(changes(series.specs[:1], series.info.nouns, before, point) if before else ()), None)
     moved = "" if change is None else "—" if change.points is None else points(change.points)
-    numbers = " ".join("        —" if value is None else f"{value:9.3f}" for value in values)
+    numbers = ["        —" if value is None else f"{value:9.3f}" for value in values]
+    numbers.insert(1, f"{span(point.interval):>14}")
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)
-    yield f"{label:20} {numbers} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
+    yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(origin(change))}"
     if point.stale:

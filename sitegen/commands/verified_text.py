@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from sitegen.analysis.noise.intervals import ends_of_mean, interval_of
 from sitegen.analysis.series import HEADLINES
 from sitegen.analysis.verdict import verdict
 from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
+from sitegen.pages.noise import over
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.stats.counts import f1, precision, recall
@@ -33,6 +36,7 @@ def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list
     files = ", ".join(shown(bench, output) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if place.kind == "fields" else _numbers_of_kind(verified, methods)
+    lines += _interval(place.kind, card, nouns)
     errors = zip(nouns.errors, _errors(card), strict=True)
     counted = "  ".join(f"{name} {count}" for name, count in errors if count or place.kind == "fields")
     lines += [f"  {counted}"] if counted else []
@@ -54,11 +58,16 @@ def every_eval(
     """
     names = [line(one.place.entry.id, LONGEST_NAME) for one in verified]
     width = max(len(name) for name in ("pooled", *names))
-    lines = [f"{'eval':{width}}  {'F1':>6} {'P':>6} {'R':>6} {'errors':>7}  newest output"]
+    lines = [f"{'eval':{width}}  {'F1':>6} {'95 %':>14} {'P':>6} {'R':>6} {'errors':>7}  newest output"]
     for name, one in zip(names, verified, strict=True):
         card = one.result.scorecard
-        lines.append(f"{name:{width}}  {_three(card)} {sum(_errors(card)):7,}  {_outputs(bench, one)}{_said(one)}")
-    lines.append(f"{'macro':{width}}  {_number(macro)}{f'   ({left_out} undefined left out)' if left_out else ''}")
+        lines.append(f"{name:{width}}  {_three(one)} {sum(_errors(card)):7,}  {_outputs(bench, one)}{_said(one)}")
+    counted = [one for one in verified if _has_f1(one.result.scorecard)]
+    ends = ends_of_mean((one.result.scorecard.metric("f1"), _interval_of_f1(one)) for one in counted)
+    spread = f" {_ends(*ends)}" if ends else ""
+    lines.append(
+        f"{'macro':{width}}  {_number(macro)}{spread}{f'   ({left_out} undefined left out)' if left_out else ''}"
+    )
     lines.append(f"{'pooled':{width}}  {_number(pooled)}")
     return lines
 
@@ -144,11 +153,34 @@ def _errors(card: Scorecard) -> tuple[int, ...]:
     return (counts.omission, counts.hallucination, counts.wrong_value, counts.format_error)
 
 
-def _three(card: Scorecard) -> str:
-    """F1, precision and recall; of a kind that does not count answers so, nothing."""
-    if not any(metric.name == "f1" for metric in card.metrics):
-        return " ".join([_number(None)] * 3)
-    return " ".join(_number(ratio(card.counts)) for ratio in (f1, precision, recall))
+def _three(one: Verified) -> str:
+    """F1 with its interval, precision and recall; of a kind that does not count answers so, nothing."""
+    card, interval = one.result.scorecard, _interval_of_f1(one)
+    counted = _has_f1(card)
+    first, *others = (_number(ratio(card.counts) if counted else None) for ratio in (f1, precision, recall))
+    return " ".join([first, _ends(interval.low, interval.high) if interval else " " * 14, *others])
+
+
+def _has_f1(card: Scorecard) -> bool:
+    return any(metric.name == "f1" for metric in card.metrics)
+
+
+def _interval_of_f1(one: Verified) -> Interval | None:
+    card = one.result.scorecard
+    return interval_of(card, one.place.kind, "f1") if _has_f1(card) else None
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{low:.3f} to {high:.3f}"
+
+
+def _interval(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
+    """The line that says how far the headline can be trusted; none if nothing tells."""
+    found = interval_of(card, kind)
+    if found is None:
+        return []
+    label = scorer(kind).metrics[0].label
+    return [f"  95 % interval of {label}: {_ends(found.low, found.high)}, over {over(found, nouns)}"]
 
 
 def _number(value: float | None) -> str:

@@ -15,8 +15,10 @@ def _series(delta: Delta, *, stale: bool = False) -> Series:
 
 
 def _values(series: Series, index: int) -> str:
-    card = series.points[index].scorecard
-    return " ".join(f"{card.metric(spec.name):9.3f}" for spec in series.specs[:3])
+    card, interval = series.points[index].scorecard, series.points[index].interval
+    assert interval is not None
+    first, *others = (f"{card.metric(spec.name):9.3f}" for spec in series.specs[:3])
+    return " ".join([first, f"{interval.low:.3f} to {interval.high:.3f}", *others])
 
 
 def test_a_change_of_several_roles_is_followed_by_its_parts():
@@ -24,7 +26,7 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
     series = _series(Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
     assert rows(series) == [
-        "iteration                   F1 Precision    Recall   change  errors  commit",
+        "iteration                   F1           95 % Precision    Recall   change  errors  commit",
         f"iteration-001        {_values(series, 0)}               16  {first.short} {first.subject}",
         f"iteration-002        {_values(series, 1)}     +4.2      23  {second.short} {second.subject}",
         "    change: outputs +5.0, ground truth −1.1, rules +0.3",
@@ -34,14 +36,14 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
 def test_a_refused_change_is_a_dash_with_its_reason():
     series = _series(Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),)))
     lines = rows(series)
-    assert lines[2].split()[4] == "—"
+    assert lines[2].split()[7] == "—"
     assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]
 
 
 def test_a_stale_output_is_called_stale():
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, Parts(0.02, 0.0, 0.0)),))
     lines = rows(_series(delta, stale=True))
-    assert lines[2].split()[4] == "+2.0"
+    assert lines[2].split()[7] == "+2.0"
     assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]
 
 
@@ -50,5 +52,5 @@ def test_where_the_clocks_part_the_headline_has_both():
     lines = rows(series)
     now = series.points[0].now
     assert now is not None
-    assert lines[0].split() == ["iteration", "F1", "now", "Precision", "Recall", "change", "errors", "commit"]
-    assert lines[1].split()[2] == f"{now.metric('f1'):.3f}"
+    assert " ".join(lines[0].split()) == "iteration F1 95 % now Precision Recall change errors commit"
+    assert lines[1].split()[5] == f"{now.metric('f1'):.3f}"

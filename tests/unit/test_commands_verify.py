@@ -55,6 +55,7 @@ def test_verify_one_says_the_numbers_and_each_discrepancy(repo):
         "names  evals/names/extracted.json\n"
         "  F1  0.857   precision  1.000   recall  0.750\n"
         "  TP 3  FP 0  FN 1  TN 0\n"
+        "  95 % interval of F1: 0.016 to 1.000, over 2 documents\n"
         "  omission 1  hallucination 0  wrong value 0  format error 0\n"
         "  2 documents, macro F1  0.833\n"
         "  omission       b: total: expected 2, found nothing\n"
@@ -296,9 +297,9 @@ def test_verify_all_ends_with_macro_and_pooled(repo):
     done = run("verify-all", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "eval        F1      P      R  errors  newest output\n"
-        "names    0.857  1.000  0.750       1  evals/names/extracted.json\n"
-        "other    1.000  1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
+        "eval        F1           95 %      P      R  errors  newest output\n"
+        "names    0.857 0.016 to 1.000  1.000  0.750       1  evals/names/extracted.json\n"
+        "other    1.000                 1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
         "macro    0.929\n"
         "pooled   0.889\n"
     )
@@ -321,13 +322,13 @@ def test_verify_all_says_which_eval_has_nothing_to_score_and_scores_the_others(r
 
 
 def test_history_has_a_line_for_each_point(repo):
-    shas = [sha[:7] for sha in repo.git("rev-list", "--reverse", "HEAD").split()]
+    _, one, two, *_ = (sha[:7] for sha in repo.git("rev-list", "--reverse", "HEAD").split())
     done = run("history", "names", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.rstrip() for line in done.stdout.splitlines()] == [
-        "iteration                   F1 Precision    Recall   change  errors  commit",
-        f"iteration-001            0.571     0.667     0.500                2  {shas[1]} Read for the first time",
-        f"iteration-002            0.857     1.000     0.750    +28.6       1  {shas[2]} Read again",
+        "iteration                   F1           95 % Precision    Recall   change  errors  commit",
+        f"iteration-001            0.571 0.007 to 0.996     0.667     0.500                2  {one} Read for the first time",
+        f"iteration-002            0.857 0.016 to 1.000     1.000     0.750    +28.6       1  {two} Read again",
     ]
 
 
