@@ -322,12 +322,13 @@ def test_verify_all_says_which_eval_has_nothing_to_score_and_scores_the_others(r
 
 
 def test_history_has_a_line_for_each_point(repo):
+    first = "Read for the first time"
     _, one, two, *_ = (sha[:7] for sha in repo.git("rev-list", "--reverse", "HEAD").split())
     done = run("history", "names", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.rstrip() for line in done.stdout.splitlines()] == [
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
-        f"iteration-001            0.571 0.007 to 0.996     0.667     0.500                2  {one} Read for the first time",
+        f"iteration-001            0.571 0.007 to 0.996     0.667     0.500                2  {one} {first}",
         f"iteration-002            0.857 0.016 to 1.000     1.000     0.750    +28.6       1  {two} Read again",
     ]
 
