@@ -16,7 +16,7 @@ from sitegen.stages.workshop import Workshop
 
 _Cell: TypeAlias = tuple[str, str, str, str]
 
-LOCATED: Final = 10
+LOCATED: Final = 25
 """Suspects whose line is looked for: each costs a few scorings."""
 
 

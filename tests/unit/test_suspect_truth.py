@@ -9,7 +9,7 @@ import pytest
 from sitegen.analysis.cells import Follower
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.suspect_truth import SuspectTruth
+from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.pages.suspect_truth import SuspectTruthView
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.scoring.correction import Line, corrected
@@ -153,3 +153,16 @@ def test_the_page_says_so_where_nothing_was_expected():
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "nothing expected" in html
     assert "Lines to copy" not in html
+
+
+def test_labels_without_a_line_are_counted_below_those_that_have_one():
+    from sitegen.pages.suspect_truth import suspect_truth_page
+
+    row = SuspectTruth("", "area", "area", "6", "7", 3, 3, 0, 0)
+    known = row._replace(correction=Correction("truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
+    render = Renderer([find_templates()], sample.SITE).render
+    one, all_known = (
+        render(suspect_truth_page(sample.series(3), rows)).decode() for rows in ((known, row, row), (known,))
+    )
+    assert "2 further labels have no line here" in one
+    assert "no line here" not in all_known
