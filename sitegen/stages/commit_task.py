@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import PageRow
+from sitegen.history.state import encode
 from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import CommitRecord
 from sitegen.pages import links
@@ -52,7 +53,7 @@ def write_pages(task: CommitsTask) -> CommitsDone:
     uncommitted: CommitView | None = None
     for one in task.commits:
         sha = one.record.commit.sha
-        key = digest(repr((task.workshop.templates, one.record, one.moves, one.names, one.earlier, one.files)))
+        key = digest(encode((task.workshop.templates, one)))
         if sha != WORKTREE and writer.is_fresh(OWNER, links.commit(sha), key):
             continue
         page = commit_page(*one)

@@ -6,9 +6,11 @@ give it to another process costs as much.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from sitegen.analysis.memo import Memo
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
@@ -22,6 +24,9 @@ from sitegen.stages.timeline import Timeline
 from sitegen.stages.vectors import known_vectors, vectors_of
 from sitegen.stages.workshop import Workshop
 
+AT_ONCE: Final = 50
+"""Scorecards that are held together."""
+
 
 def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory, thinned: int) -> bool:
     """Make so many of the oldest reports of an eval short. False, and nothing done, if a short one has room again."""
@@ -32,10 +37,9 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
         return False
     first = first_full(len(history.snapshots), shop.reports_kept)
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
-    cards = _cards(shop, memo, history, snapshots)
     writer, renderer, specs = Writer(shop.out), shop.renderer(), scorer(history.kind).metrics
-    for at in snapshots:
-        page = thinned_page(info, specs, at, cards[at])
+    for at, card in _scored(shop, memo, history, snapshots):
+        page = thinned_page(info, specs, at, card)
         full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)
         size = full.size + (beside.size if beside else 0)
         writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
@@ -43,10 +47,14 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
     return True
 
 
-def _cards(shop: Workshop, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]) -> Cards:
-    """The scorecards of these, scored again where the memo has lost one."""
+def _scored(
+    shop: Workshop, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
+) -> Iterator[tuple[Snapshot, Scorecard]]:
+    """Each with its scorecard, a few of them in memory; scored again where the memo has lost one."""
+    key = KeyOf(history.kind, shop.redact)
     vectors = vectors_of(history.kind, known_vectors(memo, history.id, history.kind))
-    known = memo.scorecards(map(KeyOf(history.kind, shop.redact), snapshots))
-    cards = Cards(shop, history.kind, vectors, known.items())
-    cards.fill(snapshots)
-    return cards
+    for start in range(0, len(snapshots), AT_ONCE):
+        some = snapshots[start : start + AT_ONCE]
+        cards = Cards(shop, history.kind, vectors, memo.scorecards(map(key, some)).items())
+        cards.fill(some)
+        yield from ((at, cards[at]) for at in some)
