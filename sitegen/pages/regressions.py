@@ -11,6 +11,7 @@ from sitegen.analysis.champion import champions
 from sitegen.analysis.muting import mute_of
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.regressions import UNTOLD, Circumstances, MetricStep, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
@@ -105,6 +106,8 @@ class ChampionRow(NamedTuple):
     values: tuple[float | None, ...]
     line: tuple[float | None, ...]
     """The best value so far, at each of these points."""
+    interval: Interval | None = None
+    """Around the newest value."""
 
     @property
     def distance(self) -> float | None:
@@ -254,6 +257,7 @@ def _champion(summary: EvalSummary) -> ChampionRow | None:
         since=len(column) - 1 - best[-1],
         values=tuple(column[-RECENT:]),
         line=tuple(None if index is None else column[index] for index in best[-RECENT:]),
+        interval=summary.headlines[-1].interval,
     )
 
 

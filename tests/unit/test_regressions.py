@@ -13,6 +13,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.noise import Interval
 from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series
@@ -296,6 +297,19 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
         ("c", 1, pytest.approx(-0.1)),
         ("a", 0, 0.0),
     ]
+
+
+def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
+    from sitegen.render.environment import Renderer, find_templates
+
+    one = summary("a", 0.8, 0.7)
+    first, last = (
+        head._replace(interval=Interval(low, 0.9, "fields", 40, "Wilson"))
+        for head, low in zip(one.headlines, (0.612, 0.523), strict=True)
+    )
+    page = regressions_page([one._replace(headlines=(first, last))], (), {})
+    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
 
 def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
