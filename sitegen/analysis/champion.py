@@ -11,9 +11,9 @@ def champions(values: Sequence[float | None], *, higher_is_better: bool = True) 
     None before the first value: an undefined value is never the best.
     """
     found = []
-    best: tuple[float, int] | None = None
+    at, best = None, 0.0
     for index, value in enumerate(values):
-        if value is not None and (best is None or (value > best[0] if higher_is_better else value < best[0])):
-            best = (value, index)
-        found.append(best[1] if best else None)
+        if value is not None and (at is None or (value > best if higher_is_better else value < best)):
+            at, best = index, value
+        found.append(at)
     return tuple(found)

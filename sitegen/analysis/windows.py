@@ -35,7 +35,9 @@ def spoken_for(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: 
         made_with: of each snapshot what ``instructions_of`` says.
 
     """
-    commits = sorted({*(one.commit for one in snapshots), *(one.commit for one in edits)}, key=_position)
+    by_position = {edit.commit.position: edit.commit for edit in edits}
+    by_position |= {snapshot.commit.position: snapshot.commit for snapshot in snapshots}
+    commits = [by_position[position] for position in sorted(by_position)]
     edited = sorted({edit.commit.position for edit in edits})
     of_iteration: dict[int, int] = {}
     found = []

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.versions import EvalPeak
+from sitegen.history.state import encode
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
@@ -131,7 +132,7 @@ class _InstructionWork:
         """The digest of all that the page of an edit shows: it and the one before, its effects, the templates."""
         edits = self._edits[max(0, index - 1) : index + 1]
         shop, path, effects = self._task.workshop, self._history.path, self._task.effects[index]
-        return digest(repr((shop.templates, path, edits, index, effects)))
+        return digest(encode((shop.templates, path, edits, index, effects)))
 
     def _is_fresh(self, index: int) -> bool:
         page = links.edit(self._history.path, self._edits[index].commit.sha)

@@ -138,8 +138,9 @@ class Ledger:
         memo, name, folder = self._memo, self._site, self._claim.folder
         before, rows = self._before(complete), list(self.recorded())
         removed = remove(folder, self._stale((*before, *self._gone)))
-        memo.forget_pages(name, before)
-        memo.keep_pages(name, rows)
+        known = set(before)
+        memo.forget_pages(name, known.difference(rows))
+        memo.keep_pages(name, (row for row in rows if row not in known))
         if not self.trusted:
             removed += sweep(self._claim, rows)
         folders = (path for path, _ in memo.folders(name))
