@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from sitegen.analysis.comparison.chance import Chance, Span
 from sitegen.analysis.comparison.change import Change
@@ -11,6 +12,9 @@ from sitegen.comparing.words import NIL, count, name, number, probability, signe
 from sitegen.model.metrics import Nouns
 from sitegen.pages.noise import reason
 from sitegen.stats.significance import Significance
+
+_NOUNS: Final = Nouns("judgement", "judgements")
+"""Words that fit every kind."""
 
 
 def change_lines(one: Change) -> Iterator[str]:
@@ -52,7 +56,7 @@ def change_lines(one: Change) -> Iterator[str]:
 def _chance_lines(one: Change, chance: Chance) -> Iterator[str]:
     """The verdict, and how far the headline of both sides and its change can be trusted."""
     metric = one.metrics[0]
-    yield f"**{chance.decision.capitalize()}**: {reason(chance.why, Nouns())}."
+    yield f"**{chance.decision.capitalize()}**: {reason(chance.why, _NOUNS)}."
     yield ""
     rows = (
         (name(one.before), number(metric.before), *_spans(number, chance.before, chance.bootstrap_before)),
