@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sitegen.analysis.blame import Blame, CellBlame, Stretch
+from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell
+from sitegen.model.cells import Cell, CellMap
 from sitegen.model.series import Point, Series
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.project import Options
@@ -28,7 +29,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     if as_json:
         print(json.dumps(document_of(series, field, found), ensure_ascii=False, indent=1))
     else:
-        for row in rows(series, found):
+        for row in (*rows(series, found), *made_again(series, [one.cell for one in found])):
             print(row)
 
 
@@ -68,6 +69,19 @@ def rows(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         yield _head(series, one)
         for stretch in reversed(one.stretches):
             yield _row(series.points[stretch.run.start], stretch)
+
+
+def made_again(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
+    """How often the outcomes of these cells differ between outputs made again under the same instructions."""
+    found = noise_of(repeats_among(series.points, CellMap(series.cells.points, tuple(cells))))
+    if found is None or found.pooled.rate is None:
+        return
+    yield ""
+    outputs = f"{found.outputs:,} outputs made again under the same instructions"
+    for rate in found.fields:
+        share = 100 * (rate.rate or 0)
+        differ = f"{rate.flips:,} of {rate.pairs:,} pairs differ ({share:.1f} %)"
+        yield f"{line(rate.attribute, 120)}: {differ}, of {outputs}"
 
 
 def _head(series: Series, one: CellBlame) -> str:

@@ -180,7 +180,19 @@ def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path)
         'iteration-009 6c8ae81 2026-03-29 correct expected "2026-11-26", got "2026-11-26" fixed: new output',
         'iteration-003 b72d906 2026-01-14 omission expected "2026-11-26", got nothing still wrong: ground truth',
         'iteration-001 d3fce7b 2026-01-08 omission expected "2026-01-01", got nothing',
+        "",
+        "reported_on: 0 of 66 pairs differ (0.0 %), of 25 outputs made again under the same instructions",
     ]
+
+
+def test_outputs_made_again_give_a_flip_rate_of_each_field(demo: Path):
+    """Ten and eleven outputs of ten items: 45 and 55 pairs of outputs."""
+    done = run("blame", "freight-papers", "goods[].weight_kg", "--repo", str(demo))
+    assert done.stdout.splitlines()[-1] == (
+        "goods[].weight_kg: 43 of 1,000 pairs differ (4.3 %), of 21 outputs made again under the same instructions"
+    )
+    never = run("blame", "utility-bills", "total", "--document", "bill-04", "--repo", str(demo))
+    assert "made again" not in never.stdout
 
 
 def test_json_has_every_run_oldest_first(demo: Path):
