@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.layout import Layout, Watched
-from sitegen.model.series import EvalSummary
-from sitegen.model.timeline import Cause, CommitRecord
+from sitegen.model.series import EvalSummary, Headline
+from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
 from sitegen.pages import links, touched
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.touched import Touched
@@ -69,11 +69,7 @@ def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> I
     update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
-    causes = {
-        (one.history.id, snapshot.slug): snapshot.cause
-        for one in update.evals
-        for snapshot in one.history.snapshots[one.first_new :]
-    }
+    histories = {one.history.id: one.history for one in update.evals}
     names_of = {(edit.path, edit.commit.sha): file.path for file in timeline.instructions for edit in file.edits}
     # A rename starts the walk over, so whenever a former name stands in a record, its eval is in the update.
     names_now = {
@@ -82,7 +78,7 @@ def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> I
     for record in update.records:
         sha = record.commit.sha
         files = {path: names_of[path, sha] for path in record.edits if (path, sha) in names_of}
-        moves = _moves(record, summaries, causes, memo)
+        moves = _moves(record, summaries, histories, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
         yield Told(record, moves, changed, files, names, newest)
@@ -104,17 +100,16 @@ def _names(changed: Sequence[Touched], summaries: dict[str, EvalSummary], positi
 def _moves(
     record: CommitRecord,
     summaries: dict[str, EvalSummary],
-    causes: dict[tuple[str, str], tuple[Cause, ...]],
+    histories: dict[str, EvalHistory],
     memo: Memo,
 ) -> tuple[EvalMove, ...]:
     """What happened to each eval that the commit brought points of."""
     found = []
     for eval_id in sorted({eval_id for eval_id, _ in record.snapshots}):
         summary = summaries[eval_id]
-        positions = [headline.commit_position for headline in summary.headlines]
-        start = bisect_left(positions, record.commit.position)
-        end = bisect_right(positions, record.commit.position)
-        why = {cause for one, slug in record.snapshots if one == eval_id for cause in causes[one, slug]}
+        start = bisect_left(summary.headlines, record.commit.position, key=_position)
+        end = bisect_right(summary.headlines, record.commit.position, key=_position)
+        why = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
         found.append(
             EvalMove(
                 summary.info,
@@ -126,3 +121,7 @@ def _moves(
             )
         )
     return tuple(found)
+
+
+def _position(headline: Headline) -> int:
+    return headline.commit_position

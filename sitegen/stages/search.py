@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from heapq import merge
 from itertools import chain, islice
-from typing import Final
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.search import SHARD, Entry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
@@ -39,20 +43,30 @@ def write_search_log(timeline: Timeline, memo: Memo, ledger: Ledger) -> int:
     return count
 
 
+class _At(NamedTuple):
+    """Where an entry stands in the log: by commit; within a commit points by eval, then edits by path."""
+
+    position: int
+    is_edit: bool
+    name: str
+    nth: int
+
+
 def _new_entries(timeline: Timeline) -> Iterator[Entry]:
-    """Points and edits of the new commits, by commit; within a commit points by eval, then edits by path."""
+    """Points and edits of the new commits, in order; those of one eval or file are in it already."""
     update = timeline.update
-    entries: list[tuple[int, int, str, int, Callable[[], Entry]]] = []
-    new = {record.commit.position for record in update.records}
-    for one in update.evals:
-        info = timeline.info(one.history)
-        for index, snapshot in enumerate(one.history.snapshots[one.first_new :]):
-            if snapshot.commit.position in new:  # else it is an older one that was deleted, say
-                entry = partial(iteration_entry, info, snapshot.label, snapshot.slug, snapshot.commit.subject)
-                entries.append((snapshot.commit.position, 0, info.id, index, entry))
-    for file in update.instructions:
-        for index, edit in enumerate(file.edits):
-            if edit.commit.position in new:
-                entries.append((edit.commit.position, 1, edit.path, index, partial(edit_entry, edit)))
-    entries.sort(key=lambda entry: entry[:4])
-    return (entry() for *_, entry in entries)
+    new = {record.commit.position for record in update.records}  # an older point may be new: that it was deleted, say
+    points = (_points(timeline.info(one.history), one.history.snapshots[one.first_new :]) for one in update.evals)
+    edits = (_edits(file.edits) for file in update.instructions)
+    return (entry() for at, entry in merge(*points, *edits, key=itemgetter(0)) if at.position in new)
+
+
+def _points(info: EvalInfo, snapshots: Sequence[Snapshot]) -> Iterator[tuple[_At, Callable[[], Entry]]]:
+    for index, at in enumerate(snapshots):
+        entry = partial(iteration_entry, info, at.label, at.slug, at.commit.subject)
+        yield _At(at.commit.position, False, info.id, index), entry
+
+
+def _edits(edits: Sequence[Edit]) -> Iterator[tuple[_At, Callable[[], Entry]]]:
+    for index, edit in enumerate(edits):
+        yield _At(edit.commit.position, True, edit.path, index), partial(edit_entry, edit)
