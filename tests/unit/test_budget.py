@@ -158,7 +158,7 @@ def test_a_budget_and_a_number_of_reports_together_leave_the_site_of_a_cold_buil
     out = tmp_path / "out"
     build_site(project.path, out)
     size = size_of(out)
-    steps = ({"reports_kept": 5}, {}, {"reports_kept": 3}, {"reports_kept": 5})
+    steps: tuple[dict[str, int], ...] = ({"reports_kept": 5}, {}, {"reports_kept": 3}, {"reports_kept": 5})
     for step, kept in enumerate(steps):
         limits(project, site_bytes=size - 40_000, **kept)
         build_site(project.path, out)

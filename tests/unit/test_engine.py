@@ -1,5 +1,6 @@
 """Where tasks are run: in order, made when their turn is near, and none held after it."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,7 +9,7 @@ from sitegen.config import Engine
 from sitegen.stages.engine import WAITING, Inline, SideBySide, pool_for
 
 
-def _made(number, made):
+def _made(number: int, made: list[int]) -> Iterator[int]:
     for task in range(number):
         made.append(task)
         yield task

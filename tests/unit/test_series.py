@@ -32,7 +32,9 @@ def test_an_eval_without_points_has_no_problems():
 
 
 def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():
-    point = sample.series().points[-1]
-    found = headline("fields", point.snapshot, point.scorecard, sample.SPECS)
-    assert found.interval == interval_of(point.scorecard, "fields")
-    assert found == sample.headline(point)._replace(interval=found.interval, committed_at=found.committed_at)
+    newest = sample.series().points[-1]
+    point = newest._replace(interval=interval_of(newest.scorecard, "fields"))
+    assert point.interval is not None
+    assert headline(point, sample.SPECS) == sample.headline(point)._replace(
+        interval=point.interval, committed_at=point.snapshot.commit.committed_at
+    )
