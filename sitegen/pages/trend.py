@@ -19,6 +19,7 @@ from sitegen.pages.clocks import ONE_CLOCK, Clocks, clocks
 from sitegen.pages.heat import FieldRow, HeatMap, field_rows, heat_map
 from sitegen.pages.labels import CAUSES, STATUSES
 from sitegen.pages.last_change import LastChange, last_changes
+from sitegen.pages.repeats import RepeatsView, repeats_view
 from sitegen.pages.tallies import Flipped, errors_by_type, flipped
 
 DRAWN: Final = 3
@@ -126,9 +127,10 @@ class TrendView(NamedTuple):
     champions: tuple[int | None, ...] = ()
     """For each point the index of the one with the best headline so far."""
     steps: tuple[Step, ...] = ()
+    """Where the level changed, oldest first."""
     suspects: int = 0
     """Labels that may be wrong."""
-    """Where the level changed, oldest first."""
+    repeats: RepeatsView | None = None
     nav: str = "overview"
 
 
@@ -168,6 +170,7 @@ def trend_page(series: Series, steps: Sequence[Step] = (), suspects: int = 0) ->
         champions=champions([point.values[0] for point in points], higher_is_better=specs[0].higher_is_better),
         steps=tuple(steps),
         suspects=suspects,
+        repeats=repeats_view(series),
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 

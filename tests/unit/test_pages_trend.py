@@ -3,17 +3,23 @@
 import pytest
 
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.repeats import repeated
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
+from sitegen.pages import links
 from sitegen.pages.changes import Change, Part
 from sitegen.pages.heat import HEAT_ROWS, FieldRow
 from sitegen.pages.last_change import LastChange
+from sitegen.pages.repeats import repeats_view
 from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
+from sitegen.project import Options
 from sitegen.render.environment import Renderer, find_templates
+from sitegen.stages.series import read_series
 from tests import pages_sample as sample
 
 
@@ -186,3 +192,25 @@ def _by_outputs(delta: Delta) -> Delta:
             one._replace(parts=None if one.change is None else Parts(one.change, 0.0, 0.0)) for one in delta.metrics
         )
     )
+
+
+def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path):
+    series = read_series(Options(demo, cache=tmp_path), "freight-papers")
+    view = repeats_view(series)
+    assert view is not None
+    assert (view.outputs, view.pooled, view.more) == (21, FlipRate("", 92, 4400), 0)
+    assert [row.rate for row in view.rows] == [
+        FlipRate("goods[].weight_kg", 43, 1000),
+        FlipRate("goods[].description", 31, 1000),
+        FlipRate("goods[].packages", 18, 1000),
+    ]
+    assert [row.file for row in view.rows] == [
+        links.field("freight-papers", row.rate.attribute).removeprefix("evals/freight-papers/") for row in view.rows
+    ]
+
+
+def test_one_pair_of_repeats_names_no_field(demo, tmp_path):
+    series = read_series(Options(demo, cache=tmp_path), "freight-papers")
+    start = repeated(series.points)[0][0]
+    pair, three = (repeats_view(series._replace(points=series.points[: start + count])) for count in (2, 3))
+    assert (pair, three and three.outputs) == (None, 3)
