@@ -114,9 +114,9 @@ class Follower:
             asyncio.create_task(self._look(followed, followed.folders, recursive=False)),
         ]
         await asyncio.sleep(0)  # both run as far as their first wait: from here on they see everything
-        for task in self._tasks:
-            if task.done():
-                task.result()
+        failed = [task.exception() for task in self._tasks if task.done()]  # of each, or asyncio complains later
+        if first := next(filter(None, failed), None):
+            raise first
         return True
 
     async def stop(self) -> None:
