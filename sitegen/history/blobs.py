@@ -7,6 +7,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Final, NamedTuple, Self
@@ -124,30 +125,20 @@ def _skip(stream: IO[bytes], size: int) -> bool:
     return True
 
 
-class BlobReader:
-    """Reads one blob at a time from a process that stays open. A context manager."""
+class CatFile:
+    """A ``git cat-file --batch`` that is asked one object at a time and stays open. A context manager."""
 
-    def __init__(self, found: Found, limit: int) -> None:
-        self._found = found
-        self._limit = limit
+    def __init__(self, found: Found) -> None:
+        self.found = found
         self._process: Process | None = None
 
-    def read(self, oid: str) -> BlobRead:
-        """The contents of a blob, or why there are none."""
-        if not _ID.fullmatch(oid):
-            return BlobRead(oid, None, MISSING)
-        if self._process is None:
-            self._process = Process(self._found, ["cat-file", "--batch"])
-        try:
-            self._process.stdin.write(oid.encode() + b"\n")
-            self._process.stdin.flush()
-            answer = _answer(self._process.stdout, deque([oid]), self._limit)
-        except BrokenPipeError:
-            answer = None
-        if answer is None:
-            self.close()
-            return BlobRead(oid, None, MISSING)
-        return answer
+    def ask(self, name: bytes) -> IO[bytes]:
+        """Where the answer about an object of this name begins, or nothing if git ended; a name has no line ends."""
+        process = self._process = self._process or Process(self.found, ["cat-file", "--batch"])
+        with suppress(BrokenPipeError):  # git ended: it answers nothing
+            process.stdin.write(name + b"\n")
+            process.stdin.flush()
+        return process.stdout
 
     def close(self) -> None:
         """End the process; the next read starts another."""
@@ -160,3 +151,21 @@ class BlobReader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class BlobReader(CatFile):
+    """Reads one blob at a time."""
+
+    def __init__(self, found: Found, limit: int) -> None:
+        super().__init__(found)
+        self._limit = limit
+
+    def read(self, oid: str) -> BlobRead:
+        """The contents of a blob, or why there are none."""
+        if not _ID.fullmatch(oid):
+            return BlobRead(oid, None, MISSING)
+        answer = _answer(self.ask(oid.encode()), deque([oid]), self._limit)
+        if answer is None:
+            self.close()
+            return BlobRead(oid, None, MISSING)
+        return answer

@@ -9,14 +9,8 @@ import pytest
 
 from sitegen.errors import OutputFolderError
 from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, start
-
-TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
-MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
-
-
-def output(total: int) -> str:
-    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob", "total": 2}}]}}'
 
 
 @pytest.fixture

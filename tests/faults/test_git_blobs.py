@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.history.blobs import MISSING, POINTER, BlobRead
+from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
 
@@ -134,3 +135,11 @@ def test_an_error_of_the_one_who_asks_comes_back_to_him(repo: GitRepo) -> None:
 
     with pytest.raises(LookupError, match="no more"):
         list(Repository.open(repo.path).read_blobs(asking()))
+
+
+def test_files_of_a_commit_are_read_by_name_and_no_odd_name_loses_step(repo: GitRepo) -> None:
+    sha = repo.commit({"a b.txt": "first", "folder/c.txt": "second"})
+    with FilesAt(Repository.open(repo.path).found, sha) as files:
+        names = ("a b.txt", "a b.txt\nHEAD:folder/c.txt", "folder", "none.txt", "folder/c.txt")
+        assert [files.read(name) for name in names] == [b"first", None, None, None, b"second"]
+        assert (files.read("a b.txt", 4), files.read("a b.txt", 5)) == (None, b"first")

@@ -12,15 +12,10 @@ from typing import Any
 import pytest
 
 from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
 from tests.sites import content, differences, run
 
-TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
-MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
 STAGES = "Reading history ...\nScoring and writing reports (2) ...\nWriting instruction edits (2) ...\n"
-
-
-def output(total: int) -> str:
-    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob", "total": 2}}]}}'
 
 
 @pytest.fixture

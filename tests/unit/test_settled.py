@@ -9,15 +9,10 @@ from sitegen.analysis import points
 from sitegen.analysis.deltas import delta
 from sitegen.pages import exports
 from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences
 
-TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
-MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
 DATA = "data/evals/names.json"
-
-
-def output(total: int) -> str:
-    return f'{{"docs": [{{"id": "a", "name": "Ann", "total": {total}}}, {{"id": "b", "name": "Bob", "total": 2}}]}}'
 
 
 @pytest.fixture
