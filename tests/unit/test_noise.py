@@ -390,3 +390,12 @@ def test_what_variants_answer_to_one_case_is_one_unit():
 
 def test_how_much_answers_are_alike_has_no_verdict():
     assert answers_verdict(MetricSpec("consistency_score", "", ""), graded(5), graded(3)) is None
+
+
+def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
+    """Of two test cases one variant answered one; every call of the others failed."""
+    right, none = Counts(tp=1), Counts()
+    scores = [DocumentScore(name, "scored", counts) for name, counts in (("a", right), ("b", none), ("c", none))]
+    some = Scorecard("scored", right, (Metric("accuracy", 1.0),), tuple(scores), (FieldScore("x", right),))
+    assert interval_of(some, "responses") == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
+    assert change_verdict(some, some, "responses", Flips()).decision == "same"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import differing
-from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of
+from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.flips import Flips, Tally
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
@@ -114,7 +114,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
     if kind == RESPONSES:
         unit: Unit = "cases"
         # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
-        variants = max(1, len(after.documents))
+        variants = variants_of(after)
         spread = share_change(fixed / variants, broken / variants, cases_of(after))
     else:
         unit, pairs = paired_sample_of(before, after)

@@ -81,8 +81,16 @@ def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
 
 
 def cases_of(card: Scorecard) -> int:
-    """Kind ``responses``: the test cases behind the accuracy. All variants may be right or wrong in one together."""
-    return (card.counts.tp + card.counts.fn) // max(1, len(card.documents))
+    """Kind ``responses``: the test cases behind the accuracy. All variants may be right or wrong in one together.
+
+    0 only if the accuracy is undefined.
+    """
+    return (card.counts.tp + card.counts.fn) // variants_of(card)
+
+
+def variants_of(card: Scorecard) -> int:
+    """Kind ``responses``: the variants of which any response counts, at least 1. If all calls failed, none does."""
+    return max(1, sum(each.counts.tp + each.counts.fn > 0 for each in card.documents))
 
 
 def _values(card: Scorecard, metric: str) -> dict[str, float]:
