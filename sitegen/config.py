@@ -28,10 +28,10 @@ INSTRUCTIONS: Final = (
     "templates/**/*.md",
 )
 MAPPINGS: Final = (
+    "{dir}/field_mapping.yaml",
     "schemas/field_mapping.yaml",
     "src/schemas/field_mapping.yaml",
     "evals/field_mapping.yaml",
-    "{dir}/field_mapping.yaml",
 )
 Kind: TypeAlias = Literal["fields", "highlights", "responses", "judged"]
 
@@ -263,7 +263,7 @@ class EvalConfig:
     schema: str | None = None
     """JSON Schema of the output, relative to the repository."""
     outputs: str = "auto"
-    """``auto``, ``iterations``, or the path of one overwritten file, relative to ``dir``."""
+    """``auto``, ``iterations``, the path of one overwritten file, or a glob of runs; relative to ``dir``."""
     instructions: tuple[str, ...] = ()
     """Globs of the files that drive this eval; empty: all instruction files."""
     aliases: tuple[str, ...] = ()

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sitegen.analysis.documents import Document
-from sitegen.history.layout import RECORDED, RESULTS
+from sitegen.errors import ConfigurationError
+from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.scoring.highlights.document import HighlightsDocument
 from sitegen.scoring.results_file import Metadata
@@ -25,8 +26,16 @@ def save(verified: Verified, document: Document) -> tuple[Path, Document]:
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
     the iteration's folder, and the document as it was written there. Of kind ``highlights``, whose log holds the runs,
     only the results are kept, as ``results/run-<timestamp>.json``.
+
+    Raises ConfigurationError if the eval's outputs are runs that a glob names: nothing says what the next is called.
     """
     place = verified.place
+    if is_glob(place.entry.outputs):
+        raise ConfigurationError(
+            f"The outputs of {place.entry.id!r} are runs, named by the glob {place.entry.outputs!r}: there is no next "
+            "iteration to save.",
+            fix="Commit the run under a name that the glob fits, or leave 'outputs' out of the manifest.",
+        )
     results = place.folder / RESULTS
     if isinstance(document, HighlightsDocument) and verified.iteration is None:
         results.mkdir(exist_ok=True)

@@ -15,8 +15,9 @@ from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest,
 from sitegen.configuring import overlaid, read_entry, read_manifest, read_site
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
-from sitegen.history.layout import LONE, RESULTS, Layout, Rules, Watched, is_path, iteration_number, kind_of
+from sitegen.history.layout import LONE, RESULTS, Layout, Rules, Watched, is_path, iteration_number, kind_of, runs_of
 from sitegen.history.repository import Repository
+from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
@@ -207,6 +208,8 @@ class Bench(NamedTuple):
 def newest_outputs(place: Place) -> tuple[Path, ...]:
     """The output of the highest iteration; without iterations the one that is overwritten. Empty if there is none."""
     entry, files = place.entry, place.files
+    if runs := runs_of(entry):
+        return _newest_run(place.folder, runs)
     if is_path(entry.outputs):
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
@@ -218,6 +221,20 @@ def newest_outputs(place: Place) -> tuple[Path, ...]:
     if entry.outputs == "iterations":
         return ()
     return _outputs(place.folder, files.overwritten, files) or _outputs(place.folder / RESULTS, (), files)
+
+
+def _newest_run(folder: Path, runs: RunGlob) -> tuple[Path, ...]:
+    """The files of the run whose name comes last, numbers in it by value."""
+    start = folder / runs.start
+    below = (
+        [path.relative_to(folder).as_posix() for path in start.rglob("*") if path.is_file()] if start.is_dir() else []
+    )
+    named: dict[str, list[Path]] = {}
+    for inside in sorted(below):
+        name = runs.name(inside)
+        if name is not None:
+            named.setdefault(name, []).append(folder / inside)
+    return tuple(named[max(named, key=natural_order)]) if named else ()
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:

@@ -8,7 +8,7 @@ from posixpath import basename
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.iterations import fold_iterations
-from sitegen.history.layout import RESULTS, Place, first_blob, is_path, kind_of, normal
+from sitegen.history.layout import RESULTS, Place, first_blob, is_glob, is_path, kind_of, normal
 from sitegen.history.overwritten import fold_overwritten
 from sitegen.history.snapshots import differences
 from sitegen.history.state import EvalState, Inputs
@@ -55,7 +55,7 @@ def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared
 
 def layout_of(state: EvalState, entry: EvalConfig) -> Layout:
     """Iterations if the eval ever had any, unless the manifest says otherwise."""
-    if entry.outputs == "iterations":
+    if entry.outputs == "iterations" or is_glob(entry.outputs):
         return "iterations"
     return "iterations" if entry.outputs == "auto" and state.iterations.units else "overwritten"
 

@@ -1,4 +1,4 @@
-"""The series of iterations in folders, ``results/iteration-NNN``."""
+"""The series of iterations in folders, ``results/iteration-NNN``, or of the runs that a glob names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from sitegen.config import Kind, files_of
 from sitegen.history import problems
-from sitegen.history.layout import RECORDED, RESULTS, first_blob, iteration_number, outputs_in
+from sitegen.history.layout import RECORDED, RESULTS, first_blob, iteration_number, outputs_in, runs_of
+from sitegen.history.runs import natural_order, slug_of_run, time_in
 from sitegen.history.series import last_snapshot, mark_present, newest_scored, start_snapshots
 from sitegen.history.snapshots import same_files
 from sitegen.history.state import EvalState, SeriesState, Unit
@@ -19,8 +20,8 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything:
     series = state.iterations
     names = _touched_names(state, touch)
     if everything:
-        names |= {*series.units, *_names_on_file(state)}
-    views = {name: _view(state, now.kind, name) for name in sorted(names, key=lambda name: (_number(name), name))}
+        names |= {*series.units, *_names_on_file(state, touch)}
+    views = {name: _view(state, touch, now.kind, name) for name in sorted(names, key=_place_in_series)}
     touched = [name for name, view in views.items() if view.outputs or view.recorded]
     gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
     _follow_renames(series, touched, gone, views)
@@ -33,10 +34,10 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything:
         elif not unit.present:
             mark_present(series, unit, True)
     if now.scorable:
-        views |= {name: _view(state, now.kind, name) for name in series.waiting if name not in views}
+        views |= {name: _view(state, touch, now.kind, name) for name in series.waiting if name not in views}
     newest = newest_scored(series)
     if now.changed and newest is not None and newest not in views:
-        views[newest] = _view(state, now.kind, newest)
+        views[newest] = _view(state, touch, now.kind, newest)
     start_snapshots(series, touch, now, touched, views)
 
 
@@ -45,13 +46,22 @@ def _touched_names(state: EvalState, touch: Touch) -> set[str]:
     return {place.iteration for place, _ in touch.changes if place.role in roles and place.folder == state.active}
 
 
-def _names_on_file(state: EvalState) -> set[str]:
+def _names_on_file(state: EvalState, touch: Touch) -> set[str]:
+    runs = runs_of(touch.entry)
+    if runs is not None:
+        below = f"{state.active}/"
+        named = (runs.name(path[len(below) :]) for path in state.files if path.startswith(below))
+        return {name for name in named if name is not None}
     start = f"{state.active}/{RESULTS}/"
     names = {path[len(start) :].partition("/")[0] for path in state.files if path.startswith(start)}
     return {name for name in names if iteration_number(name) is not None}
 
 
-def _view(state: EvalState, kind: Kind, name: str) -> View:
+def _view(state: EvalState, touch: Touch, kind: Kind, name: str) -> View:
+    named = runs_of(touch.entry)
+    if named is not None:
+        outputs = named.outputs(state.active or "", name, state.files)
+        return View(name, outputs, stated_at=time_in(name, touch.commit.committed_at))
     folder = f"{state.active}/{RESULTS}/{name}"
     files = files_of(kind)
     outputs = outputs_in(folder, files.outputs, state.files, files.variants)
@@ -87,7 +97,10 @@ def _follow_renames(series: SeriesState, touched: list[str], gone: list[str], vi
 
 def _new_unit(state: EvalState, touch: Touch, name: str) -> Unit:
     """An iteration that was never there, with a slug that no other has on any file system."""
-    number, slugs = _number(name), state.iterations.slugs
+    slugs = state.iterations.slugs
+    if runs_of(touch.entry) is not None:
+        return _new_run(state.iterations, name)
+    number = _number(name)
     slug = f"{number:04d}"
     if slug in slugs:
         path = f"{state.active}/{RESULTS}/{name}"
@@ -98,6 +111,22 @@ def _new_unit(state: EvalState, touch: Touch, name: str) -> Unit:
             slug, copy = f"{base}-{copy}", copy + 1
     slugs[slug] = True
     return Unit(number, slug)
+
+
+def _new_run(series: SeriesState, name: str) -> Unit:
+    """A run that was never there. Its number is its place among all that ever came, unless its name states one."""
+    stated = iteration_number(name.rpartition("/")[2])
+    number = len(series.units) + 1 if stated is None else stated
+    slug = f"{number:04d}" if stated is not None else slug_of_run(name, number)
+    unique, copy = slug, 2
+    while unique in series.slugs:
+        unique, copy = f"{slug}-{copy}", copy + 1
+    series.slugs[unique] = True
+    return Unit(number, unique)
+
+
+def _place_in_series(name: str) -> tuple[int, tuple[tuple[int, str], ...], str]:
+    return _number(name), natural_order(name), name
 
 
 def _number(name: str) -> int:

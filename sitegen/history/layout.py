@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.globs import compiled, literal_prefix
+from sitegen.history.runs import RunGlob, run_glob
 from sitegen.model.timeline import Blob
 
 Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]
@@ -41,7 +42,7 @@ class Place(NamedTuple):
     """The eval's folder that the path lies in."""
     role: Role
     iteration: str = ""
-    """Name of the iteration's folder, or of the stranger."""
+    """Name of the iteration's folder, of the run, or of the stranger."""
 
 
 class Rules(NamedTuple):
@@ -52,6 +53,8 @@ class Rules(NamedTuple):
     mapping: str | None = None
     schema: str | None = None
     settings: str = DEFAULT_SETTINGS
+    borrowed: bool = False
+    """Whether they are those of the built revision, at a commit whose manifest does not name the eval."""
 
     @classmethod
     def of(cls, entry: EvalConfig) -> Rules:
@@ -91,6 +94,7 @@ class Layout:
         self._evals = f"{self._evals_dir}/" if self._evals_dir else ""
         self.manifest_path = f"{self._evals}manifest.yaml"
         self._entries = {entry.id: entry for entry in manifest.evals}
+        self._rules = {entry.id: Rules.of(entry) for entry in manifest.evals}
         self._owners = self._folder_owners(manifest)
         self._instructions = compiled(site.instructions)
         self._globs = site.instructions
@@ -100,11 +104,16 @@ class Layout:
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
         self._overwritten = _OVERWRITTEN | explicit
+        self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
     def entry(self, eval_id: str) -> EvalConfig:
         """The built manifest's entry, or the defaults."""
         return self._entries.get(eval_id) or EvalConfig(id=eval_id)
+
+    def rules(self, eval_id: str) -> Rules:
+        """What the built manifest says of how the eval is scored, or the defaults."""
+        return self._rules.get(eval_id) or Rules()
 
     def folders(self, eval_id: str) -> tuple[str, ...]:
         """Where the eval may live, the best place first: its folder, earlier names of it, the folder of its id."""
@@ -136,6 +145,9 @@ class Layout:
         inside = path[len(folder) + 1 :]
         if inside in self._truths:
             return Place(eval_id, folder, "ground_truth")
+        if eval_id in self._runs:
+            run = self._runs[eval_id].name(inside)
+            return None if run is None else Place(eval_id, folder, "output", run)
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return Place(eval_id, folder, "overwritten")
         if not inside.startswith(f"{RESULTS}/"):
@@ -255,8 +267,18 @@ def first_blob(paths: Iterable[str], files: Mapping[str, str]) -> Blob | None:
 
 
 def is_path(outputs: str) -> bool:
-    """Whether a manifest's ``outputs`` names a file."""
-    return outputs not in ("auto", "iterations")
+    """Whether a manifest's ``outputs`` names one file, which is overwritten from commit to commit."""
+    return outputs not in ("auto", "iterations") and not is_glob(outputs)
+
+
+def is_glob(outputs: str) -> bool:
+    """Whether a manifest's ``outputs`` names runs by a glob."""
+    return any(special in outputs for special in "*?[")
+
+
+def runs_of(entry: EvalConfig) -> RunGlob | None:
+    """The glob of an eval's runs; None if its outputs are not named by one."""
+    return run_glob(normal(entry.outputs)) if is_glob(entry.outputs) else None
 
 
 def folder_name(folder: str) -> str:

@@ -14,11 +14,16 @@ from sitegen.model.commits import Change, Commit
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
-_NO_RULES: Final = Rules()
+NO_RULES: Final = Rules()
 
 
 class RulesInForce:
-    """The rules of the newest readable manifest, and the shared files that they choose from. Kept in the state."""
+    """The rules of the newest readable manifest, and the shared files that they choose from. Kept in the state.
+
+    Of an eval that this manifest does not name, the built revision's manifest speaks: what was measured before anybody
+    wrote a manifest counts as what was measured after. Rules that were taken this way are noted in the state, because
+    history has to be read again once the built manifest says something else.
+    """
 
     def __init__(
         self,
@@ -55,6 +60,8 @@ class RulesInForce:
         rules = self._rules(each.id, folder)
         entry = self._layout.entry(each.id)
         truth = ground_truth(each, entry.kind, rules.ground_truth, self._state.shared)
+        if truth is None and rules.borrowed:  # the named file may have had its conventional name before
+            truth = ground_truth(each, entry.kind, None, self._state.shared)
         if kind_of(entry, truth.path if truth else None) != "fields":
             return Inputs(truth, settings=rules.settings)
         return Inputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
@@ -93,10 +100,17 @@ class RulesInForce:
     def _rules(self, eval_id: str, folder: str) -> Rules:
         """What the manifest of the commit says of an eval, which may have had another id or folder there."""
         rules, folders = self._state.rules, self._state.rule_folders
-        return rules.get(eval_id) or rules.get(folders.get(folder, folder_name(folder))) or _NO_RULES
+        own = rules.get(eval_id) or rules.get(folders.get(folder, folder_name(folder)))
+        if own is not None:
+            return own
+        built = self._layout.rules(eval_id)
+        self._state.borrowed[eval_id] = built
+        return built._replace(borrowed=True)
 
     def _mapping(self, rules: Rules, folder: str) -> Blob | None:
-        return self._layout.mapping(rules, folder, self._state.shared)
+        shared = self._state.shared
+        named = self._layout.mapping(rules, folder, shared)
+        return self._layout.mapping(NO_RULES, folder, shared) if named is None and rules.borrowed else named
 
     def _schema(self, rules: Rules, folder: str) -> Blob | None:
         return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None

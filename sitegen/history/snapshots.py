@@ -33,6 +33,7 @@ def snapshot(touch: Touch, unit: Unit, cause: tuple[Cause, ...], view: View, inp
         mapping=inputs.mapping,
         schema=inputs.schema,
         settings=inputs.settings,
+        recorded_at=view.stated_at,
     )
     return with_companions(made, view, touch)
 

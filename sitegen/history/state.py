@@ -135,6 +135,8 @@ class State:
     """By eval id, of the newest readable manifest."""
     rule_folders: dict[str, str] = field(default_factory=dict)
     """Folder -> eval id, of that manifest."""
+    borrowed: dict[str, Rules] = field(default_factory=dict)
+    """By eval id: rules of the built revision that scored commits whose manifest did not name the eval."""
     shared: dict[str, str] = field(default_factory=dict)
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
     evals: dict[str, str | None] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from sitegen.model.commits import Commit, Revision
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, InstructionHistory, Update
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised whenever the same history would fold to something else."""
 
 
@@ -69,6 +69,8 @@ def advance(
     state = store.state()
     if state is not None and not _can_go_on(repository, site, state, head, structure, boundary):
         state = None
+    if state is not None and _speaks_otherwise(Layout(site, manifest, watched), state):
+        state = None
     while True:
         fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched, renamed)
         since = fold.state.head
@@ -106,6 +108,11 @@ def history_in(parts: Parts, site: SiteConfig, manifest: Manifest, eval_id: str)
     if state is None or not state.was_scorable:
         return None
     return history_of(state, Layout(site, manifest, Watched()).entry(eval_id))
+
+
+def _speaks_otherwise(layout: Layout, state: State) -> bool:
+    """Whether the built manifest now says something else for commits that had no manifest of their own for an eval."""
+    return any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items())
 
 
 def _can_go_on(

@@ -48,3 +48,5 @@ class View(NamedTuple):
     outputs: tuple[Blob, ...]
     recorded: Blob | None = None
     runs: tuple[Blob, ...] = ()
+    stated_at: str | None = None
+    """The time that its name states, ISO 8601."""

@@ -128,6 +128,22 @@ def test_the_newest_output_is_that_of_the_highest_iteration(repo):
     assert json_of("verify-one", "other", "--repo", repo.path)["metadata"]["iteration"] == 2
 
 
+def test_the_newest_run_of_a_glob_is_the_one_whose_name_comes_last(repo):
+    runs = {f"evals/names/runs/run-{number}/out.json": output(number) for number in (1, 9, 10)}
+    repo.commit({**runs, "evals/manifest.yaml": 'evals: {names: {outputs: "runs/*/out.json"}}'})
+    repo.checkout()
+    assert run("verify-one", "names", cwd=repo.path).stdout.startswith("names  evals/names/runs/run-10/out.json\n")
+    saved = run("verify-one", "names", "--save", cwd=repo.path)
+    assert (saved.returncode, saved.stdout) == (2, "")
+    assert "named by the glob 'runs/*/out.json': there is no next iteration to save." in saved.stderr
+
+
+def test_a_mapping_of_the_evals_own_goes_before_the_shared_one(repo):
+    repo.commit({"schemas/field_mapping.yaml": "csv_to_json: {name: nothing}\n"})
+    repo.checkout()
+    assert "F1  0.857" in run("verify-one", "names", cwd=repo.path).stdout
+
+
 def test_an_output_may_be_named_from_where_the_command_runs(repo):
     folder = repo.path / "evals" / "other" / "results"
     done = run("verify-one", "other", "iteration-001/extracted.json", cwd=folder)

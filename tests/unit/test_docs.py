@@ -130,6 +130,7 @@ def test_the_manifest_of_the_readme_is_understood():
             mapping="schemas/field_mapping.yaml",
             thresholds=(("f1", 0.9),),
         ),
+        EvalConfig(id="invoices", dir="extraction/invoices", ground_truth="gold.json", outputs="runs/*/answer.json"),
     )
 
 

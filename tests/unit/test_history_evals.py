@@ -9,6 +9,7 @@ from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
+from sitegen.history.runs import run_glob, time_in
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
@@ -29,7 +30,12 @@ def record(number: int | str, folder: str = RESULTS) -> str:
     return output(number, folder).replace("extracted.json", "eval-results.json")
 
 
-def fold(repo: GitRepo, manifest: Manifest | None = None, site: SiteConfig | None = None) -> Advanced:
+def fold(
+    repo: GitRepo,
+    manifest: Manifest | None = None,
+    site: SiteConfig | None = None,
+    parts: MemoryParts | None = None,
+) -> Advanced:
     repository = Repository.open(repo.path)
     site, head = site or SiteConfig(), repository.resolve("HEAD")
     if manifest is None:
@@ -38,7 +44,7 @@ def fold(repo: GitRepo, manifest: Manifest | None = None, site: SiteConfig | Non
         text = repo.git("show", f"HEAD:{path}") if there else ""
         manifest = read_manifest(text.encode(), path, site.evals_dir)
     structure = structure_digest(site, manifest)
-    return advance(repository, site, MemoryParts(), head=head, manifest=manifest, structure=structure)
+    return advance(repository, site, parts or MemoryParts(), head=head, manifest=manifest, structure=structure)
 
 
 def histories(repo: GitRepo, manifest: Manifest | None = None) -> dict[str, EvalHistory]:
@@ -624,11 +630,136 @@ def test_ground_truth_is_what_the_manifest_of_the_commit_names(repo: GitRepo) ->
         (each.commit.position, each.ground_truth and each.ground_truth.path, each.cause)
         for each in shop(repo).snapshots
     ] == [
-        (1, "evals/shop/a.csv", ("outputs", "ground_truth")),
+        (0, "truths/c.csv", ("outputs",)),
+        (1, "evals/shop/a.csv", ("ground_truth",)),
         (2, "evals/shop/b.csv", ("ground_truth",)),
         (4, "truths/c.csv", ("ground_truth",)),
         (5, "truths/c.csv", ("ground_truth",)),
     ]
+
+
+def test_the_built_manifest_speaks_for_commits_that_had_none(repo: GitRepo) -> None:
+    outputs = [{"answers/out.json": str(number)} for number in range(4)]
+    entry = "evals: {shop: {dir: answers, ground_truth: gold.json, outputs: out.json, settings: {ignore: [a]}}}"
+    repo.commits([{"answers/gold.json": "t"}, *outputs, {"evals/manifest.yaml": entry}])
+    history = shop(repo)
+    assert points(history) == [
+        (1, "iteration-001", "0001", ("outputs",)),
+        (2, "iteration-002", "0002", ("outputs",)),
+        (3, "iteration-003", "0003", ("outputs",)),
+        (4, "iteration-004", "0004", ("outputs",)),
+    ]
+    assert {each.settings for each in history.snapshots} == {'{"ground_truth_format":"auto","ignore":["a"]}'}
+
+
+def test_an_output_before_the_manifest_is_scored_by_the_conventional_name_that_its_truth_had(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {TRUTH: "t", output(1): "1", "schemas/field_mapping.yaml": "m"},
+            {
+                TRUTH: None,
+                "evals/shop/gold.csv": "t",
+                "m.yaml": "m",
+                "evals/manifest.yaml": "evals: {shop: {ground_truth: gold.csv, mapping: m.yaml}}",
+            },
+        ]
+    )
+    assert [(each.ground_truth, each.mapping) for each in shop(repo).snapshots] == [
+        (
+            Blob(TRUTH, repo.oid("HEAD~1", TRUTH)),
+            Blob("schemas/field_mapping.yaml", repo.oid("HEAD~1", "schemas/field_mapping.yaml")),
+        )
+    ]
+
+
+def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_something_else(repo: GitRepo) -> None:
+    def manifest(tolerance: int) -> dict[str, Content]:
+        return {"evals/manifest.yaml": f"evals: {{shop: {{settings: {{coerce: {'true' if tolerance else 'false'}}}}}}}"}
+
+    parts = MemoryParts()
+    repo.commits([{TRUTH: "t", output(1): "1"}, manifest(0)])
+    fold(repo, parts=parts)
+    repo.commits([manifest(1)])
+    again = fold(repo, parts=parts)
+    assert again.update == fold(repo).update
+    assert again.update.complete
+    repo.commits([{output(2): "2"}])
+    assert not fold(repo, parts=parts).update.complete
+
+
+def test_a_run_is_a_file_of_any_name(repo: GitRepo) -> None:
+    names = ("run-2026-02-07T15-45-30-191Z", "run-9", "run-10", "baseline_20260207")
+    runs = {f"evals/shop/results/{name}.json": name for name in names}
+    repo.commits(
+        [
+            {TRUTH: "t", "evals/manifest.yaml": 'evals: {shop: {outputs: "results/*.json"}}'},
+            {**runs, "evals/shop/results/notes.md": "no run", output(1): "no run of the glob"},
+            {"evals/shop/results/run-9.json": "again"},
+            {"evals/shop/results/run-10.json": None},
+        ]
+    )
+    history = shop(repo)
+    assert points(history) == [
+        (1, "baseline_20260207", "0001-baseline_20260207", ("outputs",)),
+        (1, "run-9", "0002-run-9", ("outputs",)),
+        (1, "run-10", "0003-run-10", ("outputs",)),
+        (1, "run-2026-02-07T15-45-30-191Z", "0004-run-2026-02-07t15-45-30-191z", ("outputs",)),
+        (2, "run-9", "0002-run-9-SHA", ("outputs",)),
+    ]
+    assert [(each.label, each.recorded_at) for each in history.snapshots if each.recorded_at] == [
+        ("run-2026-02-07T15-45-30-191Z", "2026-02-07T15:45:30.191+00:00")
+    ]
+    assert [each.label for each in history.snapshots if each.deleted] == ["run-10"]
+
+
+def test_a_run_is_a_folder_of_any_name_with_all_its_files(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {
+                "evals/shop/test_cases.json": "[]",
+                "evals/manifest.yaml": 'evals: {shop: {outputs: "runs/*/answers-*.jsonl"}}',
+            },
+            {
+                "evals/shop/runs/run-20260207-154530/answers-a.jsonl": "a",
+                "evals/shop/runs/run-20260207-154530/answers-b.jsonl": "b",
+                "evals/shop/runs/run-20260207-154530/summary.json": "no output",
+            },
+        ]
+    )
+    (snapshot,) = shop(repo).snapshots
+    assert (snapshot.label, snapshot.slug, snapshot.recorded_at) == (
+        "run-20260207-154530",
+        "0001-run-20260207-154530",
+        "2026-02-07T15:45:30+00:00",
+    )
+    assert [blob.path.rpartition("/")[2] for blob in snapshot.outputs] == ["answers-a.jsonl", "answers-b.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "inside", "name"),
+    [
+        ("results/run-*.json", "results/run-7.json", "run-7"),
+        ("results/*", "results/a.json", "a.json"),
+        ("runs/*/out.json", "runs/x/out.json", "x"),
+        ("runs/*/*/out.json", "runs/x/y/out.json", "x/y"),
+        ("runs/m-*/*.json", "runs/m-1/y.json", "m-1"),
+        ("logs/**/*.eval", "logs/2026/02/a.eval", "2026/02/a"),
+        ("*_metrics.json", "night_metrics.json", "night"),
+        ("results/run-*.json", "results/deep/run-7.json", None),
+    ],
+)
+def test_a_run_is_called_by_what_the_glob_leaves_open(outputs: str, inside: str, name: str | None) -> None:
+    runs = run_glob(outputs)
+    assert runs.name(inside) == name
+    if name is not None:
+        assert runs.outputs("e", name, {f"e/{inside}": "1", "e/other": "2"}) == (Blob(f"e/{inside}", "1"),)
+
+
+def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_otherwise() -> None:
+    committed = "2026-02-08T01:00:00-08:00"
+    assert time_in("run-20260207-154530", committed) == "2026-02-07T15:45:30-08:00"
+    assert time_in("2025-10-01T06-51-41-191Z", committed) == "2025-10-01T06:51:41.191+00:00"
+    assert [time_in(name, committed) for name in ("baseline_20260207", "run-7", "20261399-999999")] == [None] * 3
 
 
 def test_a_mapping_may_lie_in_the_folder_of_the_eval(repo: GitRepo) -> None:

@@ -1,0 +1,107 @@
+"""Runs of any name: outputs that a glob names, ``results/run-*.json`` or ``runs/*/responses.jsonl``.
+
+A run is the folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is
+what the glob leaves open, with the rest of the segment that the first wildcard stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.history.globs import compiled
+from sitegen.model.timeline import Blob
+
+_WILDCARD = re.compile(r"[*?\[]")
+_DIGITS = re.compile(r"([0-9]+)")
+_NOT_IN_A_SLUG = re.compile(r"[^a-z0-9._]+")
+_TIME = re.compile(
+    r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])[T_ -]?([0-2][0-9])[-:_]?([0-5][0-9])[-:_]?([0-5][0-9])"
+    r"(?:[-.]?([0-9]{3})[0-9]*)?(Z?)(?![0-9])"
+)
+_LONGEST_SLUG: Final = 60
+
+
+class RunGlob(NamedTuple):
+    """The glob of an eval's outputs, relative to its folder."""
+
+    glob: str
+    start: str
+    """What every path begins with, up to the segment with the first wildcard: ``results/``."""
+    is_folder: bool
+    """Whether a run is a folder, whose files are one output together."""
+    depth: int
+    """Segments of a run's name, of a folder; 0: of a file, all that follow ``start``."""
+    ending: str
+    """What every path ends with and no name holds: ``.json``, or ``/responses.jsonl`` behind a folder."""
+
+    def name(self, inside: str) -> str | None:
+        """The run that a path of the eval's folder belongs to; None if the glob does not name the path."""
+        if compiled((self.glob,)).fullmatch(inside) is None:
+            return None
+        rest = inside[len(self.start) :]
+        if self.is_folder:
+            return "/".join(rest.split("/")[: self.depth])
+        return rest[: len(rest) - len(self.ending)] or rest
+
+    def outputs(self, folder: str, name: str, files: Mapping[str, str]) -> tuple[Blob, ...]:
+        """The files of a run, by path. *files* are those of the eval by path, *folder* is the eval's."""
+        start = f"{folder}/{self.start}{name}"
+        if self.ending:
+            paths: Iterable[str] = (f"{start}{self.ending}", start)
+        else:
+            paths = sorted(path for path in files if path == start or path.startswith(f"{start}/"))
+        wanted = (path for path in paths if path in files and self.name(path[len(folder) + 1 :]) == name)
+        return tuple(Blob(path, files[path]) for path in wanted)
+
+
+@lru_cache(maxsize=256)
+def run_glob(outputs: str) -> RunGlob:
+    """The glob as a manifest states it, in parts."""
+    segments = outputs.split("/")
+    wild = [index for index, segment in enumerate(segments) if _WILDCARD.search(segment)]
+    folders = [index for index in wild if index < len(segments) - 1 and segments[index] != "**"]
+    start = "".join(f"{segment}/" for segment in segments[: wild[0]])
+    if folders and "**" not in segments:
+        depth = folders[-1] + 1 - wild[0]
+        literal = wild[-1] == folders[-1]
+        ending = "/" + "/".join(segments[folders[-1] + 1 :]) if literal else ""
+        return RunGlob(glob=outputs, start=start, is_folder=True, depth=depth, ending=ending)
+    last = segments[-1]
+    tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]*\]", last)), default=0) :]
+    return RunGlob(
+        glob=outputs, start=start, is_folder=False, depth=0, ending=tail if wild[-1] == len(segments) - 1 else ""
+    )
+
+
+def natural_order(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name) if part)
+
+
+def slug_of_run(name: str, number: int) -> str:
+    """The file name of a run's report, without its ending: ``0007-run-2025-10-01t06-51-41``."""
+    words = _NOT_IN_A_SLUG.sub("-", name.lower())[:_LONGEST_SLUG].strip("-.")
+    return f"{number:04d}-{words}" if words else f"{number:04d}"
+
+
+def time_in(name: str, committed_at: str) -> str | None:
+    """The time of day and date that a run's name states, as ISO 8601; None if it states none that can be.
+
+    A time without ``Z`` is in the time zone of the commit that brought the run. A date alone says too little: the
+    instructions may have been edited on that day before or after the run.
+    """
+    match = _TIME.search(name)
+    if match is None:
+        return None
+    *parts, fraction, utc = match.groups()
+    zone = UTC if utc else datetime.fromisoformat(committed_at).tzinfo
+    year, month, day, hour, minute, second = map(int, parts)
+    try:
+        moment = datetime(year, month, day, hour, minute, second, int(fraction or 0) * 1000, zone)
+    except ValueError:
+        return None
+    return moment.isoformat(timespec="milliseconds" if fraction else "seconds")
