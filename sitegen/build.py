@@ -63,7 +63,7 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
     if timeline.new_work > FEW:
         gc.set_threshold(50_000, 50, 100)  # the contexts of some templates are cyclic, and each holds a whole page
 
-    with pool_for(timeline.engine, timeline.new_work) as pool:
+    with pool_for(timeline.new_work, timeline.jobs, timeline.dask) as pool:
         progress.stage("Scoring and writing reports", sum(len(one.history.snapshots) for one in timeline.update.evals))
         evals = write_evals(timeline, memo, ledger, pool, progress.step)
 

@@ -116,9 +116,7 @@ class Engine:
 
     __pydantic_config__ = STRICT
     jobs: int | None = None
-    """Processes; None: as many as the machine has cores, one for little work."""
-    dask: str | None = None
-    """Address of a dask scheduler, ``tcp://...``; needs the extra ``dask``."""
+    """Processes, at most four for each core; None: as many as the machine has cores, one for little work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,10 +129,8 @@ class Llm:
     """Of an answer, with what the model thinks before it."""
     temperature: float | None = None
     """None: not sent; newer models refuse any."""
-    base_url: str | None = None
-    """Of the API; None: the client's own."""
     concurrency: int = 4
-    """Calls under way at once."""
+    """Calls under way at once, 100 at most."""
     max_retries: int = 4
     """Further tries after 408, 409, 429, 5xx, a time-out or a lost connection."""
     timeout: float = 120.0
@@ -220,7 +216,7 @@ class SiteConfig:
     title: str | None = None
     """Default: the name of the repository's folder."""
     repository_url: str | None = None
-    """Default: made from the remote ``origin``, credentials stripped."""
+    """http or https, host and path. Default: made from the remote ``origin``, of which nothing else is taken over."""
     base_url: str | None = None
     """Address of the published site, for canonical links; default: what ``--base-url`` says."""
     noindex: bool = False

@@ -7,7 +7,7 @@ import re
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any, Final
 
-from sitegen.history.repository import web_address
+from sitegen.text.addresses import web_address
 
 PACKAGE: Final = "sitegen-evals"
 

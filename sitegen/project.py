@@ -34,6 +34,8 @@ class Options(NamedTuple):
     """Take templates from the project's folder of them."""
     verify: bool = False
     """Compare every file of the output folder, also where nothing seems to have touched it."""
+    dask: str | None = None
+    """Address of a dask scheduler; no configuration of a project may name one."""
 
 
 class Project(NamedTuple):

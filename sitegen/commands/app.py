@@ -56,7 +56,9 @@ def build(
     pin: Annotated[
         str | None, typer.Option(metavar="REV", help="Score all history by the ground truth and rules of REV.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes. Default: as many as there are cores.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes, at most four a core. Default: as many as there are cores.")
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
     ] = False,
@@ -76,6 +78,12 @@ def build(
     verify: Annotated[
         bool, typer.Option("--verify", help="Compare every file of the site, also those that seem untouched.")
     ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Address of a dask scheduler (extra 'dask'); or SITEGEN_DASK in the environment."
+        ),
+    ] = None,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, write the site."""
@@ -83,7 +91,7 @@ def build(
     from sitegen.project import Options
 
     command(
-        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url, templates, verify),
+        Options(repo, out, rev, jobs, cache, force, allow_shallow, worktree, pin, base_url, templates, verify, dask),
         strict=strict,
         public=public,
     )
@@ -254,6 +262,10 @@ LlmConfig = Annotated[
 Model = Annotated[Optional[str], typer.Option(help="Name of the model, before the configuration's.")]  # noqa: UP045
 Concurrency = Annotated[Optional[int], typer.Option(min=1, help="Calls under way at once.")]  # noqa: UP045
 Limit = Annotated[Optional[int], typer.Option(min=1, help="Calls at most, of each file.")]  # noqa: UP045
+ApiAddress = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--base-url", metavar="URL", help="Address of the API, where your key goes. No file can set it."),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Tell of each call: status, tries, seconds.")]
 
 
@@ -269,6 +281,7 @@ def respond(
     limit: Limit = None,
     again: Annotated[bool, typer.Option("--again", help="Ask for every case, also for those answered.")] = False,
     config: LlmConfig = None,
+    base_url: ApiAddress = None,
     debug: Debug = False,
     repo: RepoOption = Path(),
 ) -> None:
@@ -279,7 +292,7 @@ def respond(
     from sitegen.commands.respond import Wanted
     from sitegen.commands.respond import respond as command
 
-    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug))
+    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url))
 
 
 @app.command()
@@ -294,6 +307,7 @@ def judge(
     limit: Limit = None,
     again: Annotated[bool, typer.Option("--again", help="Grade every response, also those graded.")] = False,
     config: LlmConfig = None,
+    base_url: ApiAddress = None,
     debug: Debug = False,
     repo: RepoOption = Path(),
 ) -> None:
@@ -304,7 +318,7 @@ def judge(
     from sitegen.commands.respond import Wanted
     from sitegen.commands.respond import judge as command
 
-    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug))
+    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url))
 
 
 @app.command()

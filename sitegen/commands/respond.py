@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import typer
 
 from sitegen.commands.progress import Progress
-from sitegen.config import Llm, files_of
+from sitegen.config import files_of
 from sitegen.configuring import read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.layout import is_path
 from sitegen.llm import judging, responding
 from sitegen.llm.cases import Case, read_cases
+from sitegen.llm.client import CallSettings
 from sitegen.llm.prompts import JUDGE, parse, read_prompt
 from sitegen.llm.responding import Asked
 from sitegen.llm.responses_file import ResponsesFile, partial_of
@@ -43,6 +44,7 @@ class Wanted(NamedTuple):
     limit: int | None
     again: bool
     debug: bool
+    base_url: str | None = None
 
 
 def respond(wanted: Wanted) -> None:
@@ -97,17 +99,14 @@ def _open(wanted: Wanted) -> tuple[Bench, Place, tuple[Case, ...]]:
             where=str(place.folder),
             fix="Name an eval of kind 'responses', or write its test_cases.json.",
         )
-    return bench, place, read_cases(place.ground_truth)
+    return bench, place, read_cases(_inside(bench, place.ground_truth))
 
 
-def _settings(bench: Bench, wanted: Wanted) -> Llm:
+def _settings(bench: Bench, wanted: Wanted) -> CallSettings:
     """The table ``[llm]``, the file of ``--config`` before the project's own, options before both."""
-    settings = (read_site_file(wanted.config) if wanted.config else bench.config).llm
-    if wanted.model is not None:
-        settings = replace(settings, model=wanted.model)
-    if wanted.concurrency is not None:
-        settings = replace(settings, concurrency=wanted.concurrency)
-    return settings
+    stated = asdict((read_site_file(wanted.config) if wanted.config else bench.config).llm)
+    options = {"model": wanted.model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
+    return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 
 def _named(bench: Bench, place: Place, setting: str) -> Path | None:
@@ -121,7 +120,7 @@ def _named(bench: Bench, place: Place, setting: str) -> Path | None:
 
 
 def _default_prompt(bench: Bench, eval_id: str) -> Path:
-    return bench.root / "prompts" / f"{eval_id}.md"
+    return _inside(bench, bench.root / "prompts" / f"{eval_id}.md")
 
 
 def _target(place: Place, variant: str | None) -> Path:

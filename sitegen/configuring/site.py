@@ -6,14 +6,27 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sitegen.config import SITE_FILES, SiteConfig
 from sitegen.configuring.findings import UNKNOWN, Location, finding_of, found
 from sitegen.errors import ConfigurationError
 
 Read = Callable[[str], bytes | None]
+
+NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
+    ("engine", "dask"): (
+        "whoever names a dask scheduler runs code on your machine",
+        "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
+    ),
+    ("llm", "base_url"): (
+        "your API key is sent there",
+        "Remove it; --base-url or the environment variable ANTHROPIC_BASE_URL names one.",
+    ),
+}
+"""Keys that only the user may choose, and no file of a project: why, and where the user does."""
 
 
 def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
@@ -93,9 +106,19 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
         return TypeAdapter(SiteConfig).validate_python(table)
     except ValidationError as error:
         first = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)  # before the key that it leaves out
-        finding = finding_of(first, lambda location: _toml_line(text, location, prefix), _site_keys)
+        line = partial(_toml_line, text, prefix=prefix)
+        if (location := tuple(first["loc"])) in NOT_OF_A_FILE and first["type"] in UNKNOWN:
+            raise _of_the_user_alone(name, location, line(location)) from None
+        finding = finding_of(first, line, _site_keys)
         where = name if finding.line is None else f"{name}:{finding.line}"
         raise ConfigurationError(finding.what, where=where, fix=finding.fix) from None
+
+
+def _of_the_user_alone(name: str, location: Location, line: int | None) -> ConfigurationError:
+    why, fix = NOT_OF_A_FILE[location]
+    where = name if line is None else f"{name}:{line}"
+    what = f"A file cannot set {'.'.join(map(str, location))}: {why}."
+    return ConfigurationError(what, where=where, fix=fix)
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ user's configuration; here it starts processes, and what they print is read as i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,12 +17,10 @@ from sitegen.history.head import Found, look
 from sitegen.history.process import Process
 from sitegen.model.commits import WORKTREE, Revision
 from sitegen.model.timeline import Edit
+from sitegen.text.addresses import web_address
 
 LARGEST_BLOB: Final = 20_000_000
 """Bytes; a larger file is not read unless the configuration says so."""
-
-_SCP_FORM = re.compile(r"(?:[^@/]+@)?([^/:]+):(?!//)/*(.+)")
-_URL_FORM = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^@/]*@)?([^/:]+)(:\d+)?/+(.+)")
 
 
 class Repository:
@@ -197,17 +194,3 @@ class Repository:
         except RepositoryError:
             return True
         return False
-
-
-def web_address(url: str) -> str | None:
-    """The address of a repository's home page from the address of the repository; None if it has none."""
-    url = url.strip()
-    if match := _URL_FORM.fullmatch(url):
-        scheme, host, port, path = match.groups()
-        # A port belongs to the scheme it was given for: ssh's is not that of the web server.
-        scheme, port = (scheme, port or "") if scheme in ("http", "https") else ("https", "")
-    elif "://" not in url and (match := _SCP_FORM.fullmatch(url)) and len(match[1]) > 1:
-        scheme, host, port, path = "https", match[1], "", match[2]
-    else:
-        return None
-    return f"{scheme}://{host}{port}/{path.rstrip('/').removesuffix('.git').rstrip('/')}"

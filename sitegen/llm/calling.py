@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from sitegen.config import Llm
 from sitegen.errors import SitegenError
-from sitegen.llm.client import Answer, CallError, Client, Log
+from sitegen.llm.client import Answer, CallError, CallSettings, Client, Log
 from sitegen.llm.prompts import Prompt
 from sitegen.llm.responses_file import Slot
 
@@ -25,7 +24,7 @@ class Job(NamedTuple):
 Done = Callable[[Job, Answer | CallError], None]
 
 
-def call_all(jobs: Iterable[Job], settings: Llm, done: Done, log: Log) -> None:
+def call_all(jobs: Iterable[Job], settings: CallSettings, done: Done, log: Log) -> None:
     """Ask for every job, ``settings.concurrency`` at once, and hand over each result as it comes.
 
     A call that fails is a result. Raises SitegenError if no call can succeed: what is under way is given up then.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from anthropic import APIError
 
 KEY: Final = "ANTHROPIC_API_KEY"
+MOST_AT_ONCE: Final = 100
+"""Calls under way; more would only be refused by the API, and asked again."""
 
 _LONGEST_ERROR: Final = 300
 _HOPELESS: Final = (401, 403, 404)
@@ -25,6 +28,14 @@ _HOPELESS: Final = (401, 403, 404)
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 Log = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings(Llm):
+    """The table ``[llm]``, and where the API is, which no file may say: the user's key goes there."""
+
+    base_url: str | None = None
+    """None: what the client itself takes from the environment, else its own."""
 
 
 class Answer(NamedTuple):
@@ -42,7 +53,7 @@ class CallError(Exception):
 class Client:
     """Use as an asynchronous context manager."""
 
-    def __init__(self, settings: Llm, log: Log) -> None:
+    def __init__(self, settings: CallSettings, log: Log) -> None:
         """Raises ConfigurationError if the settings make no sense, the package or the key is missing."""
         check(settings)
         try:
@@ -120,7 +131,7 @@ class Client:
             return ConfigurationError(
                 f"The API refuses every call: {text}.",
                 where=self._settings.base_url or "the default API",
-                fix=f"Check {KEY}, and model and base_url below [llm] in sitegen.toml.",
+                fix=f"Check {KEY}, --base-url, and model below [llm] in sitegen.toml.",
             )
         return CallError(text)
 
@@ -136,19 +147,21 @@ class Client:
         return f"the answer of the API is no JSON: {error}"
 
 
-def check(settings: Llm) -> None:
+def check(settings: CallSettings) -> None:
     """Refuse what no API takes, and what would send the key in the clear. Raises ConfigurationError."""
     least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
     for name, bound in least.items():
         if not getattr(settings, name) >= bound:
             raise ConfigurationError(f"llm.{name} is {getattr(settings, name)}.", fix=f"Give {bound} or more.")
+    if settings.concurrency > MOST_AT_ONCE:
+        raise ConfigurationError(f"llm.concurrency is {settings.concurrency}.", fix=f"Give {MOST_AT_ONCE} or less.")
     if not settings.model.strip():
         raise ConfigurationError("llm.model is empty.", fix="Name a model.")
     if settings.base_url is not None:
         url = urlsplit(settings.base_url)
         if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
             raise ConfigurationError(
-                f"llm.base_url is {settings.base_url!r}; your key would go there unencrypted, or nowhere.",
+                f"The address of the API is {settings.base_url!r}; your key would go there unencrypted, or nowhere.",
                 fix="Use https://, or http:// on this machine.",
             )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sitegen.config import Llm
 from sitegen.llm.calling import Job, call_all
 from sitegen.llm.cases import Case
-from sitegen.llm.client import Answer, CallError, Log
+from sitegen.llm.client import Answer, CallError, CallSettings, Log
 from sitegen.llm.prompts import Template
 from sitegen.llm.responding import Asked, Todo, is_answered
 from sitegen.llm.responses_file import ResponsesFile
@@ -41,7 +40,7 @@ def judge(
     todo: Sequence[Todo],
     template: Template,
     file: ResponsesFile,
-    settings: Llm,
+    settings: CallSettings,
     *,
     step: Callable[[], None],
     log: Log,

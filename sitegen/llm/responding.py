@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sitegen.config import Llm
 from sitegen.llm.calling import Job, call_all
 from sitegen.llm.cases import Case
-from sitegen.llm.client import Answer, CallError, Log
+from sitegen.llm.client import Answer, CallError, CallSettings, Log
 from sitegen.llm.prompts import Template
 from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
@@ -52,7 +51,7 @@ def respond(
     todo: Sequence[Todo],
     template: Template,
     file: ResponsesFile,
-    settings: Llm,
+    settings: CallSettings,
     *,
     step: Callable[[], None],
     log: Log,

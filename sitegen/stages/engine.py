@@ -9,11 +9,12 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Final, Protocol, TypeVar
 
-from sitegen.config import Engine
 from sitegen.errors import ConfigurationError
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a snapshot, an edit, a commit: about a millisecond each) from which a second process pays."""
+PROCESSES_A_CORE: Final = 4
+"""More processes than this for each core are never started, whoever asks: they would only take memory."""
 WAITING: Final = 1
 """Tasks for each process that are made before they are needed."""
 
@@ -64,23 +65,23 @@ def _oldest(begun: deque[tuple[T, Future[R]]]) -> tuple[T, R]:
 
 
 @contextmanager
-def pool_for(engine: Engine, units: int) -> Iterator[Pool]:
-    """Where so many units of work are run best.
+def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> Iterator[Pool]:
+    """Where so many units of work are run best: on a dask scheduler if its address is given, else in processes.
 
     Raises ConfigurationError if dask is asked for and not installed.
     """
-    if engine.dask:
+    if dask:
         try:
             from distributed import Client  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
             raise ConfigurationError(
-                "[engine] dask is set, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
+                "A dask scheduler is named, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
             ) from error
-        with Client(engine.dask) as client:
+        with Client(dask) as client:
             yield SideBySide(client.get_executor(), sum(client.ncores().values()))
         return
-    jobs = engine.jobs or min(os.cpu_count() or 1, units // WORTH_A_PROCESS + 1)
-    if jobs == 1:
+    processes = processes_for(units, jobs)
+    if processes == 1:
         yield Inline()
         return
     import multiprocessing  # with its executor, some milliseconds that a build of little new has no use for
@@ -88,8 +89,16 @@ def pool_for(engine: Engine, units: int) -> Iterator[Pool]:
 
     # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_end_with_parent) as executor:
-        yield SideBySide(executor, jobs)
+    with ProcessPoolExecutor(processes, multiprocessing.get_context(method), initializer=_end_with_parent) as executor:
+        yield SideBySide(executor, processes)
+
+
+def processes_for(units: int, jobs: int | None = None) -> int:
+    """How many processes are started for so many units of work when *jobs* are asked for; None: as many as pay."""
+    cores = os.cpu_count() or 1
+    if jobs is None:
+        return min(cores, units // WORTH_A_PROCESS + 1)
+    return max(1, min(jobs, PROCESSES_A_CORE * cores))
 
 
 def _end_with_parent() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
-from sitegen.config import Engine, EvalConfig, Manifest, SiteConfig
+from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import ConfigurationError
 from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
@@ -30,6 +29,10 @@ from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_origin, read_site
 from sitegen.stages.mappings import known_mappings
 from sitegen.stages.workshop import Workshop
+from sitegen.text.addresses import is_web_address
+
+DASK: Final = "SITEGEN_DASK"
+"""Environment variable with the address of a dask scheduler."""
 
 
 class Timeline(NamedTuple):
@@ -48,10 +51,17 @@ class Timeline(NamedTuple):
     """Of history."""
 
     @property
-    def engine(self) -> Engine:
-        """How the work is spread; the command line wins over the configuration."""
-        jobs = self.project.options.jobs
-        return replace(self.config.engine, jobs=jobs) if jobs else self.config.engine
+    def jobs(self) -> int | None:
+        """How many processes are asked for: by the command line, else by the configuration."""
+        return self.project.options.jobs or self.config.engine.jobs
+
+    @property
+    def dask(self) -> str | None:
+        """Address of a dask scheduler, from the command line or the environment, never from the project.
+
+        The scheduler is handed pickled work and answers in kind, so whoever names it decides what this machine runs.
+        """
+        return self.project.options.dask or os.environ.get(DASK) or None
 
     @property
     def new_work(self) -> int:
@@ -175,12 +185,12 @@ def _workshop(
     overlay: tuple[tuple[str, Path], ...],
     origin: str | None,
 ) -> Workshop:
-    url = config.repository_url or origin
+    url = _address("repository_url", config.repository_url) or (origin if is_web_address(origin or "") else None)
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
         version=__version__,
         repository_url=url,
-        base_url=_base_url(config.base_url or project.options.base_url),
+        base_url=_address("base_url", config.base_url or project.options.base_url),
         shallow=bool(repository.shallow_boundary),
         pinned=project.pin or "",
         noindex=config.noindex,
@@ -200,17 +210,16 @@ def _workshop(
     )
 
 
-def _base_url(said: str | None) -> str | None:
-    """The address without a trailing slash. Raises ConfigurationError if it is none that a browser could open."""
-    if not said:
+def _address(key: str, stated: str | None) -> str | None:
+    """The address without a trailing slash. Raises ConfigurationError if it is none that a page may link to.
+
+    This is asked at each build and not where the configuration is read, because what was read may come from the memo.
+    """
+    if not stated:
         return None
-    try:
-        parts = urlsplit(said)
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or parts.username:
+    if not is_web_address(stated):
         raise ConfigurationError(
-            f"The base_url {said!r} is no address of a site.",
-            fix="Write one such as https://owner.github.io/repository.",
+            f"The {key} {stated!r} is no address of a site.",
+            fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
         )
-    return said.rstrip("/")
+    return stated.rstrip("/")

@@ -7,7 +7,8 @@ import pytest
 
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history.head import look
-from sitegen.history.repository import Repository, web_address
+from sitegen.history.repository import Repository
+from sitegen.text.addresses import web_address
 from tests.gitrepo import GitRepo
 
 
@@ -129,6 +130,16 @@ def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
         ("../repo", None),
         ("C:/git/repo", None),
         ("", None),
+        ("https://host.example/org/repo.git?private_token=secret", "https://host.example/org/repo"),
+        ("https://host.example/org/repo#secret", "https://host.example/org/repo"),
+        ("git@host.example:org/repo.git?private_token=secret", "https://host.example/org/repo"),
+        ("https://user@name:secret@host.example/org/repo", "https://host.example/org/repo"),
+        ("user:secret@host.example:org/repo", None),
+        ("javascript:alert(1)//org/repo", "https://javascript/alert(1)//org/repo"),
+        ("https://host.example/a b", None),
+        ('https://host.example/a"onmouseover=alert(1)', None),
+        ("https://host.example/\x1b[2J", None),
+        ("https://[::1]:8443/org/repo", None),
     ],
 )
 def test_the_web_address_of_a_remote_has_no_credentials(url: str, address: str | None) -> None:

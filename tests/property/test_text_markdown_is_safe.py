@@ -30,7 +30,7 @@ class Checker(HTMLParser):
         for name, value in attrs:
             assert name in ATTRIBUTES
             if name == "href":
-                assert (value or "").lower().startswith(("https://", "http://", "mailto:", "#t-"))
+                assert (value or "").lower().startswith(("https://", "http://", "#t-"))
             if name == "class":
                 assert set((value or "").split()) <= CLASSES
             if name == "id":

@@ -311,3 +311,23 @@ def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
     assert printed == (
         f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; no problems\n{out}/index.html\n"
     )
+
+
+def test_a_dask_scheduler_is_named_by_the_command_line_or_the_environment_and_by_no_project(
+    project, tmp_path, monkeypatch
+):
+    (tmp_path / "modules").mkdir()
+    client = 'def Client(address):\n    raise SystemExit(f"connecting to {address}")\n'
+    (tmp_path / "modules" / "distributed.py").write_text(client)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"), prepend=os.pathsep)
+    done = run("build", project.path, "--dask", "tcp://user.example:1")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "connecting to tcp://user.example:1")
+    monkeypatch.setenv("SITEGEN_DASK", "tcp://user.example:2")
+    assert run("build", project.path).stderr.splitlines()[-1] == "connecting to tcp://user.example:2"
+    monkeypatch.delenv("SITEGEN_DASK")
+    (project.path / "sitegen.toml").write_text('[engine]\ndask = "tcp://stranger.example:3"\n')
+    assert refusal(project.path) == (
+        "sitegen: A file cannot set engine.dask: whoever names a dask scheduler runs code on your machine.\n"
+        "  at: sitegen.toml:2\n"
+        "  do: Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.\n"
+    )

@@ -54,16 +54,19 @@ class Commands:
 
     def __init__(self, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.project = project
+        self._address: tuple[str, ...] = ()
         self._capsys = capsys
 
     def configure(self, api: Api, **settings: object) -> None:
-        lines = {"model": MODEL, "base_url": api.url, "max_retries": 2, **settings}
+        self._address = ("--base-url", api.url)
+        lines = {"model": MODEL, "max_retries": 2, **settings}
         text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
         (self.project / "sitegen.toml").write_text(f"[llm]\n{text}")
 
     def run(self, *arguments: str) -> Done:
         try:
-            code = app([*arguments, "--repo", str(self.project)], standalone_mode=False) or 0
+            address = self._address if arguments[0] in ("respond", "judge") else ()
+            code = app([*arguments, *address, "--repo", str(self.project)], standalone_mode=False) or 0
         except SitegenError as error:
             print(error, file=sys.stderr)
             code = error.exit_code
@@ -71,6 +74,10 @@ class Commands:
         assert KEY not in said.out + said.err
         assert all(KEY.encode() not in each for each in content(self.project).values())
         return Done(code, said.out, said.err)
+
+    def words(self, *arguments: str) -> list[str]:
+        """What is typed to run the command line in a process of its own."""
+        return [sys.executable, "-m", "sitegen", *arguments, *self._address, "--repo", str(self.project)]
 
     def rows(self, name: str = "responses.json") -> list[dict[str, Any]]:
         text = (self.project / "evals" / "sums" / name).read_text()
@@ -308,7 +315,7 @@ def test_a_run_that_is_ended_loses_nothing_and_the_next_goes_on_from_there(
     folder = commands.project / "evals" / "sums"
     with serving(script) as api:
         commands.configure(api)
-        command = [sys.executable, "-m", "sitegen", "respond", "sums", "--repo", str(commands.project)]
+        command = commands.words("respond", "sums")
         # Who runs tests in the background of a shell ignores SIGINT, and so would every process below.
         heeds = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, preexec_fn=heeds)
@@ -472,6 +479,40 @@ def test_a_project_cannot_name_files_outside_of_it(commands: Commands, tmp_path:
     assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside of it.")
 
 
+@pytest.mark.parametrize("link", ["prompts/sums.md", "evals/sums/test_cases.json"])
+def test_a_link_of_the_project_to_a_file_outside_is_not_sent(commands: Commands, tmp_path: Path, link: str) -> None:
+    (tmp_path / "secret").write_text('[{"id": "a", "input": "{input}"}]')
+    (commands.project / link).unlink()
+    (commands.project / link).symlink_to(tmp_path / "secret")
+    with serving(add) as api:
+        commands.configure(api)
+        done = commands.run("respond", "sums")
+    assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside of it.")
+    assert api.requests == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("--config", "own.toml")])
+@pytest.mark.parametrize("command", ["respond", "judge"])
+def test_no_file_chooses_the_api_that_gets_the_key(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, command: str, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(commands.project)
+    with serving(add) as api:
+        for name in ("sitegen.toml", "own.toml"):
+            (commands.project / name).write_text(f'[llm]\nmodel = "m"\nbase_url = "{api.url}"\n')
+        done = commands.run(command, "sums", *arguments)
+    assert (done.code, api.requests) == (2, [])
+    assert done.err.startswith("A file cannot set llm.base_url: your API key is sent there.\n  at: ")
+    assert "--base-url or the environment variable ANTHROPIC_BASE_URL" in done.err
+
+
+def test_the_environment_of_the_client_chooses_the_api(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(add) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        assert commands.run("respond", "sums").code == 0
+    assert len(api.requests) == 4
+
+
 def test_without_a_key_nothing_is_asked(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_NAME, " ")
     done = commands.run("respond", "sums")
@@ -501,7 +542,7 @@ def test_on_a_terminal_a_bar_is_drawn(commands: Commands) -> None:
     with serving(add) as api:
         commands.configure(api)
         main, other = pty.openpty()
-        command = [sys.executable, "-m", "sitegen", "respond", "sums", "--repo", str(commands.project)]
+        command = commands.words("respond", "sums")
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
         done = subprocess.run(command, stderr=other, stdout=subprocess.PIPE, env=environment, check=False)
         os.close(other)

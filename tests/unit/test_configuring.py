@@ -104,6 +104,12 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
             "Did you mean 'drop'?",
         ),
         ("[gate]\ndrop = inf\n", "gate.drop is a number (inf), a finite number is wanted.", 2, "Correct the value."),
+        (
+            '[engine]\ndask = "tcp://example.org:8786"\n',
+            "A file cannot set engine.dask: whoever names a dask scheduler runs code on your machine.",
+            2,
+            "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
+        ),
         ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
         ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
         ("title = \n", "sitegen.toml is no TOML: ", 1, "Correct the line."),

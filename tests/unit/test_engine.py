@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sitegen.config import Engine
-from sitegen.stages.engine import WAITING, Inline, SideBySide, pool_for
+from sitegen.stages.engine import WAITING, Inline, SideBySide, pool_for, processes_for
 
 
 def _made(number: int, made: list[int]) -> Iterator[int]:
@@ -47,5 +46,16 @@ def test_what_a_task_raises_is_raised_where_its_result_is_taken():
 
 
 def test_little_work_stays_in_this_process():
-    with pool_for(Engine(), 1) as pool:
+    with pool_for(1) as pool:
         assert isinstance(pool, Inline)
+
+
+@pytest.mark.parametrize(
+    ("units", "jobs", "processes"),
+    [(1, None, 1), (10_000, None, 2), (1, 3, 3), (1, 5_000, 8), (1, 10**9, 8), (1, 0, 1), (1, -3, 1)],
+)
+def test_there_are_never_more_processes_than_the_cores_can_use_however_many_are_asked_for(
+    monkeypatch, units, jobs, processes
+):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert processes_for(units, jobs) == processes

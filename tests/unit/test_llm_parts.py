@@ -9,7 +9,7 @@ from anthropic.resources.messages import DEPRECATED_MODELS
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.llm.cases import Case, read_cases
-from sitegen.llm.client import check
+from sitegen.llm.client import CallSettings, check
 from sitegen.llm.judging import grade
 from sitegen.llm.prompts import JUDGE, Prompt, parse, read_prompt
 from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
@@ -183,22 +183,23 @@ def test_the_default_model_is_not_retired() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        Llm(concurrency=0),
-        Llm(max_tokens=0),
-        Llm(max_retries=-1),
-        Llm(timeout=0),
-        Llm(timeout=float("nan")),
-        Llm(model=" "),
-        Llm(base_url="http://example.org"),
-        Llm(base_url="example.org"),
-        Llm(base_url="file:///etc"),
+        CallSettings(concurrency=0),
+        CallSettings(concurrency=101),
+        CallSettings(max_tokens=0),
+        CallSettings(max_retries=-1),
+        CallSettings(timeout=0),
+        CallSettings(timeout=float("nan")),
+        CallSettings(model=" "),
+        CallSettings(base_url="http://example.org"),
+        CallSettings(base_url="example.org"),
+        CallSettings(base_url="file:///etc"),
     ],
 )
-def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: Llm) -> None:
+def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: CallSettings) -> None:
     with pytest.raises(ConfigurationError):
         check(settings)
 
 
 def test_an_api_on_this_machine_needs_no_encryption() -> None:
     for url in ("https://example.org", "http://localhost:8000", "http://127.0.0.1:1/v1", "http://[::1]:1"):
-        check(Llm(base_url=url))
+        check(CallSettings(base_url=url))

@@ -1,5 +1,6 @@
 """A site under its own address: canonical links where it is known, by the configuration or the command line."""
 
+import json
 import re
 from pathlib import Path
 
@@ -74,3 +75,39 @@ def test_noindex_is_on_every_page_and_no_robots_txt_hides_it(project, tmp_path):
     pages = {path for path in files if path.endswith(".html")}
     assert {path for path in pages if b'<meta name="robots" content="noindex, nofollow">' in files[path]} == pages
     assert "robots.txt" not in files
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)//https://example.org",
+        "data:text/html,x",
+        "//example.org/x",
+        "https://user:secret@example.org/x",
+        "https://example.org/x?private_token=secret",
+        "https://example.org/x#y",
+        "https://example.org/x\ty",
+    ],
+)
+@pytest.mark.parametrize("key", ["repository_url", "base_url"])
+def test_a_project_makes_no_link_but_to_a_web_address_without_secrets(project, key, address):
+    (project.path / "sitegen.toml").write_text(f"{key} = {json.dumps(address)}\n")
+    done = run("build", project.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"The {key} {address!r} is no address of a site." in done.stderr
+    assert not (project.path / "public/index.html").exists()
+
+
+def test_a_token_in_the_address_of_the_remote_is_in_no_file_of_the_site(project, tmp_path):
+    project.git("remote", "add", "origin", "https://ann:geheim@example.org/org/repo.git?private_token=geheim#geheim")
+    build_site(project.path, tmp_path / "out")
+    files = content(tmp_path / "out")
+    assert [path for path, body in files.items() if b"geheim" in body] == []
+    assert b'<a href="https://example.org/org/repo">Repository</a>' in files["index.html"]
+
+
+def test_an_address_that_was_kept_is_checked_like_one_that_is_read(project, tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.stages.timeline.read_origin", lambda *_: "javascript:alert(1)")
+    build_site(project.path, tmp_path / "out")
+    assert b"Repository</a>" not in content(tmp_path / "out")["index.html"]

@@ -85,7 +85,7 @@ def _tame(children: Iterable[Token]) -> None:
             href = str(token.attrs.get("href", ""))
             if href.startswith("#"):
                 token.attrs = {"href": "#" + PREFIX + href[1:]}
-            elif href.lower().startswith(("https://", "http://", "mailto:")):
+            elif href.lower().startswith(("https://", "http://")):
                 token.attrs = {"href": href, "rel": "nofollow noopener noreferrer"}
             else:
                 token.tag = "span"

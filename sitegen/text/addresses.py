@@ -1,0 +1,38 @@
+"""Web addresses: what of them a page may link to and publish."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ADDRESS: Final = re.compile(
+    r"https?://(?:[^\W_][\w.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[^\s?#\\\"'<>`\x00-\x1f\x7f]*)?"
+)
+_SCP_FORM: Final = re.compile(r"(?:[^/:]*@)?([^/:@]+):(?!//)/*([^@]+)")
+_URL_FORM: Final = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^/]*@)?([^/:@]+)(:[0-9]+)?/+(.+)")
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is scheme (http or https), host, and perhaps port and path, and nothing besides.
+
+    A user name, a query and a fragment can hold a password or a token, and whatever a page links to is published.
+    """
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def web_address(url: str) -> str | None:
+    """The address of a repository's home page from the address of the repository; None if it has none.
+
+    Only scheme, host, port and path are taken over.
+    """
+    url = re.split(r"[?#]", url.strip(), maxsplit=1)[0]
+    if match := _URL_FORM.fullmatch(url):
+        scheme, host, port, path = match.groups()
+        # A port belongs to the scheme it was given for: ssh's is not that of the web server.
+        scheme, port = (scheme, port or "") if scheme in ("http", "https") else ("https", "")
+    elif "://" not in url and (match := _SCP_FORM.fullmatch(url)) and len(match[1]) > 1:
+        scheme, host, port, path = "https", match[1], "", match[2]
+    else:
+        return None
+    address = f"{scheme}://{host}{port}/{path.rstrip('/').removesuffix('.git').rstrip('/')}"
+    return address if is_web_address(address) else None
