@@ -96,6 +96,11 @@ class Fold:
         assert self.state.head is not None
         return self.state.head
 
+    @property
+    def has_instructions(self) -> bool:
+        """Whether history ever had an instruction file."""
+        return any(self.instructions.touched.values()) or next(self._store.instructions(), None) is not None
+
     def close(self) -> None:
         """End what runs."""
         self._reader.close()

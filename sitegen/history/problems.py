@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sitegen.config import GROUND_TRUTHS
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
+from sitegen.history.layout import Layout
 from sitegen.model.commits import Change, Commit
 from sitegen.model.problems import Problem
 
@@ -111,12 +112,23 @@ def shallow(where: Path) -> ShallowRepositoryError:
     return ShallowRepositoryError(what, where=str(where), fix=_UNSHALLOW)
 
 
-def nothing_to_report(where: Path, manifest_path: str) -> NothingToReportError:
-    """No eval ever had ground truth: what was looked for, and what would be found."""
-    folder = manifest_path.rpartition("/")[0] or "."
-    return NothingToReportError(
+def no_eval(layout: Layout) -> Problem:
+    """There are instructions and no eval: what was looked for, and what would be found."""
+    what, fix = _no_eval(layout)
+    return Problem("note", what, fix)
+
+
+def nothing_to_report(where: Path, layout: Layout) -> NothingToReportError:
+    """There is no eval and no instruction file."""
+    what, fix = _no_eval(layout)
+    return NothingToReportError(f"{what} There is no instruction file either.", where=str(where), fix=fix)
+
+
+def _no_eval(layout: Layout) -> tuple[str, str]:
+    folder = layout.manifest_path.rpartition("/")[0] or "."
+    return (
         f"There is no eval: no folder in {folder}/ ever had a ground truth ({', '.join(GROUND_TRUTHS)}), "
-        f"and {manifest_path} names no other.",
-        where=str(where),
-        fix=f"Commit {folder}/NAME/ground_truth.csv and {folder}/NAME/results/iteration-001/extracted.json.",
+        f"and {layout.manifest_path} names no other.",
+        f"Commit {folder}/NAME/ground_truth.csv and {folder}/NAME/results/iteration-001/extracted.json, or let sitegen "
+        "init look for files of other names.",
     )

@@ -59,7 +59,7 @@ def advance(
     *parts* held before; only ``Update`` tells new from known. *extra* yields what is folded behind the head.
 
     Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
-    ever had ground truth; then *parts* stays as it was.
+    ever had ground truth and there never was an instruction file; then *parts* stays as it was.
     """
     boundary = repository.shallow_boundary
     if boundary and not allow_shallow:
@@ -78,8 +78,8 @@ def advance(
             fold.walk(head)
             if extra is not None:
                 fold.fold(extra(fold.layout, fold.head, fold.irregular))
-            if not fold.state.scorable:
-                raise problems.nothing_to_report(repository.found.top, fold.layout.manifest_path)
+            if not fold.state.scorable and not fold.has_instructions:
+                raise problems.nothing_to_report(repository.found.top, fold.layout)
             update, known = update_of(fold), problems_of(fold, store)
         except StartOverError as reason:
             state, watched = None, watched | fold.layout.watched | reason.watched

@@ -83,6 +83,8 @@ def _of_the_whole(fold: Fold, manifest: Manifest) -> Iterator[Problem]:
     for entry in manifest.evals:
         if entry.id not in state.scorable:
             yield problems.never_with_ground_truth(entry.id, layout.folders(entry.id)[0], layout.manifest_path)
+    if not state.scorable:
+        yield problems.no_eval(layout)
     if state.backward_dates:
         yield problems.backward_dates(state.backward_dates)
     if state.boundary:

@@ -175,10 +175,21 @@ def test_a_repository_without_evals_is_refused(tmp_path):
     assert refusal(tmp_path / "plain") == (
         "sitegen: There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
         "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml, gold-standard.json, expected-highlights.json, "
-        "test_cases.json), and evals/manifest.yaml names no other.\n"
+        "test_cases.json), and evals/manifest.yaml names no other. There is no instruction file either.\n"
         f"  at: {tmp_path}/plain\n"
-        "  do: Commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json.\n"
+        "  do: Commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json, or let sitegen "
+        "init look for files of other names.\n"
     )
+
+
+def test_a_repository_of_prompts_alone_is_a_site(tmp_path):
+    repo = GitRepo(tmp_path / "prompts")
+    repo.commit({"prompts/a.md": "# Read\n"})
+    repo.commit({"prompts/a.md": "# Read well\n", "prompts/b.md": "# Write\n"})
+    done = run("build", repo.path)
+    assert (done.returncode, done.stdout.partition(";")[0]) == (0, "2 commits, 0 evals, 0 iterations")
+    assert "No evals yet" in (repo.path / "public/index.html").read_text()
+    assert (repo.path / "public/instructions/prompts--a.md/index.html").exists()
 
 
 @pytest.mark.parametrize("rev", ["nope", "--all", "HEAD:CLAUDE.md", "HEAD^{tree}"])

@@ -342,8 +342,19 @@ def test_a_shallow_history_is_refused_unless_it_is_allowed(repo: GitRepo, tmp_pa
     assert (deep.update.complete, deep.commits, deep.problems) == (True, 3, ())
 
 
+def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_there_is_no_eval(repo: GitRepo) -> None:
+    parts = MemoryParts()
+    first = go(repo, parts, repo.commit({"CLAUDE.md": "-"}))
+    advanced = go(repo, parts, repo.commit({"README.md": "nothing that is read"}))
+    assert [(file.path, len(file.edits)) for file in first.update.instructions] == [("CLAUDE.md", 1)]
+    assert (first.update.evals, advanced.update.evals) == ((), ())
+    assert [(each.severity, each.what.partition(":")[0]) for each in advanced.problems] == [
+        ("note", "There is no eval")
+    ]
+
+
 def test_a_repository_without_an_eval_has_nothing_to_report_and_says_what_was_looked_for(repo: GitRepo) -> None:
-    sha = repo.commit({"evals/shop/notes.md": "-", output(1): "1", "CLAUDE.md": "-"})
+    sha = repo.commit({"evals/shop/notes.md": "-", output(1): "1", "README.md": "-"})
     with pytest.raises(NothingToReportError) as caught:
         go(repo, MemoryParts(), sha)
     assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.what
