@@ -107,7 +107,7 @@ class Public:
 
     __pydantic_config__ = STRICT
     allow: tuple[str, ...] = ()
-    """Texts that look like secrets and are none: examples in instructions."""
+    """Whole texts that look like secrets and are none: examples in instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ def build(
     any may ask for more ``jobs``: a number of processes, or None for as many as the work is worth. ``force`` writes
     into a folder that is neither empty nor a site. ``worktree`` adds what is not committed as the newest point;
     ``base_url`` is the address that the site will have. With ``public``, a site that holds what looks like a secret
-    raises SecretsError, and must not be published; it needs the extra of that name.
+    raises SecretsError, and is deleted again.
 
     >>> site = build(".", out="public")
     >>> site.evals, site.iterations, site.errors

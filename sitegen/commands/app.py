@@ -63,7 +63,8 @@ def build(
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
     ] = False,
     public: Annotated[
-        bool, typer.Option("--public", help="Exit with 1 if anything in the site looks like a secret (extra 'public').")
+        bool,
+        typer.Option("--public", help="Exit with 1, and delete the site again, if anything in it looks like a secret."),
     ] = False,
     worktree: Annotated[bool, typer.Option("--worktree", help="Add the uncommitted state as one last point.")] = False,
     allow_shallow: Annotated[

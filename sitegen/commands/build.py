@@ -27,9 +27,9 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
     site = build(options, bars.progress if bars else Progress(stage=_line))
     if bars:
         bars.end()
-    print(closing_line(site))
     if gate:
         gate.check()
+    print(closing_line(site))
     if strict and site.problems:
         sys.exit(PROBLEMS)
 

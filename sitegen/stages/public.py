@@ -1,7 +1,8 @@
-"""What ``--public`` adds to a build: a site that may hold secrets is refused.
+"""What ``--public`` adds to a build: a site that may hold secrets is refused, and taken out of its folder again.
 
 Every file of the folder is read, foreign ones too: all of them would be published. The digests of those without a
-finding are kept in the memo, so that only new contents are searched.
+finding are kept in the memo, so that only new contents are searched. The memo itself holds no file of the site, and
+is not published.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sitegen.errors import SecretsError
 from sitegen.history.files import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
-from sitegen.render.writer import MARKER, digest
+from sitegen.render.writer import MARKER, claimed, digest, remove
 from sitegen.text.secrets import Detector, Secret
 
 CLEAN: Final = "clean"
@@ -36,10 +37,10 @@ class _Place(NamedTuple):
 
 
 class Gate:
-    """Lets a site pass, or not. Made before the build, so that what is missing to search it is said at once."""
+    """Lets a site pass, or not. Made before the build, so that a wrong configuration is said at once."""
 
     def __init__(self, options: Options) -> None:
-        """Raises ConfigurationError without the extra ``public``, or if the configuration is wrong."""
+        """Raises ConfigurationError if the configuration is wrong."""
         self._project = project = open_project(options, "")
         repository = Repository(project.found)
         head = project.head or repository.resolve(project.revision)
@@ -47,7 +48,11 @@ class Gate:
         self._detector = Detector(config.public.allow)
 
     def check(self) -> None:
-        """Raise SecretsError if any file holds what looks like a secret, OSError if one cannot be read."""
+        """Raise SecretsError if any file holds what looks like a secret, OSError if one cannot be read.
+
+        If sitegen wrote one of these files, all that it wrote is deleted first: whoever publishes the folder although
+        the build failed publishes nothing of it. Files of others stay.
+        """
         out = self._project.out
         rules = digest(self._detector.version).encode()
         with Memo.open(self._project.cache) as memo:
@@ -57,8 +62,20 @@ class Gate:
             if clean != known:
                 with memo.transaction():
                     memo.put(CLEAN, str(out), rules + b"".join(sorted(clean)))
-        if places:
-            raise _refusal(places)
+            if places:
+                raise _refusal(places, removed=self._withdraw(memo, {place.path for place in places}))
+
+    def _withdraw(self, memo: Memo, refused: set[str]) -> int:
+        """Delete what sitegen wrote, if any of it is refused. Returns how many files were deleted."""
+        out, site = self._project.out, self._project.site
+        with claimed(out, force=True):
+            rows = list(memo.pages(site))
+            if refused.isdisjoint(row.path for row in rows):
+                return 0
+            with memo.transaction():
+                memo.mark_dirty(site)
+                memo.forget_pages(site, rows)
+            return remove(out, rows)
 
     def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[_Place]]:
         """The digests of all files without a finding, and the findings."""
@@ -95,13 +112,14 @@ def _digests(kept: bytes) -> Iterator[bytes]:
     return (kept[start : start + _DIGEST] for start in range(0, len(kept), _DIGEST))
 
 
-def _refusal(places: list[_Place]) -> SecretsError:
+def _refusal(places: list[_Place], *, removed: int) -> SecretsError:
     shown = [f"{place.path}:{place.secret.line} ({place.secret.rule})" for place in places[:_SHOWN]]
     if len(places) > _SHOWN:
         shown.append(f"and {len(places) - _SHOWN:,} more")
     count = "1 place looks" if len(places) == 1 else f"{len(places):,} places look"
+    gone = " It was deleted from the output folder." if removed else ""
     return SecretsError(
-        f"{count} like a secret: the site must not be published.",
+        f"{count} like a secret: the site must not be published.{gone}",
         where="\n      ".join(shown),
-        fix="Revoke it, name its field under redact, or list the text under allow in [public] if it is no secret.",
+        fix="Revoke it and name its field under redact; if it is none, list the whole text under allow in [public].",
     )

@@ -1,50 +1,29 @@
 """Texts that look like secrets: keys, tokens and passwords whose form gives them away.
 
-Rules are those of detect-secrets (extra ``public``) that know a token by its form, and a few more forms. Left out are
-its rules by entropy and by words such as "password": pages are full of hashes, ids and prose about passwords; its rules
-for IP addresses, which are no secrets; and those that know a key by the name before it, which pages put elsewhere.
+Nothing is found by entropy or by words such as "password" alone: pages are full of hashes, ids and prose about
+passwords. One pass over a text looks for the beginnings of all forms; only what follows one is looked at closely.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from html import unescape
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sitegen.errors import ConfigurationError
+from sitegen.text.secret_forms import FORMS, NAMED, Form
 
-_DETECTORS: Final = (
-    "AWSKeyDetector",
-    "AzureStorageKeyDetector",
-    "BasicAuthDetector",
-    "DiscordBotTokenDetector",
-    "GitHubTokenDetector",
-    "GitLabTokenDetector",
-    "JwtTokenDetector",
-    "MailchimpDetector",
-    "OpenAIDetector",
-    "PrivateKeyDetector",
-    "PypiTokenDetector",
-    "SendGridDetector",
-    "SlackDetector",
-    "SquareOAuthDetector",
-    "StripeDetector",
-    "TelegramBotTokenDetector",
-    "TwilioKeyDetector",
-)
-"""Classes of detect-secrets."""
-
-_FURTHER: Final = (
-    ("Anthropic API Key", r"sk-ant-[\w-]{32,}"),
-    ("GitHub Fine-Grained Token", r"github_pat_\w{60,}"),
-    ("Google API Key", r"\bAIza[\w-]{35}\b"),
-    ("Hugging Face Token", r"\bhf_[A-Za-z0-9]{34}\b"),
-    ("npm Token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-)
-"""(name, regular expression) of forms that detect-secrets does not know, or knows with their surroundings alone."""
-
+_INLINE: Final = re.compile(r"</?(?:a|abbr|b|code|del|em|i|ins|kbd|mark|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>")
+"""Tags between which a reader sees one word; all others divide words."""
 _TAG: Final = re.compile(r"<[^<>]*>")
+_BEFORE: Final = 300
+"""Characters before a head that may belong to the secret."""
+_ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})\Z")
+"""An escaped character, after which a word begins although a letter or digit stands before it."""
+_LINE_END: Final = re.compile(r"(?:\\[nr]|\s)+")
+_DISTINCT: Final = 3
+"""Different characters that a secret has at least; ``xxxxxxxx`` holds the place of one."""
 
 
 class Secret(NamedTuple):
@@ -56,41 +35,120 @@ class Secret(NamedTuple):
     """What it looks like: ``GitHub Token``."""
 
 
+class _Rule(NamedTuple):
+    """A form with one of its heads."""
+
+    name: str
+    before: re.Pattern[str] | None
+    after: re.Pattern[str]
+    """Begins with the head."""
+
+
 class Detector:
-    """The rules, ready to be asked."""
+    """Searches texts for the known forms of secrets."""
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
-        """``allowed``: texts that look like secrets and are none. Raises ConfigurationError without the extra."""
-        try:
-            from importlib.metadata import version
-
-            from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class as known_rules
-
-            known: dict[str, Any] = known_rules()
-            classes = {rule.__name__: rule for rule in known.values()}
-            rules = [classes[name]() for name in _DETECTORS]
-        except (ImportError, KeyError) as error:
-            raise ConfigurationError(
-                f"The site cannot be searched for secrets: {error}.", fix="pip install 'sitegen-evals[public]'"
-            ) from error
-        self._rules = [(str(rule.secret_type), pattern) for rule in rules for pattern in rule.denylist]
-        self._rules += [(name, re.compile(pattern)) for name, pattern in _FURTHER]
-        self._allowed = tuple(allowed)
-        self.version = repr((version("detect-secrets"), _DETECTORS, _FURTHER, sorted(allowed)))
+        """``allowed``: whole texts that look like secrets and are none; part of one allows nothing."""
+        self._heads, self._rules = _compiled()
+        self._allowed = frozenset(map(_bare, allowed))
+        self.version = repr((FORMS, sorted(self._allowed)))
         """Changes when anything does that decides what is found."""
 
     def search(self, text: str, *, markup: bool) -> tuple[Secret, ...]:
         """Everything in a text that looks like a secret, by line.
 
-        ``markup``: it is HTML, whose readers see neither tags nor entities; it is searched as it is and as it is read.
+        ``markup``: it is HTML, whose readers see neither tags nor entities: its words are searched as they are read,
+        and each tag by itself.
         """
-        found = set(self._found(text))
-        if markup:
-            found |= set(self._found(unescape(_TAG.sub("", text))))
-        return tuple(sorted(found))
+        if not markup:
+            return tuple(sorted(set(self._found(text))))
+        tags = dict.fromkeys(_TAG.findall(text))  # pages repeat theirs
+        inside: set[Secret] = set()
+        if any(True for _ in self._found(unescape("\n".join(tags)))):
+            for tag in tags:
+                above = text.count("\n", 0, text.index(tag))
+                inside |= {Secret(above + line, rule) for line, rule in self._found(unescape(tag))}
+        divided = any("\n" in tag for tag in tags)
+        words = _TAG.sub(_lines_and_space if divided else " ", _INLINE.sub(_lines if divided else "", text))
+        return tuple(sorted(inside | set(self._found(unescape(words)))))
 
     def _found(self, text: str) -> Iterator[Secret]:
-        for rule, pattern in self._rules:
-            for match in pattern.finditer(text):
-                if not any(match[0] in each for each in self._allowed):
-                    yield Secret(text.count("\n", 0, match.start()) + 1, rule)
+        named: list[tuple[int, int]] = []
+        known: list[tuple[int, int]] = []
+        for head in self._heads.finditer(text):
+            for rule in self._rules[head[0]]:
+                match = rule.after.match(text, head.start())
+                start = _start(text, head.start(), rule.before) if match else None
+                if match is None or start is None:
+                    continue
+                whole = match["secret"] if "secret" in rule.after.groupindex else text[start : match.end()]
+                if len(set(text[start : head.start()] + match[0][len(head[0]) :])) < _DISTINCT:
+                    continue
+                (named if rule.name == NAMED else known).append(match.span())
+                if rule.name != NAMED and _bare(whole) not in self._allowed:
+                    yield Secret(text.count("\n", 0, start) + 1, rule.name)
+                elif rule.name == NAMED and _bare(whole) in self._allowed:
+                    named.pop()
+                break
+        for start, end in named:  # what has a form of its own is called by that
+            if not any(start < other_end and other_start < end for other_start, other_end in known):
+                yield Secret(text.count("\n", 0, start) + 1, NAMED)
+
+
+def _lines(tag: re.Match[str]) -> str:
+    """The line ends of a tag, so that lines keep their numbers without it."""
+    return "\n" * tag[0].count("\n")
+
+
+def _lines_and_space(tag: re.Match[str]) -> str:
+    return _lines(tag) or " "
+
+
+def _start(text: str, head: int, before: re.Pattern[str] | None) -> int | None:
+    """Where the secret begins whose head stands at a place; None if what precedes the head does not fit."""
+    window = text[max(0, head - _BEFORE) : head]
+    if before is not None:
+        match = before.search(window)
+        return head - len(window) + match.start() if match else None
+    inside = bool(window) and window[-1].isascii() and window[-1].isalnum()
+    return None if inside and not _ESCAPE.search(window[-6:]) else head
+
+
+def _bare(text: str) -> str:
+    """A text without white space and line ends, which pages and data files write differently."""
+    return _LINE_END.sub("", text)
+
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], dict[str, tuple[_Rule, ...]]]:
+    """The pattern of all heads, and for each the rules of it, the most specific ones first."""
+    heads = sorted({head for form in FORMS for head in form.heads}, key=len, reverse=True)
+    by_head = {
+        each: tuple(
+            _rule(form, head) for head in heads if each.startswith(head) for form in FORMS if head in form.heads
+        )
+        for each in heads
+    }
+    return re.compile(_tree(heads)), by_head
+
+
+def _rule(form: Form, head: str) -> _Rule:
+    before = re.compile(rf"(?:{form.before})\Z") if form.before else None
+    return _Rule(form.name, before, re.compile(re.escape(head) + form.after))
+
+
+def _tree(texts: Iterable[str]) -> str:
+    """A pattern that fits the longest of the texts, and asks for each character once."""
+    below: dict[str, list[str]] = {}
+    ends = False
+    for text in texts:
+        if text:
+            below.setdefault(text[0], []).append(text[1:])
+        else:
+            ends = True
+    branches = [re.escape(first) + _tree(rest) for first, rest in sorted(below.items())]
+    if not branches:
+        return ""
+    if len(branches) == 1 and not ends:
+        return branches[0]
+    return f"(?:{'|'.join(branches)}){'?' if ends else ''}"

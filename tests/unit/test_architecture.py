@@ -39,7 +39,6 @@ HOMES = {
     "unidiff": {"text"},
     "typer": {"commands"},
     "sqlite3": {"analysis", "exporting"},
-    "detect_secrets": {"text"},
     "subprocess": {"history", "demo"},
     "pydantic": {"configuring", "scoring"},
     "distributed": {"stages"},

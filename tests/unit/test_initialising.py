@@ -65,7 +65,7 @@ def test_a_workflow_installs_what_wrote_it(project, monkeypatch):
         if "pip install" in step.get("run", "")
     ]
     assert found == [
-        f'pip install --quiet "sitegen-evals[public] @ {origin}"',
+        f'pip install --quiet "sitegen-evals @ {origin}"',
         f'pip install --quiet "sitegen-evals @ {origin}"',
     ]
 

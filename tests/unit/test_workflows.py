@@ -114,9 +114,7 @@ def test_the_action_fails_with_the_build_and_names_no_folder(runner):
     ("given", "package"),
     [
         ({}, str(ROOT)),
-        ({"public": "true"}, f"{ROOT}[public]"),
         ({"version": "0.1.0"}, "sitegen-evals==0.1.0"),
-        ({"version": "0.1.0", "public": "true"}, "sitegen-evals[public]==0.1.0"),
     ],
 )
 def test_the_action_installs_its_own_checkout_or_a_version_of_the_index(runner, given, package):
