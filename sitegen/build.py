@@ -36,17 +36,27 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     """Bring the site of a project up to date.
 
     Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
-    folder is not ours. Whatever else is wrong is on the problems page, and stops nothing.
+    folder is not ours. Whatever else is wrong is on the problems page, and stops nothing; so is a part of the site that
+    sitegen itself failed to make (``Site.failed``).
     """
     project = open_project(options, template_digest())
     with claimed(project.out, force=options.force) as claim, Memo.open(project.cache) as memo, memo.held():
         ledger = Ledger(project, claim, memo)
         if project.head and ledger.head == project.head and not options.worktree:
             return ledger.unchanged()
-        memo.mark_dirty(project.site)
         gc.set_threshold(1_000_000)  # next to nothing of a build is cyclic, and the memo alone holds many objects
-        with memo.transaction():
-            return publish(project, memo, ledger, progress or Progress())
+        site = _publish_all_or_nothing(project, memo, ledger, progress)
+        if site.failed and ledger.head:
+            # Pages of earlier builds speak of what failed now: without it, all are made again.
+            site = _publish_all_or_nothing(project, memo, Ledger(project, claim, memo), progress)
+        return site
+
+
+def _publish_all_or_nothing(project: Project, memo: Memo, ledger: Ledger, progress: Progress | None) -> Site:
+    """What a build that is killed here leaves behind is trusted by no other."""
+    memo.mark_dirty(project.site)
+    with memo.transaction():
+        return publish(project, memo, ledger, progress or Progress())
 
 
 def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) -> Site:

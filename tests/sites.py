@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 from sitegen.build import build
@@ -26,6 +28,23 @@ def content(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != MARKER
     }
+
+
+def broken_links(folder: Path) -> list[str]:
+    """``page: link`` of every relative link that leads to no file; those of 404.html depend on the address."""
+    found = []
+    for page in sorted(folder.rglob("*.html")):
+        for link in re.findall(r'(?:href|src)="([^"#]*)', page.read_text(encoding="utf-8")):
+            outside = link.startswith(("http:", "https:"))
+            if link and not outside and page.name != "404.html" and not (page.parent / unescape(link)).is_file():
+                found.append(f"{page.relative_to(folder)}: {link}")
+    return found
+
+
+def problems_text(folder: Path) -> str:
+    """The text of the problems page."""
+    text = re.sub(r"<[^>]+>", "", (folder / "problems.html").read_text(encoding="utf-8"))
+    return " ".join(unescape(text).split())
 
 
 def differences(one: Path, other: Path) -> list[str]:

@@ -52,7 +52,8 @@ class EffectIndex:
 
     def spoken_for(self, eval_id: str, first: int) -> Iterator[int]:
         """Positions of the edits whose effect on an eval is decided by its points from the index ``first`` on."""
-        return (window.edit for window in self._summaries[eval_id].windows if window.after >= first)
+        summary = self._summaries.get(eval_id)
+        return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
 
     def positions(self) -> tuple[int, ...]:
         """Positions of all edits that any point speaks for, ascending."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sitegen.stages.public import Gate
 
 PROBLEMS: Final = 3
-"""Exit code of ``--strict`` if there is any problem."""
+"""Exit code if sitegen failed to make a part of the site; with ``--strict``, if there is any problem."""
 
 
 def command(options: Options, *, strict: bool = False, public: bool = False) -> None:
@@ -30,7 +30,7 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
     if gate:
         gate.check()
     print(closing_line(site))
-    if strict and site.problems:
+    if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
 
 
@@ -60,7 +60,8 @@ def closing_line(site: Site) -> str:
     )
     written = f"{_counted(site.written, 'file')} written, {site.kept:,} kept{removed}"
     thinned = f"; {_counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
-    return f"{counts}; {written}; {problems}{thinned}\n{site.page}"
+    failed = f"; sitegen failed to make {_counted(site.failed, 'part')} of the site" if site.failed else ""
+    return f"{counts}; {written}; {problems}{thinned}{failed}\n{site.page}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -10,7 +10,10 @@ from sitegen import __version__
 
 
 def run() -> None:
-    """Run the command line and exit: 0 fine, 1 a gate failed, 2 usage or configuration, 3 problems under --strict."""
+    """Run the command line and exit.
+
+    0 fine, 1 a gate failed, 2 usage or configuration, 3 problems under --strict or a part of the site not made.
+    """
     if sys.argv[1:] in (["--version"], ["-V"]):  # before typer is imported: scripts ask for it often
         print(f"sitegen {__version__}")
         return

@@ -34,6 +34,8 @@ class Fitted(NamedTuple):
     problems: tuple[Problem, ...] = ()
     thinned: int = 0
     """Reports that make room."""
+    failures: tuple[Problem, ...] = ()
+    """The evals whose reports could not be made again."""
 
 
 def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, owner: str, once: int) -> Fitted:
@@ -50,12 +52,12 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool
     too_much = ledger.bound + once - limits.site_bytes
     thinned = oldest(sizes.reports(), _stepped(too_much, limits.site_bytes))
     changes = _changes(sizes.reports(), thinned)
-    write_again(timeline, memo, ledger, pool, changes)
+    failures = write_again(timeline, memo, ledger, pool, changes)
     sizes.write_again(changes)
     if too_much <= 0:
-        return Fitted()
+        return Fitted(failures=failures)
     count = sum(thinned.values())
-    return Fitted((_problem(limits, sizes.reports().values(), sizes.sections(), once, count),), count)
+    return Fitted((_problem(limits, sizes.reports().values(), sizes.sections(), once, count),), count, failures)
 
 
 def oldest(evals: Mapping[str, Reports], too_much: int) -> dict[str, int]:

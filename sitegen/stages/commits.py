@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.layout import Layout, Watched
+from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
 from sitegen.pages import links, touched
@@ -35,6 +36,8 @@ class Commits(NamedTuple):
     """Id of the newest that has a page."""
     uncommitted: CommitView | None
     """What the page of the uncommitted state shows, if it has one."""
+    failures: tuple[Problem, ...] = ()
+    """The commits whose pages could not be made, oldest first."""
 
 
 def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
@@ -44,6 +47,7 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
     newest = known.decode() if known else None
     uncommitted: CommitView | None = None
     rows: list[PageRow] = []
+    failures: list[Problem] = []
     written = kept = 0
     standing = {row.path: row for row in ledger.known(OWNER)} if update.complete else {}
     for _, done in pool.map(write_pages, _tasks(timeline, _told(timeline, evals, memo, newest), standing)):
@@ -51,11 +55,12 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
         written += done.written
         kept += done.kept
         uncommitted = done.uncommitted or uncommitted
+        failures += done.failures
     ledger.record(OWNER, rows, written, kept, whole=update.complete)
     newest = update.records[-1].commit.sha if update.records else newest
     memo.put(NEWEST, "", (newest or "").encode())
     forget_brought(memo)
-    return Commits(newest, uncommitted)
+    return Commits(newest, uncommitted, tuple(failures))
 
 
 def _tasks(timeline: Timeline, commits: Iterator[Told], standing: Mapping[str, PageRow]) -> Iterator[CommitsTask]:
@@ -103,9 +108,9 @@ def _moves(
     histories: dict[str, EvalHistory],
     memo: Memo,
 ) -> tuple[EvalMove, ...]:
-    """What happened to each eval that the commit brought points of."""
+    """What happened to each eval that the commit brought points of. An eval that could not be made has no summary."""
     found = []
-    for eval_id in sorted({eval_id for eval_id, _ in record.snapshots}):
+    for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
         summary = summaries[eval_id]
         start = bisect_left(summary.headlines, record.commit.position, key=_position)
         end = bisect_right(summary.headlines, record.commit.position, key=_position)

@@ -16,6 +16,7 @@ from sitegen.analysis.windows import spoken_for, windows
 from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
+from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series, Window
@@ -35,6 +36,7 @@ from sitegen.stages.brought import brought_by, crossed
 from sitegen.stages.cards import Cards, presents
 from sitegen.stages.eval_summary import problems_of, summary_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, owner
+from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.field_pages import write_fields
 from sitegen.stages.reports import Reports
 from sitegen.stages.scoring import results
@@ -44,9 +46,12 @@ from sitegen.stages.thinning import Short, write_thinned
 from sitegen.stages.vectors import vectors_of
 
 
-def write_eval(task: EvalTask) -> EvalDone:
-    """Score what the memo does not know, write the reports that are not fresh, then the trend."""
-    return _EvalWork(task).run()
+def write_eval(task: EvalTask) -> EvalDone | Problem:
+    """Score what the memo does not know, write the reports that are not fresh, then the trend.
+
+    A failure of sitegen is a problem; whatever was written until then is no file of the site.
+    """
+    return attempt("the pages of this eval", lambda: _EvalWork(task).run(), eval_id=task.info.id)
 
 
 class _EvalWork:
@@ -104,15 +109,16 @@ class _EvalWork:
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         kept: CellMap | None = None
         for index, result in zip(needed, self._results(needed), strict=True):
-            self._cards.put(self._snapshots[index], result.scorecard)
-            if index == follower.points:
-                follower.follow(result.judgements)
-                if follower.points == committed:
-                    kept = follower.cells()
-            if index in stale:
-                self._write_report(index, result, follower, page_keys[index])
-            if index in compared:
-                self._write_variants(index, result, page_keys[index])
+            with working_on(self._snapshots[index]):
+                self._cards.put(self._snapshots[index], result.scorecard)
+                if index == follower.points:
+                    follower.follow(result.judgements)
+                    if follower.points == committed:
+                        kept = follower.cells()
+                if index in stale:
+                    self._write_report(index, result, follower, page_keys[index])
+                if index in compared:
+                    self._write_variants(index, result, page_keys[index])
         return self._finish(page_keys, short, follower.cells(), pack_cells(self._keys, kept) if kept else None)
 
     def _short(self, page_keys: Sequence[str]) -> Short:

@@ -11,12 +11,14 @@ from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
+from sitegen.pages import links
 from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
 from sitegen.stages.engine import Pool
 from sitegen.stages.eval_task import EvalTask, owner
 from sitegen.stages.eval_work import write_eval
+from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.shortening import shorten
@@ -37,6 +39,8 @@ class Evals(NamedTuple):
     """(eval id, fields that it has pages of)."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
+    failures: tuple[Problem, ...] = ()
+    """The evals that could not be made, by id: they are among no others."""
     new_peaks: frozenset[str] = frozenset()
     """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
@@ -60,9 +64,15 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     updates.sort(key=_most_points_first)
     tasks = (_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates)
     new_peaks: set[str] = set()
+    failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
         step(len(task.history.snapshots))
         eval_id = task.info.id
+        if isinstance(done, Problem):
+            failures.append(done)
+            kept.pop(stored(eval_id), None)
+            _write_failed(timeline, ledger, eval_id, done)
+            continue
         memo.keep_scorecards(done.scorecards)
         keep_vectors(memo, eval_id, done.vectors)
         keep_around(memo, eval_id, done.around)
@@ -86,8 +96,20 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         summaries=tuple(one.summary for one in every),
         attributes=tuple((one.summary.info.id, one.attributes) for one in every),
         problems=tuple(problem for one in every for problem in one.problems),
+        failures=tuple(sorted(failures, key=_eval_of)),
         new_peaks=frozenset(new_peaks),
     )
+
+
+def _write_failed(timeline: Timeline, ledger: Ledger, eval_id: str, problem: Problem) -> None:
+    """One page is all that such an eval has."""
+    writer = ledger.writer(owner(eval_id))
+    write_in_its_place(writer, timeline.shop.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
+    ledger.record(owner(eval_id), writer.rows, writer.written, writer.kept)
+
+
+def _eval_of(problem: Problem) -> str:
+    return problem.eval_id or ""
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
@@ -101,10 +123,13 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
     )
 
 
-def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thinned: Mapping[str, int]) -> None:
+def write_again(
+    timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thinned: Mapping[str, int]
+) -> tuple[Problem, ...]:
     """Let short pages take the place of so many of the oldest reports of these evals, and of no others.
 
-    Nothing else of them changes; whatever stands already is not written again.
+    Nothing else of them changes; whatever stands already is not written again. Returns the evals that could not be
+    made: they stay as they are.
     """
     pins = pins_of(timeline, memo) if thinned else {}
     longer = []
@@ -114,8 +139,13 @@ def write_again(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thin
             longer.append((history, count))
     # A report that has room again needs what is known of all points before it.
     tasks = (_known_task(timeline, memo, ledger, history)._replace(thinned=count) for history, count in longer)
+    failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
-        ledger.replace(owner(task.info.id), done.rows, done.written)
+        if isinstance(done, Problem):
+            failures.append(done)
+        else:
+            ledger.replace(owner(task.info.id), done.rows, done.written)
+    return tuple(failures)
 
 
 def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:

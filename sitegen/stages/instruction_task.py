@@ -9,12 +9,14 @@ from typing import NamedTuple
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.versions import EvalPeak
 from sitegen.history.state import encode
+from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import Drawn, draw_edit, edit_page
 from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text, word_counts
 from sitegen.render.writer import Writer, digest
+from sitegen.stages.failures import attempt
 from sitegen.stages.workshop import Workshop
 from sitegen.text.outline import NO_TEXT, Outline, outline, touched
 from sitegen.text.patch import PatchCounts, read_patch
@@ -70,12 +72,14 @@ def owner(path: str) -> str:
     return f"instruction:{path}"
 
 
-def write_instruction(task: InstructionTask) -> InstructionDone:
+def write_instruction(task: InstructionTask) -> InstructionDone | Problem:
     """Write the edits that are not fresh, then the file's own page.
 
     Patches are read for the edits that are to be written or were never counted, contents for the latter and the newest.
+    A failure of sitegen is a problem; whatever was written until then is no file of the site.
     """
-    return _InstructionWork(task).run()
+    path = task.history.path
+    return attempt("the pages of this instruction file", lambda: _InstructionWork(task).run(), path=path)
 
 
 class _InstructionWork:

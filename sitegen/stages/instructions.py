@@ -9,13 +9,16 @@ from typing import NamedTuple
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
 from sitegen.history.state import decode, encode
+from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.pages import links
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord, FileSize, file_size
 from sitegen.stages.around import Around, known_around
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
+from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
@@ -36,6 +39,8 @@ class Instructions(NamedTuple):
     raised: int
     """Commits with edits after which the mean headline of the evals was higher."""
     lowered: int
+    failures: tuple[Problem, ...] = ()
+    """The files whose pages could not be made, by path."""
 
 
 def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
@@ -57,8 +62,13 @@ def write_instructions(
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=_most_edits_first)
     tasks = (_task(timeline, memo, ledger, effects, file) for file in touched)
+    failures: dict[str, Problem] = {}
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
+        if isinstance(done, Problem):
+            failures[task.history.path] = done
+            _write_failed(timeline, memo, ledger, task.history, done)
+            continue
         memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts))
         memo.put(SIZE, done.path, encode(file_size(done.counts)))
         memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections))
@@ -66,10 +76,7 @@ def write_instructions(
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
-        memo.delete(COUNTS, former)
-        memo.delete(SIZE, former)
-        memo.delete(SECTIONS, former)
-        memo.delete(NEWEST, former)
+        _forget(memo, former)
     verdicts = _verdicts(timeline, memo, effects, positions)
     return Instructions(
         effects=effects,
@@ -79,7 +86,23 @@ def write_instructions(
         ),
         raised=sum(verdict > 0 for verdict in verdicts),
         lowered=sum(verdict < 0 for verdict in verdicts),
+        failures=tuple(failures[path] for path in sorted(failures)),
     )
+
+
+def _write_failed(timeline: Timeline, memo: Memo, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:
+    """Pages lead to every edit of a file; nothing is known of its size."""
+    _forget(memo, file.path)
+    writer, renderer = ledger.writer(owner(file.path)), timeline.shop.renderer()
+    edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
+    for path in (links.instruction(file.path), *edits):
+        write_in_its_place(writer, renderer, owner(file.path), path, problem)
+    ledger.record(owner(file.path), writer.rows, writer.written, writer.kept)
+
+
+def _forget(memo: Memo, path: str) -> None:
+    for kind in (COUNTS, SIZE, SECTIONS, NEWEST):
+        memo.delete(kind, path)
 
 
 def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
@@ -142,8 +165,8 @@ def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, .
 
 def _size(memo: Memo, file: InstructionHistory) -> FileSize:
     body = memo.get(SIZE, file.path)
-    assert body is not None  # the build that first saw the file kept it
-    return decode(body, FileSize)
+    # The build that first saw the file kept it, unless it failed to make its pages.
+    return decode(body, FileSize) if body else file_size([None] * len(file.edits))
 
 
 def _sections(memo: Memo, file: InstructionHistory) -> tuple[tuple[str, ...], ...]:

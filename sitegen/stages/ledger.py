@@ -31,6 +31,8 @@ class Site(NamedTuple):
     removed: int = 0
     thinned: int = 0
     """Reports that are short so that the site fits into ``limits.site_bytes``."""
+    failed: int = 0
+    """Parts that sitegen failed to make: evals, instruction files, single pages. They are among the errors."""
 
     @property
     def problems(self) -> int:
@@ -133,7 +135,8 @@ class Ledger:
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete what the site no longer has, and remember what it has. Inside the build's transaction.
 
-        ``complete``: every file of the site was recorded, so whatever else is known or found is stale.
+        ``complete``: every file of the site was recorded, so whatever else is known or found is stale. What the folder
+        shows is not remembered of a site of which a part failed, so that the next build makes it again.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
         before, rows = self._before(complete), list(self.recorded())
@@ -141,7 +144,7 @@ class Ledger:
         known = set(before)
         memo.forget_pages(name, known.difference(rows))
         memo.keep_pages(name, (row for row in rows if row not in known))
-        if not self.trusted:
+        if not self.trusted or (site.failed and complete):  # what was written of a part that failed is recorded nowhere
             removed += sweep(self._claim, rows)
         folders = (path for path, _ in memo.folders(name))
         memo.keep_folders(name, folder_times(folder, folders, (row.path for row in rows)))
@@ -152,7 +155,8 @@ class Ledger:
             "bound": self.bound,
             "site": done._asdict(),
         }
-        memo.keep_site(name, json.dumps(state).encode())
+        if not site.failed:
+            memo.keep_site(name, json.dumps(state).encode())
         return done
 
     def _before(self, complete: bool) -> tuple[PageRow, ...]:

@@ -10,6 +10,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Inputs, Scorer
+from sitegen.stages.failures import working_on
 from sitegen.stages.mappings import recall
 from sitegen.stages.workshop import Workshop
 
@@ -19,9 +20,11 @@ def results(
 ) -> Iterator[Result]:
     """The result of each snapshot, in order, without what the eval hides: nothing that comes after can show it."""
     hidden = redaction(shop.redact)
-    for inputs in all_inputs(shop, snapshots):
-        result = scorer.score(inputs._replace(embedder=embedder))
-        yield hidden.applied(result, kind=scorer.kind) if hidden else result
+    for snapshot, inputs in zip(snapshots, all_inputs(shop, snapshots), strict=True):
+        with working_on(snapshot):
+            result = scorer.score(inputs._replace(embedder=embedder))
+            shown = hidden.applied(result, kind=scorer.kind) if hidden else result
+        yield shown
 
 
 def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[Inputs]:

@@ -14,6 +14,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.search import SHARD, Entry, edit_entry, iteration_entry, shard, shard_of
+from sitegen.stages.evals import Evals
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
 
@@ -21,7 +22,7 @@ OWNER: Final = "search"
 _KIND, _TAIL = "search", "tail"
 
 
-def write_search_log(timeline: Timeline, memo: Memo, ledger: Ledger) -> int:
+def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> int:
     """Bring the log up to date. Returns how many entries it has.
 
     The memo keeps the entries of the last shard, so that one more commit reads and writes no more than that.
@@ -30,7 +31,7 @@ def write_search_log(timeline: Timeline, memo: Memo, ledger: Ledger) -> int:
     body = None if whole else memo.get(_KIND, _TAIL)
     count: int
     count, last = json.loads(body) if body else (0, [])
-    log = chain((Entry(*entry) for entry in last), _new_entries(timeline))
+    log = chain((Entry(*entry) for entry in last), _new_entries(timeline, evals))
     count -= len(last)
     writer = ledger.writer(OWNER)
     while entries := list(islice(log, SHARD)):
@@ -52,11 +53,19 @@ class _At(NamedTuple):
     nth: int
 
 
-def _new_entries(timeline: Timeline) -> Iterator[Entry]:
-    """Points and edits of the new commits, in order; those of one eval or file are in it already."""
+def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[Entry]:
+    """Points and edits of the new commits, in order; those of one eval or file are in it already.
+
+    An eval that could not be made has no reports to lead to.
+    """
     update = timeline.update
+    failed = {problem.eval_id for problem in evals.failures}
     new = {record.commit.position for record in update.records}  # an older point may be new: that it was deleted, say
-    points = (_points(timeline.info(one.history), one.history.snapshots[one.first_new :]) for one in update.evals)
+    points = (
+        _points(timeline.info(one.history), one.history.snapshots[one.first_new :])
+        for one in update.evals
+        if one.history.id not in failed
+    )
     edits = (_edits(file.edits) for file in update.instructions)
     return (entry() for at, entry in merge(*points, *edits, key=itemgetter(0)) if at.position in new)
 

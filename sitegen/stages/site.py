@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from heapq import merge
 from itertools import groupby, islice
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.muting import unmatched
@@ -13,17 +14,20 @@ from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links, search
+from sitegen.pages.failed import failed_page
 from sitegen.pages.instructions import instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
+from sitegen.render.environment import Renderer
 from sitegen.scoring.kinds import SCORERS
 from sitegen.stages.budget import fit
 from sitegen.stages.commits import Commits
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
+from sitegen.stages.failures import attempt
 from sitegen.stages.for_machines import machine_files
 from sitegen.stages.instructions import Instructions
 from sitegen.stages.ledger import Ledger, Site
@@ -33,6 +37,17 @@ from sitegen.stages.timeline import Timeline
 OWNER: Final = "site"
 LATEST_EDITS: Final = 6
 """Commits on the overview that edited instructions."""
+
+_Making: TypeAlias = tuple[str, Callable[[], Page]]
+"""The address of a page, and what makes it."""
+
+
+class _Once(NamedTuple):
+    """The files that are there once."""
+
+    files: tuple[RawFile, ...]
+    failures: tuple[Problem, ...]
+    """The parts that could not be made."""
 
 
 def write_site(
@@ -46,23 +61,25 @@ def write_site(
 ) -> Site:
     """Write what belongs to the site as a whole, and say what it holds. ``pool``: for old reports to make room."""
     mutes = timeline.config.regressions.mute
-    problems = (*_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
-    entries = write_search_log(timeline, memo, ledger)
+    failures = (*evals.failures, *instructions.failures, *commits.failures)
+    problems = (*failures, *_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
+    entries = write_search_log(timeline, evals, memo, ledger)
     renderer = timeline.shop.renderer()
     latest = tuple(islice(_edits(timeline, instructions), LATEST_EDITS))
 
-    def files(problems: tuple[Problem, ...]) -> tuple[RawFile, ...]:
+    def files(problems: tuple[Problem, ...]) -> _Once:
         pages = _pages(timeline, evals, instructions, latest, problems, commits)
-        rendered = (RawFile(page.path, renderer.render(page)) for page in pages)
-        return (*rendered, *renderer.assets(), *_files(timeline, evals, latest, entries, len(problems)))
+        others = partial(_files, timeline, evals, latest, entries, len(problems))
+        return _once(renderer, pages, others)
 
     once = files(problems)
-    fitted = fit(timeline, evals, memo, ledger, pool, OWNER, sum(len(file.content) for file in once))
-    if fitted.problems:
-        problems += fitted.problems
+    fitted = fit(timeline, evals, memo, ledger, pool, OWNER, sum(len(file.content) for file in once.files))
+    failures += (*once.failures, *fitted.failures)
+    if more := (*once.failures, *fitted.failures, *fitted.problems):
+        problems += more
         once = files(problems)
     writer = ledger.writer(OWNER)
-    for file in once:
+    for file in once.files:
         writer.write(OWNER, file.path, file.content)
     ledger.record(OWNER, writer.rows, writer.written, writer.kept)
     severities = [problem.severity for problem in problems if not problem.past]
@@ -77,7 +94,29 @@ def write_site(
         notes=severities.count("note"),
         past=len(problems) - len(severities),
         thinned=fitted.thinned,
+        failed=len(failures),
     )
+
+
+def _once(renderer: Renderer, pages: Iterable[_Making], others: Callable[[], tuple[RawFile, ...]]) -> _Once:
+    """Every page, or one in its place that says why there is none; the other files all or not at all."""
+    files, failures = list(renderer.assets()), []
+    for path, make in pages:
+        content = attempt(f"the page {path}", partial(_rendered, renderer, make))
+        if isinstance(content, Problem):
+            failures.append(content)
+            content = renderer.render(failed_page(path, content))
+        files.append(RawFile(path, content))
+    found = attempt("the files for machines and for search", others)
+    if isinstance(found, Problem):
+        failures.append(found)
+    else:
+        files += found
+    return _Once(tuple(files), tuple(failures))
+
+
+def _rendered(renderer: Renderer, make: Callable[[], Page]) -> bytes:
+    return renderer.render(make())
 
 
 def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
@@ -96,7 +135,7 @@ def _pages(
     latest: tuple[EditEffects, ...],
     problems: tuple[Problem, ...],
     commits: Commits,
-) -> tuple[Page, ...]:
+) -> tuple[_Making, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
     counts = SiteCounts(
@@ -108,13 +147,17 @@ def _pages(
     )
     has_worktree = timeline.project.options.worktree and timeline.project.found.root is not None
     worktree = Worktree(commits.uncommitted) if has_worktree else None
+    summaries, mutes = evals.summaries, timeline.config.regressions.mute
+    infos = tuple(summary.info for summary in summaries)
+    metrics = tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)
+    newest = commits.newest
     return (
-        overview_page(evals.summaries, head, revision, counts, latest, commits.newest, worktree),
-        instructions_page(instructions.files, _edits(timeline, instructions)),
-        regressions_page(evals.summaries, timeline.config.regressions.mute, _moved(timeline)),
-        methods_page(tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)),
-        problems_page(problems, tuple(summary.info for summary in evals.summaries), head, revision),
-        not_found_page(timeline.shop.site.base_url),
+        (links.overview(), lambda: overview_page(summaries, head, revision, counts, latest, newest, worktree)),
+        (links.instructions(), lambda: instructions_page(instructions.files, _edits(timeline, instructions))),
+        (links.regressions(), lambda: regressions_page(summaries, mutes, _moved(timeline))),
+        (links.methods(), lambda: methods_page(metrics)),
+        (links.problems(), lambda: problems_page(problems, infos, head, revision)),
+        (links.not_found(), lambda: not_found_page(timeline.shop.site.base_url)),
     )
 
 

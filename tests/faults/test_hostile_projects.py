@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.gitrepo import Content, GitRepo
-from tests.sites import build_site, content, run
+from tests.sites import broken_links, build_site, content, problems_text, run
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
@@ -34,8 +33,7 @@ class Built(NamedTuple):
 
     def problems(self) -> str:
         """The text of the problems page."""
-        text = re.sub(r"<[^>]+>", "", (self.out / "problems.html").read_text(encoding="utf-8"))
-        return " ".join(unescape(text).split())
+        return problems_text(self.out)
 
     def point(self, eval_id: str = "names") -> dict:  # type: ignore[type-arg]
         """The newest point of an eval."""
@@ -260,14 +258,7 @@ def test_pages_of_odd_names_hold_nothing_that_runs(many):
 
 
 def test_every_link_of_odd_names_leads_to_a_file(many):
-    broken = []
-    for page in sorted(many.out.rglob("*.html")):
-        for link in re.findall(r'(?:href|src)="([^"#]*)', page.read_text(encoding="utf-8")):
-            if link and not link.startswith(("http:", "https:")) and page.name != "404.html":
-                target = (page.parent / unescape(link)).resolve()
-                if not target.is_file():
-                    broken.append(f"{page.relative_to(many.out)}: {link}")
-    assert broken == []
+    assert broken_links(many.out) == []
 
 
 def test_odd_names_work_on_the_command_line(many):

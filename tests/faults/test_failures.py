@@ -1,0 +1,142 @@
+"""When sitegen itself fails at a part of the site: a problem, a page in its place, and everything else as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.commands.build import command
+from sitegen.errors import ConfigurationError
+from sitegen.project import Options
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.failures import FIX
+from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
+from tests.sites import broken_links, build_site, content, differences, problems_text
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    """Two evals, an instruction file with two edits."""
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({f"evals/{name}/ground_truth.csv": TRUTH for name in ("good", "bad")})
+    repo.commit({f"evals/{name}/extracted.json": output(3) for name in ("good", "bad")})
+    repo.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n", "evals/bad/extracted.json": output(1)})
+    return repo
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, name: str, when: Callable[..., bool], error: BaseException) -> None:
+    """Let a function raise if its arguments are such."""
+    module, _, function = name.rpartition(".")
+    package = __import__(module, fromlist=[function])
+    real = getattr(package, function)
+
+    def fails(*arguments: Any, **named: Any) -> Any:
+        if when(*arguments, **named):
+            raise error
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(name, fails)
+
+
+def is_bad(series: Any, *_: Any) -> bool:
+    return bool(series.info.id == "bad")
+
+
+def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch, capfd):
+    failing(monkeypatch, "sitegen.stages.eval_work.trend_page", is_bad, ValueError("at 0x7f03 in /tmp/x"))
+    out = tmp_path / "public"
+    site = build_site(project.path, out, jobs=1)
+    assert (site.failed, site.errors, site.evals) == (1, 1, 1)
+    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_work.eval_pages."
+    assert f"{what}the project{FIX}" in problems_text(out)
+    assert what in (out / "evals/bad/index.html").read_text()
+    assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
+    assert (out / "evals/good/index.html").is_file()
+    assert broken_links(out) == []
+    assert not [path for path, body in content(out).items() if b"0x7f03" in body]
+    assert "ValueError: at 0x7f03 in /tmp/x" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_next(
+    project, tmp_path, monkeypatch, before
+):
+    line = project.git("rev-list", "--reverse", "main").split()
+    out, cold, fine = tmp_path / "public", tmp_path / "cold", tmp_path / "fine"
+    if before:
+        build_site(project.path, out, jobs=1, rev=line[before])
+    with monkeypatch.context() as patched:
+        failing(patched, "sitegen.stages.eval_work.trend_page", is_bad, ValueError())
+        build_site(project.path, out, jobs=2, rev=line[-1])
+        assert build_site(project.path, cold, jobs=1, rev=line[-1]).failed == 1
+        assert differences(out, cold) == []
+        assert build_site(project.path, out, jobs=1, rev=line[-1]).failed == 1
+    assert build_site(project.path, out, jobs=1, rev=line[-1]).failed == 0
+    build_site(project.path, fine, jobs=1, rev=line[-1])
+    assert differences(out, fine) == []
+
+
+def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, tmp_path, monkeypatch):
+    sha = project.git("rev-parse", "main")
+    real = scorer("fields").score
+
+    def score(inputs: Any) -> Any:
+        return 1 / 0 if inputs.outputs and b'"total": 1}' in inputs.outputs[0].content else real(inputs)
+
+    monkeypatch.setattr(scorer("fields"), "score", score)
+    build_site(project.path, tmp_path / "public", jobs=1)
+    said = "the pages of this eval: ZeroDivisionError in sitegen.stages.scoring.results.evals/bad/extracted.json"
+    assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
+
+
+def test_an_instruction_file_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch):
+    out, fine = tmp_path / "public", tmp_path / "fine"
+    with monkeypatch.context() as patched:
+        failing(patched, "sitegen.stages.instruction_task.draw_edit", lambda *_: True, KeyError("secret"))
+        assert build_site(project.path, out, jobs=1).failed == 1
+    what = "the pages of this instruction file: KeyError in sitegen.stages.instruction_task._InstructionWork.run."
+    assert f"{what}CLAUDE.md" in problems_text(out)
+    assert broken_links(out) == []
+    assert (out / "evals/bad/index.html").is_file()
+    build_site(project.path, out, jobs=1)
+    build_site(project.path, fine, jobs=1)
+    assert differences(out, fine) == []
+
+
+def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch):
+    sha = project.git("rev-parse", "main")
+    out, fine = tmp_path / "public", tmp_path / "fine"
+    with monkeypatch.context() as patched:
+        commit = "sitegen.stages.commit_task.commit_page"
+        failing(patched, commit, lambda record, *_: record.commit.sha == sha, RecursionError())
+        failing(patched, "sitegen.stages.site.regressions_page", lambda *_: True, TypeError())
+        failing(patched, "sitegen.stages.site.machine_files", lambda *_: True, AssertionError())
+        assert build_site(project.path, out, jobs=1).failed == 3
+    text = problems_text(out)
+    assert f"the page of this commit: RecursionError. at {sha[:7]}" in text
+    assert "the page regressions.html: TypeError in sitegen.stages.site._pages" in text
+    assert "the files for machines and for search: AssertionError in sitegen.stages.site._files" in text
+    assert (out / "evals/bad/index.html").is_file()
+    build_site(project.path, out, jobs=1)
+    build_site(project.path, fine, jobs=1)
+    assert differences(out, fine) == []
+
+
+@pytest.mark.parametrize("error", [ConfigurationError("no"), MemoryError(), KeyboardInterrupt(), OSError(28, "full")])
+def test_what_is_no_fault_of_a_part_ends_the_build(project, tmp_path, monkeypatch, error):
+    failing(monkeypatch, "sitegen.stages.eval_work.trend_page", is_bad, error)
+    with pytest.raises(type(error)):
+        build_site(project.path, tmp_path / "public", jobs=1)
+
+
+def test_the_command_says_how_many_parts_failed_and_exits_with_3(project, tmp_path, monkeypatch, capsys):
+    failing(monkeypatch, "sitegen.stages.eval_work.trend_page", is_bad, ValueError())
+    with pytest.raises(SystemExit) as ended:
+        command(Options(repo=project.path, out=tmp_path / "public", cache=tmp_path / "memo", jobs=1))
+    assert ended.value.code == 3
+    assert "; sitegen failed to make 1 part of the site\n" in capsys.readouterr().out
