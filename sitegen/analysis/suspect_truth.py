@@ -50,7 +50,16 @@ def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point
     agreed = [index for index, run in held if run.actual == value]
     edits = sum(len(point.edits) for point in points[agreed[0] + 1 : agreed[-1] + 1])
     return SuspectTruth(
-        cell.document, cell.path, cell.attribute, label, value, agreeing, len(held), edits, last=agreed[-1]
+        document=cell.document,
+        path=cell.path,
+        attribute=cell.attribute,
+        expected=label,
+        actual=value,
+        agreeing=agreeing,
+        outputs=len(held),
+        edits=edits,
+        first=agreed[0],
+        last=agreed[-1],
     )
 
 

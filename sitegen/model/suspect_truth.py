@@ -33,7 +33,11 @@ class SuspectTruth(NamedTuple):
     """Outputs that were held against this label."""
     edits: int
     """Edits of instructions between the first and the last of those that agree: the value outlived so many."""
+    first: int
+    """Index, in the series, of the first point that gave it; later outputs do not change it."""
     last: int
-    """Index, in the series, of the last point that gave it."""
+    """Index of the last one."""
     correction: Correction | None = None
-    """None: the label's place in the file was not found for sure."""
+    """None: the label's place in the file was not found for sure, or was not looked for."""
+    looked_in: str = ""
+    """Digest of everything that decides the correction; empty if it was not looked for."""

@@ -184,7 +184,7 @@ class _EvalWork:
     def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
         settled = known_settled(self._task.settled, self._task.history, page_keys)
         series = self._series(cells, settled)
-        suspects = suspects_of(self._shop, series, self._task.suspects)
+        suspects = suspects_of(self._shop, series, self._task.suspects, self._cards.key)
         steps = steps_of(series)
         for page in eval_pages(series, steps, suspects):
             self._writer.write(self._owner, page.path, self._renderer.render(page))

@@ -1,4 +1,4 @@
-"""Vectors of texts between builds: the memo knows them by the digest of the text, a model makes the others."""
+"""Vectors of texts between builds: the memo knows them by the digest of model and text, a model makes the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitegen.scoring.kinds import EMBEDDED
 from sitegen.text.embedding import embed, installed
 
 Rows: TypeAlias = tuple[tuple[str, bytes], ...]
-"""(digest of the text, its vector as single precision floats)."""
+"""(digest of the model and the text, its vector as single precision floats)."""
 
 
 class Vectors:
@@ -24,7 +24,8 @@ class Vectors:
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """One vector a text, in order."""
-        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
+        model = installed()
+        keys = [_key(model, text) for text in texts]
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         for key, vector in zip(unknown, embed(tuple(unknown.values())), strict=True):
             self._known[key] = self._new[key] = array("f", vector).tobytes()
@@ -61,6 +62,11 @@ def forget_vectors(memo: Memo, eval_id: str) -> None:
     """Forget those of an eval that is no more."""
     for key in memo.keys(_part(eval_id)):
         memo.delete(_part(eval_id), key)
+
+
+def _key(model: str, text: str) -> str:
+    """Another model makes other vectors of the same text."""
+    return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _part(eval_id: str) -> str:

@@ -237,7 +237,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
         tuple((f"field{number}", 3) for number in range(12)),
         tuple(Streak(f"field{number}", 2, 3, "iteration-001", "0001", 40) for number in range(12)),
     )
-    suspects = tuple(SuspectTruth("d", f"a{n}", f"a{n}", '"x"', '"y"', 9, 9, 2, 1) for n in range(20))
+    suspects = tuple(SuspectTruth("d", f"a{n}", f"a{n}", '"x"', '"y"', 9, 9, 2, first=0, last=1) for n in range(20))
     many = [
         summary(f"e{n}", 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),))
         for n in range(70)
@@ -251,7 +251,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
 
 
 def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
-    suspects = (SuspectTruth(NASTY, "a", "a", NASTY, NASTY, 9, 9, 2, 1),)
+    suspects = (SuspectTruth(NASTY, "a", "a", NASTY, NASTY, 9, 9, 2, first=0, last=1),)
     focus = Focus((WeakSection(NASTY, (1, 0, 0, 0), 2),), ((NASTY, 3),), (Streak(NASTY, 0, 1, NASTY, "0001", 4),))
     till = summary(NASTY, 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open", subject=NASTY),))
     edit = Edit(commit(3, NASTY), NASTY, "modified", None, None)

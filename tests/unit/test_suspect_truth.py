@@ -16,7 +16,7 @@ from sitegen.scoring.correction import Line, corrected
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, Inputs
 from tests import pages_sample as sample
-from tests.gitrepo import GitRepo
+from tests.gitrepo import Content, GitRepo
 from tests.sites import build_site, differences
 
 
@@ -76,7 +76,7 @@ def _corrected(path: str, truth: str, output: object, field: str, expected: str,
         settings="{}",
     )
     document, _, where = field.rpartition(":")
-    suspect = SuspectTruth(document, where, where, expected, actual, 3, 3, 0, 0)
+    suspect = SuspectTruth(document, where, where, expected, actual, 3, 3, 0, first=0, last=0)
     return corrected(FieldsScorer().score, inputs, suspect)
 
 
@@ -141,8 +141,44 @@ def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(t
     assert not page.exists()
 
 
+def test_the_line_of_a_suspect_is_named_by_the_path_that_the_ground_truth_has_now(tmp_path):
+    repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
+    truth = {"ground_truth.csv": "Name,Sum,Total\nAnn,5,5\n", "field_mapping.yaml": MAPPING.decode()}
+    repo.commit({f"evals/bill/{name}": text for name, text in truth.items()})
+    repo.commits({"evals/bill/extracted.json": json.dumps({**ROW, "name": name})} for name in ("Ann", "Bob", "Eve"))
+    build_site(repo.path, out)
+    last = json.dumps({**ROW, "name": "Eve"})
+    moved = {f"evals/bills/{name}": text for name, text in (truth | {"extracted.json": last}).items()}
+    gone = dict.fromkeys(f"evals/bill/{name}" for name in (*truth, "extracted.json"))
+    repo.commit({**gone, **moved})
+    build_site(repo.path, out)
+    repo.commit({"evals/bills/extracted.json": json.dumps({**ROW, "name": "Jo"})})
+    build_site(repo.path, out)
+    build_site(repo.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+    page = (out / "evals/bills/suspect-truth.html").read_text()
+    assert "Ann,5,7" in page
+    assert "evals/bill/" not in page
+
+
+def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.stages.suspect_truth.LOCATED", 1)
+    repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
+    # The line of the total is looked for first; then the sum has more outputs that agree.
+    outputs = [(5, 7), (9, 7), (9, 7), (9, 8), (9, 8)]
+    said = [json.dumps({"sum": total, "total": other, "n": n}) for n, (total, other) in enumerate(outputs)]
+    changes: list[dict[str, Content]] = [{"evals/bill/extracted.json": one} for one in said]
+    changes[0] |= {"evals/bill/ground_truth.csv": "Sum,Total\n5,4\n", "evals/field_mapping.yaml": MAPPING}
+    for some in (changes[:3], changes[3:]):
+        repo.commits(some)
+        build_site(repo.path, out, jobs=1)
+    build_site(repo.path, tmp_path / "cold", jobs=1)
+    assert differences(out, tmp_path / "cold") == []
+    assert "7" in (out / "evals/bill/suspect-truth.html").read_text()
+
+
 def test_the_page_says_so_where_nothing_was_expected():
-    row = SuspectTruth("", "area", "area", "", "7", 3, 3, 0, 0)
+    row = SuspectTruth("", "area", "area", "", "7", 3, 3, 0, first=0, last=0)
     from sitegen.pages.suspect_truth import suspect_truth_page
 
     series = sample.series(3)
@@ -158,7 +194,7 @@ def test_the_page_says_so_where_nothing_was_expected():
 def test_labels_without_a_line_are_counted_below_those_that_have_one():
     from sitegen.pages.suspect_truth import suspect_truth_page
 
-    row = SuspectTruth("", "area", "area", "6", "7", 3, 3, 0, 0)
+    row = SuspectTruth("", "area", "area", "6", "7", 3, 3, 0, first=0, last=0)
     known = row._replace(correction=Correction("truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
     render = Renderer([find_templates()], sample.SITE).render
     one, all_known = (
