@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from math import factorial
+from math import factorial, fsum
 from typing import Final, Literal, TypeAlias
 
 from sitegen.model.deltas import Parts
@@ -62,7 +62,7 @@ def attribute(roles: Sequence[Role], value: Callable[[Taken], float | None]) -> 
         if found is None:
             return None
         values[taken] = found
-    parts = {role: sum(_shares(role, roles, values)) for role in roles}
+    parts = {role: fsum(_shares(role, roles, values)) for role in roles}
     return Parts(*(parts.get(role, 0.0) for role in ROLES))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import fsum
 
 from sitegen.analysis.versions import EvalPeak
 from sitegen.model.series import Effect, EvalSummary, Window
@@ -76,4 +77,4 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
 def mean_change(effects: Iterable[Effect]) -> float | None:
     """The mean change of the headline that outputs made, over the evals where it is defined; None if it is nowhere."""
     changes = [effect.by_outputs for effect in effects if effect.by_outputs is not None]
-    return sum(changes) / len(changes) if changes else None
+    return fsum(changes) / len(changes) if changes else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import fsum
 from typing import Final, NamedTuple
 
 from sitegen.analysis.section_flips import SectionFlips, section_flips
@@ -237,7 +238,7 @@ def impact(effects: Sequence[Effect]) -> Impact:
     if not changes:
         return Impact(0, None, None, None)
     changes.sort(key=lambda change: (-change.change, change.name, change.eval_id))
-    mean = sum(change.change for change in changes) / len(changes)
+    mean = fsum(change.change for change in changes) / len(changes)
     return Impact(len(changes), mean, changes[0], changes[-1] if len(changes) > 1 else None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
@@ -62,7 +63,16 @@ def with_key(path: str, key: str) -> str:
         return f"{path}.{key}" if path else key
     if len(key) > _SHOWN:
         key = key[:_SHOWN] + "\u2026"
-    return f"{path}[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
+    return f"{path}[{json.dumps(key, ensure_ascii=not _can_be_shown(key))}]"
+
+
+def _can_be_shown(key: str) -> bool:
+    """Whether it is printable, or will be by the Unicode tables of a later Python: the path is the same by all."""
+    return key.isprintable() or all(one.isprintable() or _may_be_assigned(one) for one in key)
+
+
+def _may_be_assigned(character: str) -> bool:
+    return unicodedata.category(character) == "Cn" and ord(character) & 0xFFFE != 0xFFFE
 
 
 def show(steps: Sequence[Step]) -> str:

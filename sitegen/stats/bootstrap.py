@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from math import erfc, sqrt
+from math import erfc, fsum, sqrt
 from random import Random
 from typing import Final, TypeAlias
 
@@ -50,7 +50,7 @@ def _interval(
     for _ in range(min(RESAMPLES, max(LEAST, MOST_DRAWS // number))):
         # Only ``random`` itself gives the same numbers in every version of Python.
         drawn = [int(draw() * number) for _ in range(number)]
-        value = statistic(tuple(sum([column[index] for index in drawn]) for column in columns))
+        value = statistic(tuple(fsum([column[index] for index in drawn]) for column in columns))
         if value is not None:
             found.append(value)
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import fsum
 from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
@@ -92,7 +93,7 @@ def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
     every = list(values)
     defined = [value for value in every if value is not None]
     left_out = len(every) - len(defined)
-    return (sum(defined) / len(defined) if defined else None), left_out
+    return (fsum(defined) / len(defined) if defined else None), left_out
 
 
 def _ratio(part: int, whole: int) -> float | None:

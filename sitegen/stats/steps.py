@@ -24,7 +24,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from math import log, sqrt
+from math import fsum, log, sqrt
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -103,7 +103,7 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Off], sigma: flo
     told = tuple(Blip(tuple(index for index, _ in known[blip.start : blip.end]), blip.far) for blip in blips)
 
     def level(start: int, end: int) -> Level:
-        return Level(kept[start][0], kept[end - 1][0] + 1, end - start, sum(row[start:end]) / (end - start))
+        return Level(kept[start][0], kept[end - 1][0] + 1, end - start, fsum(row[start:end]) / (end - start))
 
     if len(row) < FEWEST:
         return Levels((level(0, len(row)),) if row else (), sigma, told)
@@ -124,7 +124,7 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Off], sigma: flo
 def _calm(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
     """Levels of a single value put to the level beside them that is nearer, and no further off it than ``furthest``."""
     calm = list(row)
-    levels = [(start, end, sum(row[start:end]) / (end - start)) for start, end in pairwise([*starts, len(row)])]
+    levels = [(start, end, fsum(row[start:end]) / (end - start)) for start, end in pairwise([*starts, len(row)])]
     lasting = [level for level in levels if level[1] - level[0] > 1]
     cuts = [0]
     for (_, end, before), (start, _, after) in pairwise(lasting):
@@ -164,7 +164,7 @@ def _starts(values: Sequence[float], cost: float) -> list[int]:
     """Where the levels that minimise the functional begin; ``cost`` is that of one step."""
     if max(values) - min(values) <= EQUAL:
         return [0]
-    centre = sum(values) / len(values)
+    centre = fsum(values) / len(values)
     sums = [0.0, *accumulate(value - centre for value in values)]
     squares = [0.0, *accumulate((value - centre) ** 2 for value in values)]
     paid = [0.0]

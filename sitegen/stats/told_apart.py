@@ -20,7 +20,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from math import ceil, comb, erfc, log, sqrt
+from math import ceil, comb, erfc, fsum, log, sqrt
 from typing import Final, NamedTuple
 
 CHANCE: Final = 0.0002
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 def row_of(values: Sequence[float], aside: Sequence[Aside], grain: float) -> Row:
     """``grain``: what one case is worth."""
-    centre = sum(values) / len(values)
+    centre = fsum(values) / len(values)
     around = [value - centre for value in values]
     off = [one._replace(agreed=one.agreed - centre) for one in aside]
     return Row(around, [0.0, *accumulate(around)], off, (grain / 2) ** 2)
@@ -110,7 +110,7 @@ def _chance(row: Row, start: int, middle: int, end: int) -> float:
     """That the means of two levels differ so much, both sides, by Student's test; 1 without a degree of freedom."""
     off = [one.off for one in row.aside if start < one.place < end]
     before, after = _around(row, start, middle), _around(row, middle, end)
-    squares = sum(value * value for value in (*before, *after, *off))
+    squares = fsum(value * value for value in (*before, *after, *off))
     count = len(before) + len(after)
     freedom = count + len(off) - 2
     gain = _gain(row, start, middle, end)
@@ -118,7 +118,7 @@ def _chance(row: Row, start: int, middle: int, end: int) -> float:
         return 1.0
     alike = 0.0
     if squares > row.least:
-        products = sum(one * other for level in (before, after) for one, other in pairwise(level))
+        products = fsum(one * other for level in (before, after) for one, other in pairwise(level))
         alike = min(max(products / squares + 2 / count, 0.0), MOST_ALIKE)
     variance = max(squares / freedom * (1 + alike) / (1 - alike), row.least)
     deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log(1 + gain / (variance * freedom)))

@@ -127,6 +127,12 @@ def test_every_key_can_be_shown_and_read_again(key: str) -> None:
     assert show(steps) == with_key("a", key) or key == ANY
 
 
+def test_a_character_that_this_python_does_not_know_yet_is_shown_as_a_later_one_shows_it() -> None:
+    """Else a field would have another path, and its page another address, by another Python."""
+    assert with_key("a", "b.\u0378") == 'a["b.\u0378"]'
+    assert with_key("a", "b.\u202e") == 'a["b.\\u202e"]'
+
+
 FRAGMENTS = st.sampled_from(
     [
         *("{", "}", "[", "]", ":", ",", '"a"', '"', "1", "1e999999999", "NaN", "null", "true", "\\ud800", '"\\ud800"'),

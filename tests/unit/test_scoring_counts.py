@@ -55,3 +55,7 @@ def test_a_mean_leaves_out_what_is_undefined_and_says_how_much(
     given: list[float | None], expected: tuple[float | None, int]
 ) -> None:
     assert counts.mean(given) == expected
+
+
+def test_the_mean_of_decimal_numbers_is_the_same_by_every_python() -> None:
+    assert counts.mean([0.1] * 10) == (0.1, 0)

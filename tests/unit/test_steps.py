@@ -134,7 +134,7 @@ def test_a_series_upside_down_in_other_units_or_backwards_has_the_same_steps() -
 def test_the_example_of_the_methods_page() -> None:
     high, low = [0.81, 0.80, 0.82, 0.81, 0.80, 0.81, 0.82, 0.80], [0.70, 0.71, 0.69, 0.70, 0.71, 0.70, 0.40, 0.70]
     found = levels([*high, *low, 0.80, 0.81, 0.80, 0.82])
-    assert bounds(found) == [(0, 8, 0.8087), (8, 16, 0.7014), (16, 20, 0.8075)]
+    assert bounds(found) == [(0, 8, 0.8088), (8, 16, 0.7014), (16, 20, 0.8075)]
     assert (round(found.noise, 3), found.blips) == (0.010, (Blip((14,), far=True),))
 
 
@@ -157,6 +157,10 @@ def test_a_change_is_worth_as_many_cases_as_it_is_known_to_be() -> None:
     values = [0.8] * 6 + [0.7] * 6
     assert bounds(levels(values, 0.01)) == [(0, 6, 0.8), (6, 12, 0.7)]
     assert bounds(levels(values)) == [(0, 12, 0.75)]
+
+
+def test_the_mean_of_a_level_is_rounded_once() -> None:
+    assert [level.mean for level in levels([0.1] * 10).levels] == [0.1]
 
 
 def test_a_constant_series_is_one_level() -> None:
@@ -185,7 +189,7 @@ def test_two_or_three_values_that_came_back_are_a_blip_and_hide_no_step() -> Non
 
 def test_two_values_that_are_told_as_a_level_are_no_blip() -> None:
     found = levels([*STEADY, 0.5, 0.51, *STEADY])
-    assert (bounds(found), found.blips) == ([(0, 8, 0.8087), (8, 10, 0.505), (10, 18, 0.8087)], ())
+    assert (bounds(found), found.blips) == ([(0, 8, 0.8088), (8, 10, 0.505), (10, 18, 0.8088)], ())
 
 
 def test_values_that_two_others_are_beside_the_level_of_are_no_blip() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from math import fsum
 from typing import NamedTuple
 
 from sitegen.analysis.comparison.cases import Case, cases, flips
@@ -127,7 +128,7 @@ def _metric_test(
 ) -> MetricTest:
     names = (couple[0].measured.name, couple[1].measured.name)
     independent = _tested(raw.independent, independent_p, raw.lead, names)
-    paired = _tested(raw.paired, paired_p, sum(after - before for before, after in raw.by_case), names)
+    paired = _tested(raw.paired, paired_p, fsum(after - before for before, after in raw.by_case), names)
     defined = independent.p_value is not None and paired.p_value is not None
     return MetricTest(
         metric=metric,

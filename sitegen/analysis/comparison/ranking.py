@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import Final
 
 from sitegen.analysis.comparison.values import Confidence, Measured, Pair, Ranked
@@ -35,8 +36,8 @@ def ranking(some: Sequence[Measured]) -> tuple[Ranked, ...]:
 
 def _score(one: Measured) -> float | None:
     parts = [(weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(one, metric)) is not None]
-    whole = sum(weight for weight, _ in parts)
-    return round(sum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
+    whole = fsum(weight for weight, _ in parts)
+    return round(fsum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
 
 
 def leader(rows: Sequence[Ranked]) -> Ranked | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import fsum
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts
@@ -52,7 +53,7 @@ def sample_of(card: Scorecard, metric: str) -> Sample:
         return Sample("documents", Counter((value, 1.0) for value in _values(card, metric).values()), None)
     documents = _shares(metric, (each.counts for each in card.documents))
     right, _ = quotient(metric, Counts(tp=1)) or (1, 1)
-    trials = sum(share[1] * times for share, times in documents.items()) / right
+    trials = fsum(share[1] * times for share, times in documents.items()) / right
     if documents.total() < ENOUGH:
         fields = _shares(metric, (each.counts for each in card.fields))
         if fields.total() > documents.total():
