@@ -14,6 +14,7 @@ from typing import IO, Final, NamedTuple, Self
 
 from sitegen.history.head import Found
 from sitegen.history.process import Process
+from sitegen.project_files import open_file
 
 LFS: Final = b"version https://git-lfs.github.com/spec/"
 _LARGEST_POINTER: Final = 1_024
@@ -69,7 +70,7 @@ def read_blobs(found: Found, oids: Iterable[str], limit: int) -> Iterator[BlobRe
 def read_file(file: Path, oid: str, limit: int) -> BlobRead:
     """The contents of a file of the work tree, if they are still those of the blob id."""
     try:
-        with file.open("rb") as stream:
+        with open_file(file) as stream:
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
                 return BlobRead(oid, None, too_large(size, limit))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import RepositoryError
+from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 
 GIT: Final = "git"
 
@@ -43,6 +44,31 @@ SAFE: Final[dict[str, str]] = {
 }
 """What makes git answer alike for every user: nothing replaced or grafted, nothing fetched, asked or written."""
 
+CONFIGURATION: Final = (
+    ("core.alternateRefsCommand", "false"),
+    ("core.askPass", ""),
+    ("core.attributesFile", os.devnull),
+    ("core.fsmonitor", ""),
+    ("core.gitProxy", ""),
+    ("core.hooksPath", os.devnull),
+    ("core.pager", "cat"),
+    ("core.quotePath", "true"),
+    ("core.sshCommand", "false"),
+    ("core.untrackedCache", "false"),
+    ("credential.helper", ""),
+    ("diff.suppressBlankEmpty", "false"),
+    ("gpg.program", "false"),
+    ("log.showSignature", "false"),
+    ("protocol.allow", "never"),
+    ("submodule.recurse", "false"),
+)
+"""Settings of every git process, which go before those of the repository, of its work trees and of the user.
+
+They put back what even plumbing follows to what git ships with, and name no program for anything that git would run.
+A repository's configuration is as untrusted as its files. Where a setting cannot be put back, because its name holds a
+name that the repository chooses (``filter.*``, ``diff.*.textconv``), no command is used that follows it.
+"""
+
 
 class Found(NamedTuple):
     """Where a repository lies."""
@@ -72,6 +98,11 @@ def environment() -> dict[str, str]:
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
     return kept | SAFE
+
+
+def command(*arguments: str) -> list[str]:
+    """A call of git, the only form in which it is started: with ``CONFIGURATION``; it needs ``SAFE`` around it."""
+    return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
 
 
 def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
@@ -106,6 +137,12 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
     root = None
     if inside:
         root = (folder / up).resolve()
+        if not _holds(root, git_dir):
+            raise RepositoryError(
+                "The configuration of this repository puts its work tree elsewhere (core.worktree).",
+                where=str(git_dir / "config"),
+                fix="Run git config --unset core.worktree, and sitegen in the folder that holds .git.",
+            )
     elif not bare and git_dir.name == ".git":
         root = git_dir.parent
     known = answer.returncode == 0 and _ID.fullmatch(commit) and asked == rev
@@ -114,14 +151,26 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run([GIT, *arguments], cwd=folder, env=environment(), capture_output=True, check=False)
+        return subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False)
     except FileNotFoundError as error:
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
 
 
+def _holds(root: Path, git_dir: Path) -> bool:
+    """Whether a work tree's own ``.git`` is the repository, or names it: else anybody's files could be called ours."""
+    own = root / ".git"
+    try:
+        if own.is_dir():
+            return own.samefile(git_dir)
+        named = os.fsdecode(read_file(own, LARGEST_CONFIGURATION)).removeprefix("gitdir:").strip()
+        return (root / named).samefile(git_dir)
+    except OSError:
+        return False
+
+
 def _common(git_dir: Path) -> Path:
     try:
-        link = os.fsdecode((git_dir / "commondir").read_bytes()).removesuffix("\n")
+        link = os.fsdecode(read_file(git_dir / "commondir", LARGEST_CONFIGURATION)).removesuffix("\n")
     except OSError:
         return git_dir
     return Path(os.path.normpath(git_dir / link))
@@ -146,7 +195,7 @@ def digest_files(*files: Path) -> str:
     state = hashlib.sha256()
     for file in files:
         try:
-            content = file.read_bytes()
+            content = read_file(file, LARGEST_FILE)
         except OSError:
             content = b"\0 no such file"
         state.update(len(content).to_bytes(8, "little") + content)

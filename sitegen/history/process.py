@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -12,19 +11,10 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from sitegen.errors import RepositoryError
-from sitegen.history.head import GIT, SAFE, Found
+from sitegen.history.head import SAFE, Found, command
 
 _WORDS: Final = 4_000
 """Bytes of git's own words that are kept: the last ones."""
-
-CONFIGURATION: Final = (
-    ("core.attributesFile", os.devnull),
-    ("core.fsmonitor", ""),
-    ("core.hooksPath", os.devnull),
-    ("core.quotePath", "true"),
-    ("diff.suppressBlankEmpty", "false"),
-)
-"""Settings of the user that even plumbing follows, put back to what git ships with."""
 
 
 class Process:
@@ -52,10 +42,9 @@ class Process:
             "GIT_WORK_TREE": str(found.git_dir),
             "GIT_INDEX_FILE": str(found.git_dir / "no-index-is-read"),
         }
-        settings = [part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")]
         if work_tree is not None:
             environment |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(found.git_dir / "index")}
-        self._process = _popen([GIT, *settings, *arguments], work_tree or found.git_dir, environment)
+        self._process = _popen(command(*arguments), work_tree or found.git_dir, environment)
         self._arguments = arguments
         self._words = bytearray()
         self._failure: BaseException | None = None
@@ -135,7 +124,7 @@ class Process:
             _close(self.stdin)
 
 
-def _popen(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def _popen(call: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     try:
         from git.cmd import Git
         from git.exc import GitCommandNotFound
@@ -143,7 +132,7 @@ def _popen(command: list[str], folder: Path, environment: dict[str, str]) -> sub
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
 
     try:
-        started = Git(str(folder)).execute(command, as_process=True, istream=subprocess.PIPE, env=environment)
+        started = Git(str(folder)).execute(call, as_process=True, istream=subprocess.PIPE, env=environment)
     except GitCommandNotFound as error:
         raise RepositoryError("git cannot be started.", where=str(folder), fix=str(error)) from error
     process = started.proc

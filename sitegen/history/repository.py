@@ -17,6 +17,7 @@ from sitegen.history.head import Found, look
 from sitegen.history.process import Process
 from sitegen.model.commits import WORKTREE, Revision
 from sitegen.model.timeline import Edit
+from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.text.addresses import web_address
 
 LARGEST_BLOB: Final = 20_000_000
@@ -70,7 +71,8 @@ class Repository:
         """Ids of the commits whose parents are cut off; empty if the history is complete."""
         if not self._found.shallow:
             return ()
-        return tuple(sorted((self._found.common_dir / "shallow").read_text("ascii").split()))
+        listed = read_file(self._found.common_dir / "shallow", LARGEST_FILE)
+        return tuple(sorted(listed.decode("ascii", "replace").split()))
 
     def origin_url(self) -> str | None:
         """The web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history.blobs import blob_id
+from sitegen.history.index import unproven
 from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import REGULAR, Irregular, fields, tokens
+from sitegen.history.revisions import Irregular, tokens
 from sitegen.history.state import Copied, Parts
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.commits import WORKTREE, Change, Commit, Revision
+from sitegen.project_files import open_inside
+
+LARGEST_HASHED: Final = 1_000_000_000
+"""Bytes; far more than any ``max_blob_bytes`` that a build could hold."""
 
 
 class WorktreeAdvanced(NamedTuple):
@@ -71,7 +76,7 @@ def is_changed(repository: Repository, head: str) -> bool:
     """Whether any tracked file differs from the commit. A bare repository is never changed."""
     root = repository.root
     return root is not None and any(
-        _blob_id(root, path, len(head)) != old for path, old in _tracked(repository, root, head, ())
+        _blob_id(root, path, len(head)) != old for path, old in unproven(repository.found, root, head, ())
     )
 
 
@@ -97,7 +102,7 @@ def _changes(
     irregular: Irregular,
 ) -> Iterator[Change]:
     """What differs between the commit and the files on disk, by path."""
-    before = dict(_tracked(repository, root, head, pathspecs))
+    before = dict(unproven(repository.found, root, head, pathspecs))
     for path in sorted({*before, *_untracked(repository, root, pathspecs)}):
         old = before.get(path)
         file = root / path
@@ -110,19 +115,6 @@ def _changes(
             yield Change(path, old, new)
 
 
-def _tracked(
-    repository: Repository, root: Path, head: str, pathspecs: tuple[str, ...]
-) -> Iterator[tuple[str, str | None]]:
-    """(path, blob id in the commit) of every file whose state on disk is not surely the commit's."""
-    command = ["diff-index", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", head, "--"]
-    with Process(repository.found, [*command, *pathspecs], (), work_tree=root) as process:
-        parts = tokens(process.stdout)
-        for record in parts:
-            old_mode, _, old, _, _ = fields(record)
-            yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
-        process.finish()
-
-
 def _untracked(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -> Iterator[str]:
     command = ["ls-files", "--others", "--exclude-standard", "-z", "--"]
     with Process(repository.found, [*command, *pathspecs], (), work_tree=root) as process:
@@ -132,16 +124,16 @@ def _untracked(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -
 
 
 def _blob_id(root: Path, path: str, digits: int) -> str | None:
-    """The id of a regular file's content, of any size, no symbolic link on the way to it; None if there is none."""
-    at = root
+    """The id of a regular file's content, no symbolic link on the way to it; None if there is none.
+
+    A file that is far too large to be read is not read for its id either: its size and time stand for its content.
+    """
     try:
-        for name in path.split("/"):
-            if stat.S_ISLNK(at.lstat().st_mode) and at != root:
-                return None
-            at = at / name
-        if not stat.S_ISREG(at.lstat().st_mode):
-            return None
-        with at.open("rb") as stream:
-            return blob_id(stream, os.fstat(stream.fileno()).st_size, digits)
+        with open_inside(root, path) as stream:
+            found = os.fstat(stream.fileno())
+            if found.st_size > LARGEST_HASHED:
+                state = f"{found.st_size} {found.st_mtime_ns}".encode()
+                return blob_id(BytesIO(state), len(state), digits)
+            return blob_id(stream, found.st_size, digits)
     except OSError:
         return None

@@ -1,0 +1,168 @@
+"""Which tracked files are surely on disk as the commit has them, told without git opening one of them.
+
+``git diff-index`` opens files whose times prove nothing, and runs the filters that the repository's configuration names
+for them. So git only lists its index here, with the times and sizes that it recorded, and the comparison is ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from sitegen.history.head import Found
+from sitegen.history.process import Process
+from sitegen.history.revisions import REGULAR, fields, tokens
+
+_STATE = re.compile(
+    rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
+    rb"  size: (\d+)\tflags: ([0-9a-f]+)\n"
+)
+"""What ``ls-files --debug`` prints behind each path. git promises no form of it: if it is another one, nothing is known
+of any file, and the contents of all are compared."""
+
+_ASSUMED: Final = 0x8000 | 0x4000_0000
+"""Flags: the user said that the file is unchanged, or that it is not on disk (a sparse checkout)."""
+_ONLY_INTENDED: Final = 0x2000_0000
+"""Flag: ``git add --intent-to-add``. The entry has no content yet."""
+_SUBMODULE: Final = "160000"
+_32_BITS: Final = 0xFFFF_FFFF
+
+
+class _Recorded(NamedTuple):
+    """A file's state when git last saw that it was unchanged; numbers are cut to 32 bits."""
+
+    changed: tuple[int, int]
+    """Seconds and nanoseconds; nanoseconds are 0 where whoever wrote the index has none."""
+    modified: tuple[int, int]
+    inode: int
+    owner: int
+    group: int
+    size: int
+    flags: int
+
+
+_Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
+"""Path, mode, blob id, recorded state."""
+
+
+def unproven(found: Found, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    """(path, blob id in the commit) of every tracked file whose state on disk is not surely the commit's.
+
+    The id is None if the commit has no regular file there. Submodules are left out.
+    """
+    staged = dict(_staged(found, root, head, pathspecs))
+    yield from staged.items()
+    written = _modified(os.stat(found.git_dir / "index")) if (found.git_dir / "index").exists() else (0, 0)
+    in_folder = _folder_test(str(root))
+    for path, mode, oid, recorded in _entries(found, root, pathspecs):
+        if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
+            continue
+        if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
+            known = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
+            yield path, oid if known else None
+
+
+def _staged(found: Found, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    """(path, blob id in the commit) of what the index has otherwise. With ``--cached`` no file on disk is looked at."""
+    options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
+    with Process(found, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
+        parts = tokens(process.stdout)
+        for record in parts:
+            old_mode, _, old, _, _ = fields(record)
+            yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
+        process.finish()
+
+
+def _entries(found: Found, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+    """The entries of the index that are in no conflict."""
+    with Process(found, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
+        parts = tokens(process.stdout)
+        name = next(parts, b"")
+        for part in parts:
+            state = _STATE.match(part)
+            if state is None:
+                yield from _entries_alone(found, root, pathspecs)
+                return
+            yield from _entry(name, _recorded(state))
+            name = part[state.end() :]
+        process.finish()
+
+
+def _entries_alone(found: Found, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+    """The same without their recorded states."""
+    with Process(found, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
+        for name in tokens(process.stdout):
+            yield from _entry(name, None)
+        process.finish()
+
+
+def _entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
+    """``mode id stage<tab>path``; nothing if a stage says that it is in conflict."""
+    about, _, path = name.partition(b"\t")
+    mode, oid, stage = about.decode("ascii").split(" ")
+    if stage == "0":
+        yield os.fsdecode(path), mode, oid, recorded
+
+
+def _recorded(state: re.Match[bytes]) -> _Recorded:
+    ctime, ctime_ns, mtime, mtime_ns, inode, owner, group, size = map(int, state.groups()[:-1])
+    return _Recorded(
+        changed=(ctime, ctime_ns),
+        modified=(mtime, mtime_ns),
+        inode=inode,
+        owner=owner,
+        group=group,
+        size=size,
+        flags=int(state[9], 16),
+    )
+
+
+def _folder_test(root: str) -> Callable[[str], bool]:
+    """Whether a folder below *root* is one, and none above it is a symbolic link; each is looked at once."""
+
+    @cache
+    def is_folder(folder: str) -> bool:
+        if not folder:
+            return True
+        try:
+            found = os.lstat(f"{root}/{folder}")
+        except OSError:
+            return False
+        return stat.S_ISDIR(found.st_mode) and is_folder(folder.rpartition("/")[0])
+
+    return is_folder
+
+
+def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
+    """Whether a file is surely as the index has it.
+
+    It is not if it was changed, as far as clocks tell, when the index was written or later: then the same times and
+    size can be those of another content ("racy git" in git's technical documentation).
+    """
+    try:
+        now = os.lstat(f"{root}/{path}")
+    except OSError:
+        return False
+    exact = slice(None) if recorded.modified[1] else slice(1)
+    return (
+        recorded.modified[exact] == _modified(now)[exact]
+        and recorded.modified[exact] < written[exact]
+        and recorded.changed[exact] == _in_32_bits(now.st_ctime_ns)[exact]
+        and recorded.size == now.st_size & _32_BITS
+        and recorded.inode == now.st_ino & _32_BITS
+        and (recorded.owner, recorded.group) == (now.st_uid & _32_BITS, now.st_gid & _32_BITS)
+    )
+
+
+def _modified(found: os.stat_result) -> tuple[int, int]:
+    return _in_32_bits(found.st_mtime_ns)
+
+
+def _in_32_bits(nanoseconds: int) -> tuple[int, int]:
+    """Seconds and nanoseconds as git records them."""
+    return nanoseconds // 10**9 & _32_BITS, nanoseconds % 10**9

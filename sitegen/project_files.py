@@ -1,0 +1,168 @@
+"""Files of a project, opened so that whoever wrote the project cannot choose what is read or written instead.
+
+A work tree may hold links that lead anywhere, pipes that never answer, devices that never end and files of any size.
+Below the root of a project no link is followed, only regular files are opened, and no more is read than a limit allows.
+Every error is an ``OSError`` whose ``strerror`` says in words what is wrong.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+LARGEST_CONFIGURATION: Final = 1_000_000
+"""Bytes of ``sitegen.toml``, of ``pyproject.toml``, and of the files of git that are read without git."""
+
+LARGEST_FILE: Final = 20_000_000
+"""Bytes of any other file, where the configuration does not say otherwise."""
+
+_READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LINK: Final = "it is a symbolic link, or lies behind one, which is not followed"
+
+
+class NotOpenedError(OSError):
+    """A link, a device, a pipe, a path that leads out of the project, or a file over the limit."""
+
+
+def read_inside(root: Path, name: str, limit: int) -> bytes:
+    """The bytes of a regular file below *root*, by its path from there, if they are not more than *limit*.
+
+    Raises FileNotFoundError if there is none, NotOpenedError if it is not one that may be opened, or OSError.
+    """
+    with open_inside(root, name) as stream:
+        return _bounded(stream, limit, name)
+
+
+def open_inside(root: Path, name: str) -> IO[bytes]:
+    """A regular file below *root*, to read it as a stream. Raises as ``read_inside`` does."""
+    *folders, last = _parts(name)
+    with _folder(root, folders) as folder:
+        try:
+            descriptor = os.open(last, _READ | os.O_NOFOLLOW, dir_fd=folder)
+        except OSError as error:
+            raise _in_words(error, name, last, folder) from None
+    return _regular(descriptor, name)
+
+
+def read_file(path: Path, limit: int) -> bytes:
+    """The same of a file that the user or git names, which may be a link. Raises as ``read_inside`` does."""
+    with open_file(path) as stream:
+        return _bounded(stream, limit, str(path))
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """The same as a stream."""
+    if not _can_be_named(str(path)):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return _regular(os.open(path, _READ), str(path))
+
+
+def is_folder_inside(root: Path, name: str) -> bool:
+    """Whether there is a folder of this name below *root*, and no link on the way."""
+    try:
+        with _folder(root, _parts(name, least=0)):
+            return True
+    except OSError:
+        return False
+
+
+def files_below(folder: Path) -> tuple[str, ...]:
+    """Paths of all regular files below a folder, sorted. Links are not followed; below one there is nothing."""
+    found = []
+    for parent, _, names in os.walk(folder) if not folder.is_symlink() else ():
+        for name in names:
+            path = os.path.join(parent, name)
+            with suppress(OSError):
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    found.append(Path(path).relative_to(folder).as_posix())
+    return tuple(sorted(found))
+
+
+def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True) -> None:
+    """Write a file below *root* as a whole, with the folders above it. No link is followed or written through.
+
+    Raises FileExistsError if there is one that is not to be replaced, NotOpenedError if a link is on the way, OSError.
+    """
+    *folders, last = _parts(name)
+    with _folder(root, folders, make=True) as folder:
+        temporary = f".{last[:100]}.{os.getpid()}.new" if replace else last
+        if replace:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+        # Exclusive: what stands there is not opened, so no link is followed, and a moved file replaces a link itself.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as stream:
+            stream.write(content)
+        if replace:
+            os.replace(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _parts(name: str, least: int = 1) -> list[str]:
+    """The folders and the file that a path names, from the root on."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if name.startswith("/") or ".." in parts:
+        raise NotOpenedError(errno.EPERM, "it leads out of the project", name)
+    if len(parts) < least or not _can_be_named(name):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return parts
+
+
+def _can_be_named(name: str) -> bool:
+    """Whether a file can have this name at all."""
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+
+
+@contextmanager
+def _folder(root: Path, names: list[str], *, make: bool = False) -> Iterator[int]:
+    """A folder below *root*, as a descriptor: from there nothing can be exchanged for a link any more."""
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in names:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=folder)
+            try:
+                below = os.open(name, _FOLDER, dir_fd=folder)
+            except OSError as error:
+                raise _in_words(error, "/".join(names), name, folder) from None
+            os.close(folder)
+            folder = below
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _in_words(error: OSError, shown: str, name: str, folder: int) -> OSError:
+    """What is wrong, if it is a link that the system did not want to follow: systems name that in different ways."""
+    with suppress(OSError):
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            return NotOpenedError(errno.ELOOP, _LINK, shown)
+    if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):  # a socket, or a device without a driver
+        return NotOpenedError(errno.EINVAL, "it is no regular file", shown)
+    return type(error)(error.errno, error.strerror, shown)
+
+
+def _regular(descriptor: int, shown: str) -> IO[bytes]:
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
+    raise NotOpenedError(errno.EINVAL, "it is no regular file", shown)
+
+
+def _bounded(stream: IO[bytes], limit: int, shown: str) -> bytes:
+    content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
+    if content is None or len(content) > limit:
+        raise NotOpenedError(errno.EFBIG, f"it is larger than {limit:,} bytes", shown)
+    return content
