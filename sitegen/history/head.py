@@ -114,7 +114,8 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
     folder = path if path.is_dir() else path.parent
     if not path.exists():
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
-    asked = "HEAD" if rev.startswith("-") else rev
+    # What could be answered with another number of lines than one is no name of a commit, or found by ``resolve``.
+    asked = "HEAD" if rev.startswith("-") or ".." in rev or "\n" in rev else rev
     answer = _run(
         folder,
         "rev-parse",
