@@ -46,6 +46,8 @@ class KindFiles(NamedTuple):
     """In the folder of an iteration; or overwritten from commit to commit, in the eval's folder or in ``results/``."""
     elsewhere: tuple[str, ...] = ()
     """Further places of an overwritten output, relative to the eval's folder."""
+    at_root: tuple[str, ...] = ()
+    """Relative to the repository: places of the output of an eval that lies in the folder of evals itself."""
     variants: str = ""
     """Regular expression of the names of files that are outputs of several variants and count together."""
 
@@ -66,6 +68,7 @@ KIND_FILES: Final = (
         ("gold-standard.json", "expected-highlights.json"),
         ("processing-log.ndjson", "raw-llm-run.json"),
         elsewhere=("logs/processing-log.ndjson",),
+        at_root=("logs/processing-log.ndjson",),
     ),
     KindFiles(
         "responses",

@@ -30,6 +30,8 @@ from sitegen.text.plain import encodable
 class Place(NamedTuple):
     """An eval as it lies in the work tree."""
 
+    root: Path
+    """The top of the work tree."""
     entry: EvalConfig
     kind: Kind
     folder: Path
@@ -117,14 +119,14 @@ class Bench(NamedTuple):
             )
         conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
         if not conventional:
-            return Place(entry, kind_of(entry, None), folder, None)
+            return Place(self.root, entry, kind_of(entry, None), folder, ground_truth=None)
         stated = Rules.of(entry).ground_truth
         truth = first_file(folder, (stated,) if stated else conventional)
         if truth is None:
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
             )
-        return Place(entry, kind_of(entry, truth.name), folder, truth)
+        return Place(self.root, entry, kind_of(entry, truth.name), folder, ground_truth=truth)
 
     def verify(
         self, eval_id: str, output: Path | None = None, settings: Mapping[str, object] | None = None
@@ -220,6 +222,10 @@ def newest_outputs(place: Place) -> tuple[Path, ...]:
         return max(kept)[1]
     if entry.outputs == "iterations":
         return ()
+    if entry.id == LONE and not first_file(place.folder, files.elsewhere):
+        log = first_file(place.root, files.at_root)
+        if log is not None:
+            return (log,)
     return _outputs(place.folder, files.overwritten, files) or _outputs(place.folder / RESULTS, (), files)
 
 

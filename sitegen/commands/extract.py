@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ def extract(log: Path, out: Path, run: str | None) -> None:
     if not log.is_file():
         raise NothingToReportError("There is no such log.", where=str(log), fix="Name a file that is there.")
     try:
-        done = extracted(log.read_bytes(), run)
+        done = extracted(log.read_bytes(), run, _name(log))
     except UnreadableError as error:
         where = str(log) if error.line is None else f"{log}:{error.line}"
         raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None
@@ -37,6 +38,12 @@ def extract(log: Path, out: Path, run: str | None) -> None:
     of_run = "" if done.run is None else f" of run {done.run}"
     counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
     print(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
+
+
+def _name(log: Path) -> str:
+    """The log and when it was last written, so that extracting it again gives the same file."""
+    written = datetime.fromtimestamp(int(log.stat().st_mtime), UTC)
+    return f"{log.stem} - {written.isoformat()}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -31,6 +31,7 @@ _OUTPUT = re.compile("|".join((*map(re.escape, sorted(_OUTPUTS)), _VARIANT.patte
 _RUN = re.compile(rf"runs/[^/]+/(?:{_OUTPUT.pattern})")
 _OWN_RESULT = re.compile(rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.json|\..*")
 _LONE_FILES: Final = frozenset((*files_of(LONE).ground_truths, *files_of(LONE).overwritten))
+_LONE_AT_ROOT: Final = frozenset(files_of(LONE).at_root)
 _LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)
 
 
@@ -138,6 +139,8 @@ class Layout:
 
     def place(self, path: str) -> Place | None:
         """What a path is to which eval; None if it is nothing to any."""
+        if self._evals and path in _LONE_AT_ROOT:
+            return Place(LONE, self._evals_dir, "overwritten")
         owner = self._owner(path)
         if owner is None:
             return None
@@ -187,7 +190,8 @@ class Layout:
     @property
     def pathspecs(self) -> tuple[str, ...]:
         """Literal folders and files that hold everything that is read; empty: the whole repository."""
-        named = {self._evals_dir, *self._owners, *self._shared, *(literal_prefix(glob) for glob in self._globs)}
+        named = {self._evals_dir, *self._owners, *self._shared, *_LONE_AT_ROOT}
+        named |= {literal_prefix(glob) for glob in self._globs}
         roots = {root for root in named if not f"{root}/".startswith("../")}  # git refuses what lies outside
         if "" in roots:
             return ()

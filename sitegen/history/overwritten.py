@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitegen.config import files_of
-from sitegen.history.layout import is_path, normal, outputs_in
+from sitegen.history.layout import first_blob, is_path, normal, outputs_in
 from sitegen.history.series import mark_present, start_snapshots
 from sitegen.history.snapshots import same_contents
 from sitegen.history.state import EvalState, Unit
@@ -35,4 +35,5 @@ def _outputs(state: EvalState, touch: Touch, now: InForce) -> tuple[Blob, ...]:
         return outputs_in(state.active or "", (normal(touch.entry.outputs),), state.files)
     files = files_of(now.kind)
     variants = f"(?:results/)?(?:{files.variants})" if files.variants else ""
-    return outputs_in(state.active or "", files.overwritten, state.files, variants)
+    log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
+    return (log,) if log else outputs_in(state.active or "", files.overwritten, state.files, variants)

@@ -762,6 +762,28 @@ def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_oth
     assert [time_in(name, committed) for name in ("baseline_20260207", "run-7", "20261399-999999")] == [None] * 3
 
 
+def test_a_log_at_the_root_is_the_output_of_the_gold_that_lies_in_the_folder_of_evals(repo: GitRepo) -> None:
+    repo.commits(
+        [
+            {"evals/gold-standard.json": "g"},
+            {"logs/processing-log.ndjson": "1"},
+            {"logs/processing-log.ndjson": "2", "evals/raw-llm-run.json": "an extract of the log"},
+            {"evals/logs/processing-log.ndjson": "nearer"},
+        ]
+    )
+    history = histories(repo)["highlights"]
+    assert points(history) == [
+        (1, "iteration-001", "0001", ("outputs",)),
+        (2, "iteration-002", "0002", ("outputs",)),
+        (3, "iteration-003", "0003", ("outputs",)),
+    ]
+    assert [each.outputs[0].path for each in history.snapshots] == [
+        "logs/processing-log.ndjson",
+        "logs/processing-log.ndjson",
+        "evals/logs/processing-log.ndjson",
+    ]
+
+
 def test_a_mapping_may_lie_in_the_folder_of_the_eval(repo: GitRepo) -> None:
     repo.commits(
         [{TRUTH: "t", output(1): "1"}, {"evals/shop/field_mapping.yaml": "m"}, {"evals/x/field_mapping.yaml": "m"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -287,12 +288,13 @@ def test_a_document_without_gold_has_no_numbers():
     assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]
 
 
-def paragraph(name: str, text: str, **highlights: list[str]) -> dict[str, object]:
-    return {"id": name, "text": text, "highlights": {"terms": [], "concepts": [], "examples": [], **highlights}}
+def filled(**highlights: list[str]) -> dict[str, list[str]]:
+    return {"terms": [], "concepts": [], "examples": [], **highlights}
 
 
 def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path: Path):
     (tmp_path / "log.ndjson").write_bytes(LOG)
+    os.utime(tmp_path / "log.ndjson", (1_700_000_000, 1_700_000_000))
     done = run("extract", "log.ndjson", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (
         0,
@@ -300,14 +302,13 @@ def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path: Path)
     )
     assert done.stderr == f"sitegen: {BROKEN}.\n  at: log.ndjson:2\n  do: Write valid JSON.\n"
     assert json.loads((tmp_path / "raw-llm-run.json").read_bytes()) == {
+        "name": "log - 2023-11-14T22:13:20+00:00",
         "run_id": "2",
         "chunks": [
             {
-                "chunkIndex": 0,
-                "paragraphs": [
-                    paragraph("p-1", "", terms=["Moss", "peat"], examples=["holds water"]),
-                    paragraph("p-9", ""),
-                ],
+                "chunk_id": "chunk_0",
+                "paragraphs": {"p-1": "", "p-9": ""},
+                "llm_output": {"p-1": filled(terms=["Moss", "peat"], examples=["holds water"]), "p-9": filled()},
             }
         ],
     }
@@ -317,22 +318,27 @@ def test_extract_writes_another_run_to_standard_output(tmp_path: Path):
     (tmp_path / "log.ndjson").write_bytes(LOG)
     done = run("extract", "log.ndjson", "--run-id", "1", "-o", "-", cwd=tmp_path)
     assert done.returncode == 0
-    assert json.loads(done.stdout) == {
-        "run_id": "1",
-        "chunks": [{"chunkIndex": 0, "paragraphs": [paragraph("p-1", "", terms=["Moss"]), paragraph("p-2", "")]}],
-    }
+    written = json.loads(done.stdout)
+    assert (written["run_id"], written["chunks"]) == (
+        "1",
+        [
+            {
+                "chunk_id": "chunk_0",
+                "paragraphs": {"p-1": "", "p-2": ""},
+                "llm_output": {"p-1": filled(terms=["Moss"]), "p-2": filled()},
+            }
+        ],
+    )
 
 
 def test_extract_fills_the_categories_that_a_log_has_of_its_own(tmp_path: Path):
     lines = [{"id": "p-1", "text": "a", "names": ["a"]}, {"id": "p-2", "dates": []}]
     (tmp_path / "log.ndjson").write_text("\n".join(map(json.dumps, lines)))
     done = run("extract", "log.ndjson", "-o", "-", cwd=tmp_path)
-    assert json.loads(done.stdout) == {
-        "chunks": [
-            {"chunkIndex": 0, "paragraphs": [{"id": "p-1", "text": "a", "highlights": {"names": ["a"], "dates": []}}]},
-            {"chunkIndex": 1, "paragraphs": [{"id": "p-2", "text": "", "highlights": {"names": [], "dates": []}}]},
-        ]
-    }
+    assert json.loads(done.stdout)["chunks"] == [
+        {"chunk_id": "chunk_0", "paragraphs": {"p-1": "a"}, "llm_output": {"p-1": {"names": ["a"], "dates": []}}},
+        {"chunk_id": "chunk_1", "paragraphs": {"p-2": ""}, "llm_output": {"p-2": {"names": [], "dates": []}}},
+    ]
 
 
 @pytest.mark.parametrize(

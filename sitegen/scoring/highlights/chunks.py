@@ -5,6 +5,8 @@ A file holds chunks, a chunk paragraphs, a paragraph its highlights by category.
 * a file: ``{"chunks": [...]}``, a bare list of chunks, ``{"paragraphs": [...]}``, a bare list of paragraphs, or an
   object of paragraphs by id, ``{"p-1": {"terms": [...]}}``; a line of a log: one chunk, or one paragraph;
 * a chunk: ``{"chunkIndex": 0, "run_id": 1, "paragraphs": [...], "highlights": ...}``; one of the last two suffices;
+* ``highlights`` of a gold standard may be written ``expected``, those of an output ``llm_output``: a file with both
+  sides is read for the one it is asked for;
 * ``paragraphs``: a list of ids and of objects, or an object of texts or objects by id;
 * a paragraph: ``{"id": "p-1", "text": "...", "highlights": ...}``, or with the categories directly on it,
   ``{"id": "p-1", "terms": [...]}``: then every list is a category;
@@ -13,15 +15,15 @@ A file holds chunks, a chunk paragraphs, a paragraph its highlights by category.
   ``paragraphId``; or by category, where each object says its paragraph or the chunk has only one;
 * a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
 
-``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index``, and ``run_id`` ``runId``. Ids
-and runs may be numbers. Keys that are not named here mean nothing. Whatever does not fit is a finding, and the rest
-counts.
+``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
+``run_id`` ``runId``. Ids and runs may be numbers. Keys that are not named here mean nothing. Whatever does not fit is a
+finding, and the rest counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
@@ -30,8 +32,13 @@ from sitegen.scoring.reading import UnreadableError
 
 About: TypeAlias = Literal["output", "ground_truth"]
 
-_INDEXES: Final = ("chunkIndex", "chunk_index")
+_INDEXES: Final = ("chunkIndex", "chunk_index", "chunk_id")
 _RUNS: Final = ("run_id", "runId")
+_SIDES: Final[dict[About, tuple[str, ...]]] = {
+    "ground_truth": ("expected", "highlights"),
+    "output": ("llm_output", "highlights"),
+}
+"""The keys that hold the highlights of a side, the one that names it first."""
 _SHAPE: Final = 'Write {"chunks": [{"paragraphs": [{"id": "p-1", "highlights": {"terms": []}}]}]}.'
 
 
@@ -50,6 +57,7 @@ class ChunkReader:
     def __init__(self, about: About) -> None:
         self.findings: list[Finding] = []
         self._about: About = about
+        self._keys = _SIDES[about]
         self._line: int | None = None
 
     def file(self, value: Value) -> tuple[Chunk, ...]:
@@ -59,16 +67,16 @@ class ChunkReader:
             if not isinstance(chunks, dict | list):
                 raise UnreadableError("'chunks' is no list", _SHAPE)
             return self._chunks(chunks.values() if isinstance(chunks, dict) else chunks, self._run(value))
-        if isinstance(value, list) and any(map(_is_chunk, value)):
+        if isinstance(value, list) and any(map(self._is_chunk, value)):
             return self._chunks(value, None)
-        if isinstance(value, list) or _is_by_id(value):
+        if isinstance(value, list) or self._is_by_id(value):
             return self._chunks(({"paragraphs": value},), None)
         return (self.line(value),)
 
     def line(self, value: Value, line: int | None = None) -> Chunk:
         """The chunk of one line of a log. Raises UnreadableError if it has another shape."""
         self._line = line
-        if _is_chunk(value):
+        if self._is_chunk(value):
             return self._chunk(value, None)
         if not isinstance(value, dict) or first(value, IDS) is None:
             raise UnreadableError("it has neither chunks nor paragraphs", _SHAPE, line)
@@ -82,7 +90,7 @@ class ChunkReader:
         if not isinstance(value, dict):
             self._report("A chunk is no object")
             return Chunk(None, run, ())
-        found = Paragraphs(self._report)
+        found = Paragraphs(self._report, self._keys)
         paragraphs = value.get("paragraphs")
         if isinstance(paragraphs, dict):
             for key, each in paragraphs.items():
@@ -92,7 +100,7 @@ class ChunkReader:
                 found.listed(each)
         elif paragraphs is not None:
             self._report("'paragraphs' is no list")
-        found.highlights(value.get("highlights"))
+        found.highlights(first(value, self._keys))
         number = first(value, _INDEXES)
         own = self._run(value)
         return Chunk(
@@ -112,15 +120,13 @@ class ChunkReader:
         whose = "output" if self._about == "output" else "gold standard"
         self.findings.append(Finding("error", what, f"Correct the {whose}.", self._line, self._about))
 
+    def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:
+        if not isinstance(value, dict):
+            return False
+        return "paragraphs" in value or (any(key in value for key in self._keys) and first(value, IDS) is None)
 
-def _is_chunk(value: Value) -> bool:
-    if not isinstance(value, dict):
-        return False
-    return "paragraphs" in value or ("highlights" in value and first(value, IDS) is None)
-
-
-def _is_by_id(value: Value) -> bool:
-    """Whether a file is an object of paragraphs by id."""
-    if not isinstance(value, dict) or not value or _is_chunk(value) or first(value, IDS) is not None:
-        return False
-    return all(isinstance(each, dict | list) for each in value.values())
+    def _is_by_id(self, value: Value) -> bool:
+        """Whether a file is an object of paragraphs by id."""
+        if not isinstance(value, dict) or not value or self._is_chunk(value) or first(value, IDS) is not None:
+            return False
+        return all(isinstance(each, dict | list) for each in value.values())

@@ -28,8 +28,8 @@ class Extract(NamedTuple):
     """Lines that were passed over, and what was odd in the others."""
 
 
-def extract(log: bytes, run: str | None = None) -> Extract:
-    """Take one run, by default that of the last line, out of a log.
+def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
+    """Take one run, by default that of the last line, out of a log. ``name`` is written into the file.
 
     Lines with the same ``chunkIndex`` make one chunk; of a paragraph that stands several times the highlights are
     united where it stands first (rule 27). Raises UnreadableError if no line can be read, or the log has no such run.
@@ -45,18 +45,17 @@ def extract(log: bytes, run: str | None = None) -> Extract:
     paragraphs = [each for _, found in grouped for each in found.all()]
     used = dict.fromkeys(category for each in paragraphs for category in each.highlights or {})
     names = dict.fromkeys((*CATEGORIES, *used)) if not used or used.keys() & set(CATEGORIES) else used
-    body: dict[str, Any] = {} if wanted is None else {"run_id": wanted}
+    body: dict[str, Any] = {"name": name} if name else {}
+    if wanted is not None:
+        body["run_id"] = wanted
     body["chunks"] = [
         {
-            "chunkIndex": index,
-            "paragraphs": [
-                {
-                    "id": each.id,
-                    "text": each.text,
-                    "highlights": {name: list((each.highlights or {}).get(name, ())) for name in names},
-                }
+            "chunk_id": f"chunk_{index}" if isinstance(index, int) else index,
+            "paragraphs": {each.id: each.text for each in found.all()},
+            "llm_output": {
+                each.id: {category: list((each.highlights or {}).get(category, ())) for category in names}
                 for each in found.all()
-            ],
+            },
         }
         for index, found in grouped
     ]

@@ -27,8 +27,10 @@ class Paragraph(NamedTuple):
 class Paragraphs:
     """Paragraphs as they are gathered; what is said of one more than once is united (rule 27)."""
 
-    def __init__(self, report: Callable[[str], None]) -> None:
+    def __init__(self, report: Callable[[str], None], keys: tuple[str, ...] = ("highlights",)) -> None:
+        """``keys``: those that may hold the highlights of a paragraph, the first that is there counts."""
         self._report = report
+        self._keys = keys
         self._texts: dict[str, str] = {}
         self._highlights: dict[str, Highlights | None] = {}
 
@@ -104,9 +106,10 @@ class Paragraphs:
             self._report(f"A highlight of {name[:80]!r} is no object")
 
     def _of(self, value: dict[str, Value], name: str) -> Highlights | None:
-        """What a paragraph's object says: below ``highlights``, or each of its lists."""
-        if "highlights" in value:
-            return self._by_category(value["highlights"], name)
+        """What a paragraph's object says: below the key of its highlights, or each of its lists."""
+        key = next((key for key in self._keys if key in value), None)
+        if key is not None:
+            return self._by_category(value[key], name)
         direct: dict[str, Value] = {key: each for key, each in value.items() if isinstance(each, list)}
         return self._by_category(direct, name) if direct else None
 

@@ -49,7 +49,7 @@ class HighlightsScorer:
     """
 
     kind = "highlights"
-    version = 1
+    version = 2
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
