@@ -11,7 +11,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.model.site import SiteInfo
 from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.render.writer import claimed
+from sitegen.render.output_folder import claimed, refuse_project
 from sitegen.stages.ledger import Ledger, Site
 
 FEW: Final = 150
@@ -40,6 +40,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     sitegen itself failed to make (``Site.failed``).
     """
     project = open_project(options, template_digest())
+    refuse_project(project.asked_out, project.out, project.found)
     with claimed(project.out, force=options.force) as claim, Memo.open(project.cache) as memo, memo.held():
         ledger = Ledger(project, claim, memo)
         if project.head and ledger.head == project.head and not options.worktree:
@@ -69,7 +70,7 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
     from sitegen.stages.timeline import read_timeline
 
     progress.stage("Reading history", 0)
-    timeline = read_timeline(project, memo, trusted_head=ledger.head)
+    timeline = read_timeline(project, memo, trusted_head=ledger.head, foreign=ledger.foreign)
     if timeline.new_work > FEW:
         gc.set_threshold(50_000, 50, 100)  # the contexts of some templates are cyclic, and each holds a whole page
 

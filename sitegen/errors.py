@@ -41,7 +41,27 @@ class NothingToReportError(SitegenError):
 
 
 class OutputFolderError(SitegenError):
-    """The output folder was not made by sitegen, and would be overwritten."""
+    """The output folder was not made by sitegen, or holds what a build must not touch and would have to."""
+
+
+class CacheFolderError(SitegenError):
+    """The folder of the memo cannot be used."""
+
+
+class MemoError(SitegenError):
+    """The memo cannot be read or written: the disk is full, another program holds it, it was damaged."""
+
+
+class MemoDamagedError(MemoError):
+    """The memo was damaged. It was put aside, so that what was begun can be begun again, without it."""
+
+
+class WorkerError(SitegenError):
+    """A process of the build ended before its work did."""
+
+
+class Notice(UserWarning):
+    """What a command passes over, and its user should know; the command line prints it."""
 
 
 class SecretsError(SitegenError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -57,6 +58,11 @@ class Project(NamedTuple):
     """Id of the commit whose ground truth and rules all history is scored by; None: each by its own."""
     own_templates: Path | None = None
     """The project's folder of templates, as it lies in the work tree: history has no say in what is run."""
+
+    @property
+    def asked_out(self) -> Path:
+        """The output folder as it was named, with no link followed."""
+        return Path(os.path.abspath(self.options.out or self.found.top / "public"))
 
     @property
     def site(self) -> str:

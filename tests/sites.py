@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sitegen.build import build
 from sitegen.project import Options
-from sitegen.render.writer import MARKER
+from sitegen.render.output_folder import LIST, MARKER
 from sitegen.stages.ledger import Site
 
 
@@ -26,7 +26,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != MARKER
+        if path.is_file() and path.name not in (MARKER, LIST)
     }
 
 

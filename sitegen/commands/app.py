@@ -70,7 +70,9 @@ def build(
     allow_shallow: Annotated[
         bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Use an output folder that sitegen did not make.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Use a folder that sitegen did not make; pages replace its files.")
+    ] = False,
     base_url: Annotated[
         str | None,
         typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),

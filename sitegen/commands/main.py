@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 from sitegen import __version__
 
@@ -17,8 +19,10 @@ def run() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):  # before typer is imported: scripts ask for it often
         print(f"sitegen {__version__}")
         return
-    from sitegen.errors import SitegenError
+    from sitegen.errors import Notice, SitegenError
 
+    warnings.simplefilter("default", Notice)  # the same text once
+    warnings.showwarning = _show
     for stream in (sys.stdout, sys.stderr):  # a name in git need not be text that the terminal has
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
@@ -34,6 +38,21 @@ def run() -> None:
     finally:
         # Python looks at every object that is left before it ends: an eighth of the time of a build that does little.
         gc.freeze()
+
+
+def _show(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of ours as a message of the command."""
+    from sitegen.errors import Notice
+
+    text = f"sitegen: {message}" if issubclass(category, Notice) else f"{filename}:{lineno}: {message}"
+    print(text, file=file or sys.stderr, flush=True)
 
 
 def _call(arguments: Sequence[str]) -> None:

@@ -150,6 +150,15 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
     return Found(git_dir, _common(git_dir), root, shallow), commit if known else None
 
 
+def is_tracked(path: Path) -> bool:
+    """Whether the index of a git repository around a file or folder has it, or anything below it."""
+    if not path.parent.is_dir():
+        return False
+    quiet = ("-c", "core.fsmonitor=", "-c", f"core.hooksPath={os.devnull}")
+    answer = _run(path.parent, *quiet, "ls-files", "--cached", "-z", "--", path.name)
+    return bool(answer.stdout)
+
+
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sitegen.analysis.memo import Memo
 from sitegen.build import Progress, build, publish, template_digest
 from sitegen.project import Options, open_project
-from sitegen.render.writer import claimed
+from sitegen.render.output_folder import claimed
 from sitegen.stages.ledger import Site
 from sitegen.stages.overlay import Overlay
 

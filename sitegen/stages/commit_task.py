@@ -14,7 +14,7 @@ from sitegen.pages import links
 from sitegen.pages.commit import CommitView, EvalMove, commit_page
 from sitegen.pages.touched import Touched
 from sitegen.render.environment import Renderer
-from sitegen.render.writer import Writer, digest
+from sitegen.render.writer import digest
 from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.workshop import Workshop
 
@@ -55,7 +55,7 @@ class CommitsDone(NamedTuple):
 
 def write_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are not fresh; that of the uncommitted state in any case, for its view is asked for."""
-    writer, renderer = Writer(task.workshop.out, task.pages), task.workshop.renderer()
+    writer, renderer = task.workshop.writer(task.pages), task.workshop.renderer()
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     for one in task.commits:

@@ -29,7 +29,7 @@ from sitegen.pages.exports import results_json
 from sitegen.pages.report import is_bounded
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
-from sitegen.render.writer import Writer, digest
+from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.around import Around, around
 from sitegen.stages.brought import brought_by, crossed
@@ -91,7 +91,7 @@ class _EvalWork:
             self._cards,
             self._vectors,
         )
-        self._writer = Writer(self._shop.out, task.pages)
+        self._writer = self._shop.writer(task.pages)
         self._renderer = self._shop.renderer()
 
     def run(self) -> EvalDone:

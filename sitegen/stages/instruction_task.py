@@ -15,7 +15,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import Drawn, draw_edit, edit_page
 from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text, word_counts
-from sitegen.render.writer import Writer, digest
+from sitegen.render.writer import digest
 from sitegen.stages.failures import attempt
 from sitegen.stages.workshop import Workshop
 from sitegen.text.outline import NO_TEXT, Outline, outline, touched
@@ -91,7 +91,7 @@ class _InstructionWork:
         self._edits = task.history.edits
         self._owner = owner(task.history.path)
         self._repository = task.workshop.open()
-        self._writer = Writer(task.workshop.out, task.pages)
+        self._writer = task.workshop.writer(task.pages)
         self._renderer = task.workshop.renderer()
         self._counts = list(task.counts)
         self._sections = list(task.sections)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow, stored
+from sitegen.errors import Notice
 from sitegen.project import Project
-from sitegen.render.writer import Claim, Writer, folder_times, remove, same_times, sweep
+from sitegen.render.below import remove
+from sitegen.render.output_folder import Claim, Standing, counted, look_into, shorten_list
+from sitegen.render.writer import Writer, folder_times, same_times
 
 
 class Site(NamedTuple):
@@ -57,6 +61,7 @@ class Ledger:
             and same_times(claim.folder, memo.folders(self._site))
         )
         """The last build was finished, nobody touched the folders since, and nobody asks for a look at each file."""
+        self._standing = self._look()
         self._owners: set[str] = set()
         self._files: dict[str, list[PageRow]] = {}
         """What was recorded, by owner."""
@@ -66,6 +71,18 @@ class Ledger:
         self._kept = 0
         self.bound: int | None = self._state.get("bound") if self._state else None
         """What the files of the site have at most, in bytes, were no report short; None if nobody counted."""
+
+    def _look(self) -> Standing:
+        """What stands in the folder. While nothing was added to it, that is what the last build saw."""
+        if self.trusted and self._state is not None and not self._claim.force:
+            return Standing(tuple(self._state["foreign"]))
+        known = (row.path for row in self._memo.pages(self._site))
+        return look_into(self._claim.folder, known, each=self._claim.force)
+
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """The files of the folder that no build wrote, and that none may replace."""
+        return () if self._claim.force else self._standing.foreign
 
     @property
     def head(self) -> str | None:
@@ -87,7 +104,7 @@ class Ledger:
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """A writer for the files of one owner, in this process. ``new``: for files that the owner does not have yet."""
-        return Writer(self._into, () if new else self.known(owner))
+        return Writer(self._into, () if new else self.known(owner), self.foreign)
 
     def record(self, owner: str, rows: Iterable[PageRow], written: int, kept: int, *, whole: bool = True) -> None:
         """The files that an owner has now; not ``whole``: those besides what it had."""
@@ -140,12 +157,15 @@ class Ledger:
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
         before, rows = self._before(complete), list(self.recorded())
-        removed = remove(folder, self._stale((*before, *self._gone)))
+        stale = {row.path: row.size for row in self._stale((*before, *self._gone))}
+        removed, changed = remove(folder, [*stale.items(), *((path, None) for path in self._unlisted())])
         known = set(before)
         memo.forget_pages(name, known.difference(rows))
         memo.keep_pages(name, (row for row in rows if row not in known))
-        if not self.trusted or (site.failed and complete):  # what was written of a part that failed is recorded nowhere
-            removed += sweep(self._claim, rows)
+        if site.failed and complete:  # what was written of a part that failed is recorded nowhere
+            removed += self._remove_unrecorded(rows)
+        foreign = self._name_foreign(changed)
+        listed = 0 if site.failed else self._shorten_list()
         folders = (path for path, _ in memo.folders(name))
         memo.keep_folders(name, folder_times(folder, folders, (row.path for row in rows)))
         done = site._replace(written=self._written, kept=max(0, self._kept), removed=removed)
@@ -153,11 +173,41 @@ class Ledger:
             "fingerprint": self._project.fingerprint,
             "head": head,
             "bound": self.bound,
+            "foreign": foreign,
+            "list": listed,
             "site": done._asdict(),
         }
         if not site.failed:
             memo.keep_site(name, json.dumps(state).encode())
         return done
+
+    def _unlisted(self) -> list[str]:
+        """What former builds wrote, the memo does not know, and the site does not have: left by a build that died."""
+        now = {row.path for row in self.recorded()}
+        return [path for path in self._standing.unlisted if path not in now]
+
+    def _remove_unrecorded(self, rows: list[PageRow]) -> int:
+        """Delete what this build wrote by the list, and did not record."""
+        left = look_into(self._claim.folder, (row.path for row in rows)).unlisted
+        return remove(self._claim.folder, ((path, None) for path in left))[0]
+
+    def _name_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """Say once which files of the folder are not of any build. Returns those that stay."""
+        before = set(self._state["foreign"]) if self._state else set()
+        seen = sorted({*self._standing.foreign, *changed})
+        now = {row.path for row in self.recorded()} if seen else set()
+        replaced = tuple(path for path in seen if path in now)
+        kept = tuple(path for path in seen if path not in now)
+        for what, paths in (("stays", kept), ("was replaced by a page", replaced)):
+            if new := tuple(path for path in paths if path not in before):
+                text = f"{self._into} holds what no build wrote, and it {what}: {counted(new)}"
+                warnings.warn(text, Notice, stacklevel=1)
+        return kept
+
+    def _shorten_list(self) -> int:
+        before = self._state["list"] if self._state and self.trusted else None
+        paths = (row.path for row in self._memo.pages(self._site))
+        return shorten_list(self._claim.folder, paths, before)
 
     def _before(self, complete: bool) -> tuple[PageRow, ...]:
         """What is known of all files, or of those of the owners that were recorded whole."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sitegen.analysis.memo import Memo
 from sitegen.project import Project
-from sitegen.render.writer import Claim, sweep
+from sitegen.render.below import remove
+from sitegen.render.output_folder import Claim, look_into, shorten_list
 from sitegen.stages.ledger import Ledger, Site
 
 
@@ -17,8 +18,8 @@ class Overlay(Ledger):
 
     def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
         super().__init__(below, claim_below, memo)
-        self._own = claim
         self._into = claim.folder
+        self._standing = look_into(claim.folder, ())
         self.gone: frozenset[str] = frozenset()
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
@@ -26,5 +27,7 @@ class Overlay(Ledger):
         below = {row.path: row.key for row in self._memo.pages(self._site)} if self.trusted else {}
         differ = [row for row in self.recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._before(complete)))
-        removed = sweep(self._own, differ)
+        paths = {row.path for row in differ}
+        removed, _ = remove(self._into, ((path, None) for path in self._standing.unlisted if path not in paths))
+        shorten_list(self._into, paths, None)
         return site._replace(written=self._written, kept=max(0, self._kept), removed=removed)

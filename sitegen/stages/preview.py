@@ -61,7 +61,7 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
     renderer = Renderer(template_folders(own_templates(bench.root)), site)
     assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
     there = frozenset((*(one.path for one in pages), *(file.path for file in assets)))
-    writer = Writer(folder)
+    writer = Writer(folder, listed=False)
     for one in pages:
         writer.write("", one.path, without_links(renderer.render(one), one.path, there))
     for file in assets:

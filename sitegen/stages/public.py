@@ -19,7 +19,9 @@ from sitegen.errors import SecretsError
 from sitegen.history.files import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
-from sitegen.render.writer import MARKER, claimed, digest, remove
+from sitegen.render.below import remove
+from sitegen.render.output_folder import LIST, MARKER, claimed
+from sitegen.render.writer import digest
 from sitegen.text.secrets import Detector, Secret
 
 CLEAN: Final = "clean"
@@ -75,7 +77,7 @@ class Gate:
             with memo.transaction():
                 memo.mark_dirty(site)
                 memo.forget_pages(site, rows)
-            return remove(out, rows)
+            return remove(out, ((row.path, None) for row in rows))[0]
 
     def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[_Place]]:
         """The digests of all files without a finding, and the findings."""
@@ -100,7 +102,7 @@ def _files(out: Path) -> Iterator[str]:
         folders.sort()
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), out)
-            if path != MARKER:
+            if path not in (MARKER, LIST):
                 yield path
 
 

@@ -14,7 +14,6 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
-from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.cards import Cards, KeyOf
 from sitegen.stages.eval_task import owner
@@ -37,7 +36,7 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
         return False
     first = first_full(len(history.snapshots), shop.reports_kept)
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
-    writer, renderer, specs = Writer(shop.out), shop.renderer(), scorer(history.kind).metrics
+    writer, renderer, specs = shop.writer(), shop.renderer(), scorer(history.kind).metrics
     for at, card in _scored(shop, memo, history, snapshots):
         page = thinned_page(info, specs, at, card)
         full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)

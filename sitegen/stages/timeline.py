@@ -97,18 +97,18 @@ class Timeline(NamedTuple):
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
 
-def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None) -> Timeline:
+def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...] = ()) -> Timeline:
     """Bring the memo's fold to the commit that is built.
 
     ``trusted_head`` is the commit that the output folder shows. If the fold stands elsewhere, what it calls new is not
-    what is new to the folder, so it starts from the root.
+    what is new to the folder, so it starts from the root. ``foreign``: what no page may replace in that folder.
     """
     if memo.get("build", "head") != (trusted_head or "").encode():
         Store(memo).clear()
     timeline = fold(project, memo)
     memo.put("build", "head", timeline.head.sha.encode())
     mappings = known_mappings(memo, timeline.shop.open(), timeline.update.evals)
-    return timeline._replace(shop=timeline.shop._replace(mappings=mappings))
+    return timeline._replace(shop=timeline.shop._replace(mappings=mappings, foreign=frozenset(foreign)))
 
 
 def fold(project: Project, parts: Parts) -> Timeline:

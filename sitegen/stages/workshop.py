@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from sitegen.analysis.memo import PageRow
 from sitegen.history.head import Found
 from sitegen.history.repository import Repository
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
+from sitegen.render.writer import Writer
 from sitegen.stages.mappings import KeptMappings
 
 
@@ -33,10 +36,16 @@ class Workshop(NamedTuple):
     """Globs of the field paths whose values are hidden; those of one eval once ``Timeline.shop_for`` was asked."""
     mappings: KeptMappings = ()
     """What the memo knows of the mappings that the evals are scored by."""
+    foreign: frozenset[str] = frozenset()
+    """Files of the output folder that no build wrote and no page may replace."""
 
     def open(self) -> Repository:
         """The repository, read only."""
         return Repository(self.found, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
+
+    def writer(self, known: Iterable[PageRow] = ()) -> Writer:
+        """A writer into the output folder, where these files of the owner stand surely."""
+        return Writer(self.out, known, self.foreign)
 
     def renderer(self) -> Renderer:
         """The templates; compiled once in each process, and by those that begin as its copies not at all."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.errors import OutputFolderError
+from sitegen.errors import Notice, OutputFolderError
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, content, differences, start
@@ -221,10 +221,11 @@ def test_a_memo_that_is_gone_costs_time_and_nothing_else(small, tmp_path):
     for file in (tmp_path / "public-memo").iterdir():
         if file.is_file():
             file.unlink()
-    site = build_site(small.path, out)
+    with pytest.warns(Notice, match=r"no build wrote, and it stays: 1 file: left-over\.html"):
+        site = build_site(small.path, out)
     build_site(small.path, tmp_path / "cold")
-    assert (site.written, site.removed) == (0, 1)
-    assert differences(out, tmp_path / "cold") == []
+    assert (site.written, site.removed) == (0, 0)
+    assert differences(out, tmp_path / "cold") == ["left-over.html"]
 
 
 def test_a_folder_that_sitegen_did_not_make_is_refused_and_left_as_it_was(small, tmp_path):
@@ -240,7 +241,8 @@ def test_a_forced_folder_keeps_what_was_in_it(small, tmp_path):
     out = tmp_path / "home"
     out.mkdir()
     (out / "letter.txt").write_text("Dear")
-    build_site(small.path, out, force=True)
+    with pytest.warns(Notice, match=r"no build wrote, and it stays: 1 file: letter\.txt"):
+        build_site(small.path, out, force=True)
     small.commit({"CLAUDE.md": None})
     build_site(small.path, out)
     assert (out / "letter.txt").read_text() == "Dear"

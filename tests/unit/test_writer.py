@@ -1,12 +1,17 @@
 """The writer writes whole files, only what changed, and never into a folder that is not ours."""
 
+import json
 import os
+import warnings
+from subprocess import run
 
 import pytest
 
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
-from sitegen.render.writer import MARKER, Claim, Writer, claimed, digest, folder_times, remove, same_times, sweep
+from sitegen.render.below import remove
+from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, look_into
+from sitegen.render.writer import Writer, digest, folder_times, same_times
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
@@ -48,7 +53,7 @@ def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
         Writer(tmp_path).write("", "a.html", b"new" * 10)
         assert reader.read() == b"old" * 10, "a reader that has the file open sees the whole old one"
     assert (tmp_path / "a.html").read_bytes() == b"new" * 10
-    assert sorted(os.listdir(tmp_path)) == ["a.html"]
+    assert sorted(os.listdir(tmp_path)) == [LIST, "a.html"]
 
 
 def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
@@ -66,27 +71,40 @@ def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
 def test_an_empty_folder_that_git_keeps_is_ours_to_use(tmp_path, placeholder):
     (tmp_path / placeholder).write_text("")
     with claimed(tmp_path, force=False) as claim:
-        assert claim.foreign == frozenset()
+        assert look_into(claim.folder, ()) == Standing()
 
 
-def test_files_of_a_folder_that_was_forced_are_never_swept_away(tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    with claimed(tmp_path, force=True):
-        pass
-    with claimed(tmp_path, force=False) as claim:
-        (tmp_path / "orphan.html").write_text("half a pa")
-        (tmp_path / "index.html").write_text("page")
-        assert sweep(claim, [PageRow("", "index.html", "k")]) == 1
-    assert sorted(os.listdir(tmp_path)) == sorted([MARKER, "index.html", "notes.txt"])
+def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
+    Writer(tmp_path).write("", "evals/a/index.html", b"ours, by the list")
+    Writer(tmp_path).write("", "evals/a/changed.html", b"ours, and then written over")
+    for path in ("evals/a/changed.html", "evals/a/mine.txt", "index.html", "CNAME", ".git/HEAD", "mine/deep/a.txt"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("theirs")
+    (tmp_path / ".~sitegen-12").write_text("half a page")
+    foreign = (".git/", "CNAME", "evals/a/changed.html", "evals/a/mine.txt", "mine/")
+    assert look_into(tmp_path, ["index.html"]) == Standing(foreign, (".~sitegen-12", "evals/a/index.html"))
+
+
+def test_a_list_that_git_tracks_speaks_for_no_file(tmp_path):
+    Writer(tmp_path).write("", "a.html", b"ours")
+    run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert look_into(tmp_path, ()) == Standing((".git/",), ("a.html",))
+    run(["git", "-C", str(tmp_path), "add", LIST], check=True)
+    assert look_into(tmp_path, ()) == Standing((".git/", "a.html"), ())
+
+
+@pytest.mark.parametrize("line", [b"", b"\n", b"\nabc", b"\nx CNAME", b"\n\xff CNAME", b"\n" + b"0" * 32 + b" CNAME"])
+def test_an_odd_list_speaks_for_no_file(tmp_path, line):
+    (tmp_path / LIST).write_bytes(line)
+    (tmp_path / "CNAME").write_text("example.org")
+    assert look_into(tmp_path, ()) == Standing(("CNAME",))
 
 
 def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
     writer = Writer(tmp_path)
     writer.write("eval:a", "evals/a/0001.html", b"1")
     writer.write("eval:b", "evals/b/0001.html", b"1")
-    assert (
-        remove(tmp_path, [PageRow("eval:a", "evals/a/0001.html", ""), PageRow("eval:a", "evals/a/gone.html", "")]) == 1
-    )
+    assert remove(tmp_path, [("evals/a/0001.html", 1), ("evals/a/gone.html", 1)]) == (1, ())
     assert [path.name for path in (tmp_path / "evals").iterdir()] == ["b"]
 
 
@@ -108,4 +126,87 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
 
 def test_a_claim_lists_nothing_foreign_in_a_new_folder(tmp_path):
     with claimed(tmp_path / "new", force=False) as claim:
-        assert claim == Claim(tmp_path / "new", frozenset())
+        assert claim == Claim(tmp_path / "new")
+        assert look_into(claim.folder, ()) == Standing()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../outside.txt", "/outside.txt", "a/../../outside.txt", "link/outside.txt", "link", ".git/HEAD", "a\0b", ""],
+)
+def test_no_path_leads_out_of_the_folder_that_is_cleaned(tmp_path, path):
+    out = tmp_path / "out"
+    (out / ".git").mkdir(parents=True)
+    (out / "link").symlink_to(tmp_path)
+    for file in (tmp_path / "outside.txt", out / ".git" / "HEAD"):
+        file.write_text("keep")
+    before = sorted(str(one) for one in tmp_path.rglob("*"))
+    removed, _ = remove(out, [(path.replace("/outside", f"{tmp_path}/outside") if path[:1] == "/" else path, None)])
+    assert (removed, sorted(str(one) for one in tmp_path.rglob("*"))) == (0, before)
+
+
+def test_a_file_that_somebody_changed_is_not_deleted(tmp_path):
+    (tmp_path / "a.html").write_text("longer than it was")
+    assert remove(tmp_path, [("a.html", 3)]) == (0, ("a.html",))
+    assert (tmp_path / "a.html").exists()
+
+
+def test_no_link_is_followed_to_write_or_to_read(tmp_path):
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "a.html").write_text("theirs")
+    (out / "evals").symlink_to(elsewhere)
+    (out / "index.html").symlink_to(elsewhere / "a.html")
+    writer = Writer(out)
+    with pytest.raises(OutputFolderError, match="is a link or a file"):
+        writer.write("", "evals/b.html", b"ours")
+    assert writer.standing("evals/a.html", digest(b"theirs")) is None
+    assert writer.standing("index.html", digest(b"theirs")) is None
+    writer.write("", "index.html", b"ours")
+    assert (out / "index.html").is_symlink() is False
+    assert [(path.name, path.read_text()) for path in elsewhere.iterdir()] == [("a.html", "theirs")]
+
+
+def test_a_temporary_file_is_never_written_through(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    os.link(tmp_path / "theirs", tmp_path / f".~sitegen-{os.getpid()}")
+    Writer(tmp_path).write("", "a.html", b"ours")
+    assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+def test_a_file_of_others_is_not_replaced_by_a_page(tmp_path):
+    (tmp_path / "index.html").write_text("theirs")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "page.html").write_text("theirs")
+    writer = Writer(tmp_path, (), ("index.html", "mine/"))
+    for path in ("index.html", "mine/page.html"):
+        with pytest.raises(OutputFolderError, match="that no build wrote stands where a page goes"):
+            writer.write("", path, b"ours")
+        assert (tmp_path / path).read_text() == "theirs"
+        writer.write("", path, b"theirs")
+    writer.write("", "mine/other.html", b"ours")
+    assert (writer.written, writer.kept) == (1, 2)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "no JSON", '{"foreign": 3}', "\0" * 9])
+def test_a_marker_that_cannot_be_read_is_written_anew(tmp_path, text):
+    (tmp_path / MARKER).write_text(text)
+    with warnings.catch_warnings(record=True, action="always") as said, claimed(tmp_path, force=False):
+        pass
+    assert [str(one.message) for one in said] == (
+        [f"{tmp_path / MARKER} could not be read, and was written anew."] if text else []
+    )
+    assert json.loads((tmp_path / MARKER).read_text()) == {"schema": "sitegen/site/2"}
+
+
+def test_a_marker_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MARKER).symlink_to(tmp_path / "theirs")
+    with (
+        pytest.raises(OutputFolderError, match="marker of the output folder is no file"),
+        claimed(tmp_path / "out", force=False),
+    ):
+        pass
+    assert (tmp_path / "theirs").read_text() == "theirs"

@@ -1,0 +1,58 @@
+"""Waiting for what another process holds, and saying after a moment for whom."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import IO, Any, Final
+
+from sitegen.errors import Notice
+
+PATIENCE: Final = 2.0
+"""Seconds of waiting before it is said."""
+_PAUSE: Final = 0.05
+
+
+def wait_for_lock(handle: IO[Any], file: Path, what: str) -> None:
+    """Lock an open file against other processes; after ``PATIENCE`` say who has it, and go on waiting."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            if time.monotonic() >= until:
+                break
+            time.sleep(_PAUSE)
+        else:
+            return
+    say_waiting(what, file)
+    fcntl.lockf(handle, fcntl.LOCK_EX)
+
+
+def say_waiting(what: str, *files: Path) -> None:
+    """Say that another process has a lock on one of these files."""
+    warnings.warn(f"{what} is in use by {holder(*files)}; waiting for it: {files[0]}", Notice, stacklevel=1)
+
+
+def holder(*files: Path) -> str:
+    """The process that has a lock on one of these files, in words: by its id where the system tells it."""
+    inodes = set()
+    for file in files:
+        try:
+            inodes.add(file.stat().st_ino)
+        except OSError:
+            continue
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    for line in lines:  # 1: POSIX  ADVISORY  WRITE 4711 08:01:131 0 EOF
+        words = [word for word in line.split() if word != "->"]
+        if len(words) > 5 and words[4].isdigit() and int(words[4]) not in (0, os.getpid()):
+            inode = words[5].rpartition(":")[2]
+            if inode.isdigit() and int(inode) in inodes:
+                return f"process {words[4]}"
+    return "another process"

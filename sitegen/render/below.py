@@ -1,0 +1,124 @@
+"""Files below the output folder, reached without following any link: reading, making room for them, deleting.
+
+Whatever stands there may have been put there by anybody. A file is opened only if it is one, in folders that are ones.
+Parents are few and files many, so each parent is looked at once.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from sitegen.errors import OutputFolderError
+
+
+def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> bytes | None:
+    """The content of a file; None if there is no such regular file, or if it is longer than ``at_most`` bytes."""
+    if not is_below(path) or not all(map(_is_folder, _parents(str(folder), path))):
+        return None
+    return read_regular(f"{folder}/{path}", at_most=at_most)
+
+
+def read_regular(target: str, *, size: int | None = None, at_most: int | None = None) -> bytes | None:
+    """The content of a regular file; None of anything else, or unless it has ``size`` or ``at_most`` so many bytes."""
+    try:
+        found = os.lstat(target)
+        if not stat.S_ISREG(found.st_mode) or size not in (None, found.st_size):
+            return None
+        if at_most is not None and found.st_size > at_most:
+            return None
+        with open(os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def is_below(path: str) -> bool:
+    """Whether a relative path leads to a place below where it starts, and into no folder of git's own."""
+    return "\0" not in path and not any(part in {"", ".", ".."} or part.lower() == ".git" for part in path.split("/"))
+
+
+def make_folder(folder: str) -> None:
+    """Make one folder. Raises OutputFolderError if something else has its place."""
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        if not _is_folder(folder):
+            raise OutputFolderError(
+                "A folder of the site is a link or a file, and no link is followed below the output.",
+                where=folder,
+                fix="Remove it, or choose another -o.",
+            ) from None
+
+
+class Parents:
+    """The folders below an output folder that were looked at, and are folders."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._made: set[str] = set()
+
+    def of(self, path: str) -> str:
+        """The parent of a file, which is made if there is none. Raises OutputFolderError as ``make_folder`` does."""
+        parent = path.rpartition("/")[0]
+        if parent not in self._made:
+            if not self._made:
+                os.makedirs(self._folder, exist_ok=True)
+            for place in _parents(self._folder, path):
+                make_folder(place)
+            self._made.add(parent)
+        return f"{self._folder}/{parent}" if parent else self._folder
+
+
+def remove(folder: Path, files: Iterable[tuple[str, int | None]]) -> tuple[int, tuple[str, ...]]:
+    """Delete files, (path, size if it is known), and the folders that this leaves empty.
+
+    Returns how many were deleted, and the paths of those that stay because somebody changed them: their size is
+    another, or what stands there is no file.
+    """
+    removed = 0
+    changed: list[str] = []
+    parents: dict[str, bool] = {}
+    for path, size in files:
+        if not is_below(path):
+            continue
+        parent = path.rpartition("/")[0]
+        if parent not in parents:
+            parents[parent] = all(map(_is_folder, _parents(str(folder), path)))
+        if not parents[parent]:
+            continue
+        try:
+            found = os.lstat(folder / path)
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode) and size in (None, found.st_size):
+            os.unlink(folder / path)
+            removed += 1
+        else:
+            changed.append(path)
+    for parent in sorted((one for one, safe in parents.items() if safe), key=len, reverse=True):
+        place = parent
+        while place:
+            try:
+                os.rmdir(folder / place)
+            except OSError:
+                break
+            place = place.rpartition("/")[0]
+    return removed, tuple(changed)
+
+
+def _parents(folder: str, path: str) -> Iterable[str]:
+    """The folders between an output folder and a file in it, the outermost first."""
+    end = path.find("/")
+    while end >= 0:
+        yield f"{folder}/{path[:end]}"
+        end = path.find("/", end + 1)
+
+
+def _is_folder(place: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(place).st_mode)
+    except OSError:
+        return False

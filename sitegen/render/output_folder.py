@@ -1,0 +1,248 @@
+"""The output folder: claiming it, telling what a build wrote there from everything else, and deleting only the former.
+
+Two files of ours stand in it. The marker says that the folder is a site, and carries the lock. The list names every
+file that a build put there, with the digest of its content; a line is appended before its file is, so that also a build
+that was killed has left no file that nobody knows.
+
+The list lies where anybody may have written it. So it is believed only of a file that has the very content of its line,
+and not at all if git tracks it. What the memo says of the folder goes before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sitegen.errors import Notice, OutputFolderError
+from sitegen.history.head import Found, is_tracked
+from sitegen.locking import wait_for_lock
+from sitegen.render.below import read_file
+
+MARKER: Final = ".sitegen.json"
+"""The file that says that a folder is sitegen's to write: without it, the folder is refused."""
+LIST: Final = ".sitegen.files"
+"""The list of what was written: a line a file, digest of the content, blank, path."""
+TEMPORARY: Final = ".~sitegen"
+_TEMPORARY_NAME: Final = re.compile(re.escape(TEMPORARY) + r"-\d+")
+_PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
+_MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
+_LONGEST_LIST: Final = 100_000_000
+"""Bytes of a list above which it is not ours: some 80 of each file."""
+_SLACK: Final = 100_000
+"""Bytes that a list may grow by whatever its length."""
+_SHOWN: Final = 5
+
+
+class Claim(NamedTuple):
+    """An output folder that this process holds."""
+
+    folder: Path
+    force: bool = False
+    """Files of others may be replaced by pages of their names."""
+
+
+class Standing(NamedTuple):
+    """What was found in an output folder."""
+
+    foreign: tuple[str, ...] = ()
+    """Files that no build wrote, sorted; of a folder without a single file of ours its name alone, with a slash."""
+    unlisted: tuple[str, ...] = ()
+    """Files that a build wrote, and that the memo does not know."""
+
+
+def refuse_project(asked: Path, out: Path, found: Found) -> None:
+    """Raise OutputFolderError if a folder must never be written to: a project, what holds one, a part of git's own.
+
+    ``asked`` is the folder as it was named, ``out`` with its links followed.
+    """
+    for place in (asked, *asked.parents):
+        if place.is_symlink() and Path(os.path.realpath(place.parent)).is_relative_to(found.top):
+            raise OutputFolderError(
+                "The output folder is a link, or lies behind one, that is a part of the project.",
+                where=str(place),
+                fix=f"Name the folder that is meant: -o {out}",
+            )
+    if any(place.is_relative_to(out) for place in (found.top, found.git_dir, found.common_dir)):
+        raise OutputFolderError(
+            "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
+        )
+    for place in (out, *out.parents):
+        if place.name.lower() == ".git" or place in (found.git_dir, found.common_dir) or _is_repository(place):
+            raise OutputFolderError(
+                "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
+            )
+
+
+def _is_repository(folder: Path) -> bool:
+    """Whether a folder is laid out as git lays out a bare repository."""
+    return all(os.path.exists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
+@contextmanager
+def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
+    """Make the output folder ours and hold it against a second build until the end.
+
+    Raises OutputFolderError if the folder holds files and no marker of ours, unless ``force``. A second build of the
+    same folder waits for the first.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
+    marker = folder / MARKER
+    if not force and not os.path.lexists(marker) and (foreign := tuple(sorted(_files(folder)))):
+        raise OutputFolderError(
+            f"The output folder was not made by sitegen. It holds {counted(foreign)}",
+            where=str(folder),
+            fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        if not os.path.lexists(marker) or (marker.is_file() and not marker.is_symlink()):
+            raise
+        raise OutputFolderError(
+            "The marker of the output folder is no file.", where=str(marker), fix="Remove it, or choose another -o."
+        ) from error
+    with open(descriptor, "r+b") as handle:
+        # Of this process alone: unlike flock, it is not handed to workers, who might outlive us for a moment.
+        wait_for_lock(handle, marker, "The output folder")
+        text = handle.read(len(_MARK) * 1000)
+        if text != _MARK.encode():
+            if text and b'"sitegen/site/1"' not in text:
+                warnings.warn(f"{marker} could not be read, and was written anew.", Notice, stacklevel=1)
+            handle.seek(0)
+            handle.truncate()
+            handle.write(_MARK.encode())
+            handle.flush()
+        yield Claim(folder, force)
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Every file below a folder, relative; a lone .gitkeep or .gitignore of git is nobody's content."""
+    for parent, _, names in os.walk(folder):
+        within = os.path.relpath(parent, folder)
+        if within == ".":
+            yield from (name for name in names if name not in _PLACEHOLDERS)
+        else:
+            yield from (f"{within}/{name}" for name in names)
+
+
+def counted(paths: tuple[str, ...]) -> str:
+    """How many files or folders, and the first of them."""
+    count = "1 file" if len(paths) == 1 else f"{len(paths):,} files"
+    return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
+
+
+def look_into(folder: Path, known: Iterable[str], *, each: bool = False) -> Standing:
+    """Everything that stands below a folder, told apart.
+
+    ``known``: the files that the memo knows. ``each``: name foreign files one by one, also of a folder without any of
+    ours, so that one that is replaced can be named.
+    """
+    ours = _Ours(folder, frozenset(known))
+    foreign, _ = _strangers(str(folder), "", ours, each=each)
+    return Standing(tuple(sorted(foreign)), tuple(ours.unlisted))
+
+
+class _Ours:
+    """Tells whether a file was written by a build. The list is read when the memo has no answer."""
+
+    def __init__(self, folder: Path, known: frozenset[str]) -> None:
+        self._folder = folder
+        self._known = known
+        self._listed: dict[str, list[str]] | None = None
+        self.unlisted: list[str] = []
+
+    def has(self, path: str) -> bool:
+        """Whether a build wrote the file; what the memo does not know of is remembered."""
+        if path in self._known or path in (MARKER, LIST) or path in _PLACEHOLDERS:
+            return True
+        if not _TEMPORARY_NAME.fullmatch(path.rpartition("/")[2]) and not self._is_listed(path):
+            return False
+        self.unlisted.append(path)
+        return True
+
+    def _is_listed(self, path: str) -> bool:
+        if self._listed is None:
+            is_ours = os.path.lexists(self._folder / LIST) and not is_tracked(self._folder / LIST)
+            self._listed = read_list(self._folder) if is_ours else {}
+        digests = self._listed.get(path)
+        content = read_file(self._folder, path) if digests else None
+        return content is not None and content_digest(content) in (digests or ())
+
+
+def _strangers(folder: str, within: str, ours: _Ours, *, each: bool) -> tuple[list[str], bool]:
+    """What no build wrote in a folder, and whether anything there is ours."""
+    foreign: list[str] = []
+    any_ours = False
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return [within], False
+    for entry in entries:
+        path = within + entry.name
+        if not entry.is_dir(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False) and ours.has(path):
+                any_ours = True
+            else:
+                foreign.append(path)
+        elif entry.name == ".git":
+            foreign.append(f"{path}/")
+        else:
+            inside, has_ours = _strangers(entry.path, f"{path}/", ours, each=each)
+            any_ours = any_ours or has_ours
+            foreign += inside if each or has_ours or not inside else [f"{path}/"]
+    return foreign, any_ours
+
+
+def content_digest(content: bytes) -> str:
+    """The digest of a file's content in the list."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def list_file(folder: str, path: str, content: bytes) -> None:
+    """Add a file to the list, before it is put into its place."""
+    # The line end goes first: what a full disk cut off then spoils no line but its own.
+    line = f"\n{content_digest(content)} {path}".encode("utf-8", "surrogateescape")
+    descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+
+
+def read_list(folder: Path) -> dict[str, list[str]]:
+    """Path -> digests of what was written there, the last one last. Empty if there is no list, or none of ours."""
+    content = read_file(folder, LIST, at_most=_LONGEST_LIST) or b""
+    listed: dict[str, list[str]] = {}
+    for line in content.decode("utf-8", "surrogateescape").split("\n"):
+        key, _, path = line.partition(" ")
+        if path:
+            listed.setdefault(path, []).append(key)
+    return listed
+
+
+def shorten_list(folder: Path, paths: Iterable[str], before: int | None) -> int:
+    """Leave these files in the list, if it has grown to more than twice of what it was ``before``. Returns its size."""
+    try:
+        size = os.lstat(folder / LIST).st_size
+    except FileNotFoundError:
+        return 0
+    if before is not None and size <= 2 * before + _SLACK:
+        return before
+    listed = read_list(folder)
+    lines = (f"\n{listed[path][-1]} {path}" for path in sorted({*paths}) if path in listed)
+    temporary = folder / f"{TEMPORARY}-{os.getpid()}"
+    temporary.unlink(missing_ok=True)
+    with open(temporary, "xb") as file:
+        file.write("".join(lines).encode("utf-8", "surrogateescape"))
+    size = temporary.stat().st_size
+    temporary.replace(folder / LIST)
+    return size
