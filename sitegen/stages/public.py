@@ -20,7 +20,7 @@ from sitegen.history.files import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
 from sitegen.render.below import remove
-from sitegen.render.output_folder import LIST, MARKER, claimed
+from sitegen.render.output_folder import LIST, MARKER, claimed, look_into
 from sitegen.render.writer import digest
 from sitegen.text.secrets import Detector, Secret
 
@@ -77,7 +77,10 @@ class Gate:
             with memo.transaction():
                 memo.mark_dirty(site)
                 memo.forget_pages(site, rows)
-            return remove(out, ((row.path, None) for row in rows))[0]
+            paths = [row.path for row in rows]
+            removed, _ = remove(out, ((path, None) for path in (*paths, *look_into(out, paths).unlisted)))
+            (out / LIST).unlink(missing_ok=True)
+            return removed
 
     def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[_Place]]:
         """The digests of all files without a finding, and the findings."""

@@ -22,8 +22,8 @@ LAYERS = (
     {"analysis", "project", "verifying", "llm", "installed_from"},
     {"history", "scoring"},
     {"configuring"},
-    {"stats", "text", "schemas"},
-    {"model", "config", "errors", "project_files", "locking", "__init__"},
+    {"stats", "text", "schemas", "locking"},
+    {"model", "config", "errors", "project_files", "__init__"},
 )
 """From the top down; a module imports from its own layer's own package, or from a lower layer."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from sitegen.errors import SecretsError
 from sitegen.project import Options
-from sitegen.render.writer import MARKER
+from sitegen.render.output_folder import MARKER
 from sitegen.stages.public import Gate
 from sitegen.text.secrets import Detector, Secret
 from tests.gitrepo import GitRepo
