@@ -15,12 +15,12 @@ def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | N
     return next((mute for mute in mutes if _names(mute, summary, step)), None)
 
 
-def unmatched(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
-    """A note for each mute that names no step: one that was mistyped, or is not needed any more."""
+def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
+    """A warning of each mute that names no step: one that was mistyped, or is not needed any more."""
     named = {mute for one in summaries for step in one.steps for mute in mutes if _names(mute, one, step)}
     return tuple(
         Problem(
-            severity="note",
+            severity="warning",
             what=f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
             + (f", metric {mute.metric!r}." if mute.metric else "."),
             fix="Correct it, or remove it from [regressions] of the configuration. The page of regressions has the "

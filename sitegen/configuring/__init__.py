@@ -3,7 +3,13 @@
 pydantic and yaml are imported where they are needed: a build whose configuration is known needs neither.
 """
 
-from sitegen.configuring.manifest import overlaid, read_entry, read_manifest, read_manifest_leniently
+from sitegen.configuring.manifest import (
+    overlaid,
+    read_entry,
+    read_manifest,
+    read_manifest_leniently,
+    read_manifest_with_remarks,
+)
 from sitegen.configuring.site import read_site, read_site_file, site_config_bytes
 
 __all__ = [
@@ -11,6 +17,7 @@ __all__ = [
     "read_entry",
     "read_manifest",
     "read_manifest_leniently",
+    "read_manifest_with_remarks",
     "read_site",
     "read_site_file",
     "site_config_bytes",

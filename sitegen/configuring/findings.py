@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any, Final
 
 from sitegen.model.problems import Finding
+from sitegen.text.keys import key_path, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """What pydantic calls a key that nobody knows."""
@@ -23,23 +23,22 @@ def finding_of(
 ) -> Finding:
     """The first complaint of pydantic in our words."""
     location: Location = tuple(error["loc"])
-    name = prefix + ".".join(str(part) for part in location)
+    name = prefix + key_path(location)
     if error["type"] in UNKNOWN:
         return unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
     if error["type"] == "missing":
         return Finding("error", f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
-    wanted = error["msg"].removeprefix("Input should be ")
+    wanted = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
     what = f"{name} is {found(error['input'])}, {wanted} is wanted."
     return Finding("error", what, "Correct the value.", line(location))
 
 
 def unknown_key(location: Location, known: Iterable[str], line: int | None, prefix: str = "") -> Finding:
     """A key that is not among the known ones, with the nearest of them."""
-    key = str(location[-1])
     known = tuple(known)
-    near = get_close_matches(key, known, 1, 0.5)
-    fix = f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(sorted(known))}."
-    return Finding("error", f"The key {prefix}{'.'.join(map(str, location))!r} is not known.", fix, line)
+    near = nearest(str(location[-1]), known)
+    fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(known))}."
+    return Finding("error", f"The key {prefix}{key_path(location)!r} is not known.", fix, line)
 
 
 def found(value: Any) -> str:

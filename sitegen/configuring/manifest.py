@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -12,27 +12,37 @@ from sitegen.configuring.findings import Location, finding_of, found, unknown_ke
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
+from sitegen.text.keys import misspelt
 
-_ENTRY_KEYS: Final = frozenset(each.name for each in fields(EvalConfig)) - {"id", "metadata"}
+_ENTRY_KEYS: Final = tuple(each.name for each in fields(EvalConfig) if each.name not in ("id", "metadata"))
 
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
     """The manifest of the built revision. Raises ConfigurationError for the first thing that cannot be understood."""
+    return read_manifest_with_remarks(content, path, evals_dir)[0]
+
+
+def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tuple[Manifest, tuple[Finding, ...]]:
+    """The manifest of the built revision, and warnings of what is understood but hardly meant so.
+
+    Raises ConfigurationError for the first thing that cannot be understood.
+    """
     manifest, findings = _manifest(content, path, evals_dir)
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors or manifest is None:
         first = errors[0]
         where = path if first.line is None else f"{path}:{first.line}"
         raise ConfigurationError(first.what, where=where, fix=first.fix)
-    return manifest
+    return manifest, findings
 
 
 def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
     """The manifest of an old commit: entries that cannot be understood are left out, and said.
 
-    None if the whole cannot be read.
+    None if the whole cannot be read. What is understood is not remarked on: nobody can correct an old commit.
     """
-    return _manifest(content, path, evals_dir)
+    manifest, findings = _manifest(content, path, evals_dir)
+    return manifest, tuple(finding for finding in findings if finding.severity == "error")
 
 
 def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
@@ -86,10 +96,30 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
         read = _entry(str(eval_id), {} if entry is None else entry, lines)
         if isinstance(read, EvalConfig):
             evals.append(read)
+            findings += _remarks(read.id, entry or {}, lines)
         else:
             findings.append(read)
     version = root.get("version", "2.0")
     return Manifest(version=str(version), evals=tuple(evals)), tuple(findings)
+
+
+def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
+    """Keys that count as metadata and are probably misspelt, and an id beside the one that counts."""
+    for key in map(str, entry):
+        line = lines.get(("evals", eval_id, key))
+        near = None if key in (*_ENTRY_KEYS, "id") else misspelt(key, _ENTRY_KEYS)
+        if near and near not in entry:
+            yield Finding(
+                "warning",
+                f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
+                f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
+                line,
+            )
+        if key == "id" and str(entry["id"]) != eval_id:
+            what = f"The eval {eval_id!r} has the key id, {found(entry['id'])}, which does not count."
+            yield Finding(
+                "warning", what, "An eval's id is the key that its entry stands under; remove the other.", line
+            )
 
 
 def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
@@ -121,16 +151,26 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfi
             known[key] = [known[key]]
         elif known.get(key) is None:
             known.pop(key, None)
+    thresholds = tuple(name for name, _ in known.get("thresholds", ()))
     try:
         validated: EvalConfig = _entry_adapter().validate_python({**known, "metadata": metadata})
         return validated
     except ValidationError as error:
+        first = error.errors()[0]
+        first["loc"] = _as_written(first["loc"], thresholds)
         return finding_of(
-            error.errors()[0],
+            first,
             lambda location: _first_line(lines, ("evals", eval_id, *location)) or line,
-            lambda location: tuple(sorted(_ENTRY_KEYS)),
+            lambda location: _ENTRY_KEYS,
             prefix=f"evals.{eval_id}.",
         )
+
+
+def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[Any, ...]:
+    """Where a value stands in the manifest: thresholds are validated as pairs, of which the first was a key there."""
+    if location[:1] != ("thresholds",) or len(location) == 1:
+        return location
+    return ("thresholds", thresholds[location[1]])
 
 
 def _entry_adapter() -> Any:

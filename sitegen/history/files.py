@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Final, Protocol
 
 from sitegen.history.blobs import CatFile
 from sitegen.history.head import Found
 from sitegen.history.repository import LARGEST_BLOB, Repository
+from sitegen.history.revisions import REGULAR
+
+_FOLDER: Final = b"40000"
+_REGULAR: Final = tuple(mode.encode() for mode in REGULAR)
+
+
+class Folders(Protocol):
+    """What lies in folders."""
+
+    def names(self, folder: str) -> dict[str, bool]:
+        """The names in a folder, and whether each is a folder; of one that is not there, none."""
 
 
 class FilesAt(CatFile):
-    """Reads files of one commit, by name."""
+    """Reads files and folders of one commit, by name."""
 
     def __init__(self, found: Found, commit: str) -> None:
         super().__init__(found)
@@ -18,20 +31,53 @@ class FilesAt(CatFile):
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """The bytes of a file; None if there is none, or it is larger than so many bytes."""
+        return self._object(path, b"blob", largest)[1]
+
+    def names(self, folder: str) -> dict[str, bool]:
+        """The names in a folder, and whether each is a folder; a link or a submodule is neither file nor folder."""
+        oid, tree = self._object(folder, b"tree", LARGEST_BLOB)
+        names: dict[str, bool] = {}
+        at, tree = 0, tree or b""
+        while at < len(tree):  # "mode name", a zero byte, the id in bytes
+            end = tree.index(b"\0", at)
+            mode, _, name = tree[at:end].partition(b" ")
+            if mode == _FOLDER or mode in _REGULAR:
+                names[os.fsdecode(name)] = mode == _FOLDER
+            at = end + 1 + len(oid) // 2
+        return names
+
+    def _object(self, path: str, kind: bytes, largest: int) -> tuple[bytes, bytes | None]:
+        """The id and the bytes of what lies at a path, if it is of a kind and no larger than so many bytes."""
         if "\n" in path:  # git would take it for two names
-            return None
+            return b"", None
         stream = self.ask(f"{self._commit}:".encode() + os.fsencode(path))
         header = stream.readline().split()
-        if len(header) != 3 or header[1] != b"blob":
-            if header[-1:] != [b"missing"]:  # a folder: what it holds comes next
+        if len(header) != 3 or header[1] != kind or int(header[2]) > largest:
+            if header[-1:] != [b"missing"]:  # what it holds comes next
                 self.close()
-            return None
+            return b"", None
         size = int(header[2])
-        if size > largest:
-            self.close()
-            return None
-        content = stream.read(size + 1)
-        return content[:size]
+        return header[0], stream.read(size + 1)[:size]
+
+
+class Listed:
+    """Folders of a list of files."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._folders: dict[str, dict[str, bool]] = {}
+        for path in paths:
+            folder, is_folder = path, False
+            while folder:
+                folder, _, name = folder.rpartition("/")
+                names = self._folders.setdefault(folder, {})
+                if name in names:
+                    break
+                names[name] = is_folder
+                is_folder = True
+
+    def names(self, folder: str) -> dict[str, bool]:
+        """The names in a folder, and whether each is a folder."""
+        return self._folders.get(folder, {})
 
 
 def content_at(repository: Repository, commit: str, path: str) -> bytes | None:

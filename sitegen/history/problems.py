@@ -76,17 +76,6 @@ def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> P
     )
 
 
-def never_with_ground_truth(eval_id: str, folder: str, manifest_path: str) -> Problem:
-    """The built manifest names an eval that history does not have."""
-    return Problem(
-        "warning",
-        f"The eval {eval_id!r} of the manifest never had a ground truth.",
-        f"Commit one to {folder}/, or correct its entry in the manifest.",
-        path=manifest_path,
-        eval_id=eval_id,
-    )
-
-
 def backward_dates(number: int) -> Problem:
     """So many commits are dated before the commit that they follow."""
     return Problem(

@@ -89,7 +89,7 @@ def advance(
             fold.close()
         if fold.head != since:
             keep(fold, store, known)
-        return Advanced(update, fold.head, fold.head.position + 1, shown(fold, manifest, known))
+        return Advanced(update, fold.head, fold.head.position + 1, shown(fold, known))
 
 
 def current(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitegen.config import Manifest
 from sitegen.history import problems
 from sitegen.history.evals import history_of, layout_of
 from sitegen.history.fold import Fold, Started
@@ -32,10 +31,10 @@ def problems_of(fold: Fold, store: Store) -> list[Problem]:
     return problems.merged([] if fold.complete else store.problems(), fold.problems)
 
 
-def shown(fold: Fold, manifest: Manifest, known: list[Problem]) -> tuple[Problem, ...]:
+def shown(fold: Fold, known: list[Problem]) -> tuple[Problem, ...]:
     """The problems of evals that are shown and of the whole, with those that are found at the end."""
     evals = fold.state.scorable
-    return (*(each for each in known if each.eval_id is None or each.eval_id in evals), *_of_the_whole(fold, manifest))
+    return (*(each for each in known if each.eval_id is None or each.eval_id in evals), *_of_the_whole(fold))
 
 
 def keep(fold: Fold, store: Store, known: list[Problem]) -> None:
@@ -78,13 +77,10 @@ def _with_snapshots(record: CommitRecord, started: list[Started]) -> CommitRecor
     return record._replace(snapshots=tuple(snapshots))
 
 
-def _of_the_whole(fold: Fold, manifest: Manifest) -> Iterator[Problem]:
-    layout, state = fold.layout, fold.state
-    for entry in manifest.evals:
-        if entry.id not in state.scorable:
-            yield problems.never_with_ground_truth(entry.id, layout.folders(entry.id)[0], layout.manifest_path)
+def _of_the_whole(fold: Fold) -> Iterator[Problem]:
+    state = fold.state
     if not state.scorable:
-        yield problems.no_eval(layout)
+        yield problems.no_eval(fold.layout)
     if state.backward_dates:
         yield problems.backward_dates(state.backward_dates)
     if state.boundary:

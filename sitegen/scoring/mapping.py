@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import lru_cache
@@ -14,6 +13,7 @@ from sitegen.model.problems import Finding
 from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.yaml_reader import read_yaml
+from sitegen.text.keys import key_path, nearest
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
@@ -98,6 +98,19 @@ class Mapping:
 
 
 _ALIAS: Final = "non_extractable_fields"
+_LISTS: Final = (
+    "Write 'array_mappings' for where the items of a list stand in the ground truth, 'lists' for how they are paired."
+)
+_MEANT: Final = {
+    **dict.fromkeys(("line_items", "items", "arrays", "list_fields", "sections", "tables"), _LISTS),
+    **dict.fromkeys(
+        ("columns", "column_mapping", "mapping", "mappings", "field_mapping", "field_mappings"),
+        "Write 'csv_to_json' for which column of the ground truth is which field.",
+    ),
+    "types": "Write 'field_types' instead.",
+    **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
+}
+"""Key that people write for a thing -> what to write; names that no spelling leads to."""
 _PARTS: Final[dict[str, tuple[type, int]]] = {
     "array_mappings": (ArrayMapping, 2),
     "tolerances": (Tolerance, 2),
@@ -253,12 +266,14 @@ def _remove(data: Any, place: Location) -> None:
 
 
 def _explain(about: About, place: Location, message: str, lines: dict[Location, int]) -> Finding:
-    shown = ".".join(str(step)[:80] for step in place)
+    shown = key_path(step if isinstance(step, int) else str(step)[:80] for step in place)
     line = lines.get(place)
     known = _known(place)
     if known is not None and place[-1] not in known:
-        nearest = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=0.5)
-        fix = f"Write {nearest[0]!r} instead." if nearest else f"Use one of: {', '.join(known)}."
+        key = str(place[-1])
+        meant = _MEANT.get(key.casefold().replace("-", "_")) if len(place) == 1 else None
+        near = nearest(key, known)
+        fix = meant or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(known)}.")
         return Finding("error", f"Unknown key {shown!r}", fix, line, about)
     if line is None and place[:-1] in lines:
         line = lines[place[:-1]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, decode, encode
+from sitegen.model.problems import Finding
 from sitegen.render.writer import digest
 
 CONFIGURATION: Final = "configuration"
@@ -25,14 +26,26 @@ def read_site(files: FilesAt, parts: Parts) -> SiteConfig:
     return _kept(parts, "site", key, SiteConfig, lambda: configuring.read_site(root, read=files.read))
 
 
-def read_manifest(files: FilesAt, config: SiteConfig, parts: Parts, *, worktree: bool) -> Manifest:
+class ManifestRead(NamedTuple):
+    """The manifest as it was read."""
+
+    manifest: Manifest
+    remarks: tuple[Finding, ...]
+    """What is understood, but hardly meant so."""
+
+
+def read_manifest(files: FilesAt, config: SiteConfig, parts: Parts, *, worktree: bool) -> ManifestRead:
     """The manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
     content = _on_disk(root / path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
-        return Manifest()
+        return ManifestRead(Manifest(), ())
     key = digest(repr(EvalConfig(id="")), path, content)
-    return _kept(parts, "manifest", key, Manifest, lambda: configuring.read_manifest(content, path, config.evals_dir))
+
+    def read() -> ManifestRead:
+        return ManifestRead(*configuring.read_manifest_with_remarks(content, path, config.evals_dir))
+
+    return _kept(parts, "manifest", key, ManifestRead, read)
 
 
 def read_origin(repository: Repository, parts: Parts) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from sitegen.analysis.attribution import under_rules_of
@@ -21,6 +20,7 @@ from sitegen.project import Options, Project, open_project
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.gate_pair import Pair, Side, card_of
 from sitegen.stages.timeline import Timeline, fold
+from sitegen.text.keys import nearest
 
 
 def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
@@ -145,5 +145,5 @@ def _refuse_unknown(gate: Gate, evals: Mapping[str, Side]) -> None:
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    near = get_close_matches(name, known, 1, 0.5)
-    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(sorted(known)) or 'none'}."
+    near = nearest(name, known)
+    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(known)) or 'none'}."

@@ -9,7 +9,6 @@ from itertools import groupby, islice
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.muting import unmatched
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
@@ -33,6 +32,7 @@ from sitegen.stages.instructions import Instructions
 from sitegen.stages.ledger import Ledger, Site
 from sitegen.stages.search import write_search_log
 from sitegen.stages.timeline import Timeline
+from sitegen.stages.unmatched import unmatched
 
 OWNER: Final = "site"
 LATEST_EDITS: Final = 6
@@ -60,9 +60,8 @@ def write_site(
     pool: Pool,
 ) -> Site:
     """Write what belongs to the site as a whole, and say what it holds. ``pool``: for old reports to make room."""
-    mutes = timeline.config.regressions.mute
     failures = (*evals.failures, *instructions.failures, *commits.failures)
-    problems = (*failures, *_of_history(timeline), *evals.problems, *unmatched(mutes, evals.summaries))
+    problems = (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
     entries = write_search_log(timeline, evals, memo, ledger)
     renderer = timeline.shop.renderer()
     latest = tuple(islice(_edits(timeline, instructions), LATEST_EDITS))

@@ -17,7 +17,7 @@ from sitegen.history.state import Parts, Store
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
-from sitegen.model.problems import Problem
+from sitegen.model.problems import Finding, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
@@ -41,6 +41,8 @@ class Timeline(NamedTuple):
     project: Project
     config: SiteConfig
     manifest: Manifest
+    remarks: tuple[Finding, ...]
+    """On the manifest."""
     shop: Workshop
     update: Update
     head: Commit
@@ -118,7 +120,7 @@ def fold(project: Project, parts: Parts) -> Timeline:
     head = project.head or repository.resolve(project.revision)
     with FilesAt(project.found, head) as files:
         config = read_site(files, parts)
-        manifest = read_manifest(files, config, parts, worktree=project.options.worktree)
+        manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work
@@ -149,6 +151,7 @@ def fold(project: Project, parts: Parts) -> Timeline:
         project=project,
         config=config,
         manifest=manifest,
+        remarks=remarks,
         shop=_workshop(project, repository, config, overlay, read_origin(repository, parts)),
         update=advanced.update,
         head=advanced.head,

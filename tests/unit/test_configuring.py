@@ -5,8 +5,15 @@ from pathlib import Path
 import pytest
 
 from sitegen.config import Engine, EvalConfig, EvalLimits, Gate, Limit, Limits, Manifest, Mute, Regressions, SiteConfig
-from sitegen.configuring import read_manifest, read_manifest_leniently, read_site, site_config_bytes
+from sitegen.configuring import (
+    read_manifest,
+    read_manifest_leniently,
+    read_manifest_with_remarks,
+    read_site,
+    site_config_bytes,
+)
 from sitegen.errors import ConfigurationError
+from sitegen.model.problems import Finding
 
 PATH = "evals/manifest.yaml"
 
@@ -85,11 +92,11 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
         ),
         (
             "[[regressions.mute]]\neval = 'a'\nwhy = 'x'\ncomit = '1a2b3c4'\n",
-            "The key 'regressions.mute.0.comit' is not known.",
+            "The key 'regressions.mute[0].comit' is not known.",
             4,
             "Did you mean 'commit'?",
         ),
-        ("\n[[regressions.mute]]\neval = 'a'\n", "The key 'regressions.mute.0.commit' is missing.", 2, "Write it."),
+        ("\n[[regressions.mute]]\neval = 'a'\n", "The key 'regressions.mute[0].commit' is missing.", 2, "Write it."),
         ("[gate]\nflor = 1\n", "The key 'gate.flor' is not known.", 2, "Did you mean 'floor'?"),
         (
             "[gate.metrics.f1]\nfloors = 1\n",
@@ -205,6 +212,61 @@ def test_what_the_manifest_says_wrongly_is_named_with_its_line(text: str, what: 
     said, where, _ = refusal(text)
     assert said.startswith(what)
     assert where == f"{PATH}:{line}"
+
+
+def test_a_threshold_that_is_no_number_is_named_by_its_metric() -> None:
+    what, where, _ = refusal("evals:\n  a:\n    thresholds:\n      recall: 1\n      f1: high\n")
+    assert (what, where) == ("evals.a.thresholds.f1 is text ('high'), a valid number is wanted.", f"{PATH}:5")
+
+
+def test_a_place_in_a_list_is_written_as_an_index() -> None:
+    what, _, _ = refusal("evals:\n  a: {instructions: [a, 1]}\n")
+    assert what == "evals.a.instructions[1] is a number (1), a valid string is wanted."
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("ground_truht", "ground_truth"),
+        ("groundTruth", "ground_truth"),
+        ("ground-truth", "ground_truth"),
+        ("output", "outputs"),
+        ("alias", "aliases"),
+        ("threshold", "thresholds"),
+        ("Kind", "kind"),
+        ("nmae", "name"),
+        ("shcema", "schema"),
+    ],
+)
+def test_a_key_that_is_nearly_a_known_one_is_remarked_on(key: str, near: str) -> None:
+    content = f"evals:\n  a:\n    owner: Kim\n    {key}: x\n".encode()
+    manifest, remarks = read_manifest_with_remarks(content, PATH, "evals")
+    assert manifest.entry("a").metadata == (("owner", "Kim"), (key, "x"))
+    assert remarks == (
+        Finding(
+            "warning",
+            f"The key 'evals.a.{key}' is not known and counts as metadata.",
+            f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
+            4,
+        ),
+    )
+    assert read_manifest_leniently(content, PATH, "evals") == (manifest, ())
+
+
+def test_metadata_is_not_remarked_on() -> None:
+    words = (
+        "features pdf expected notes owner type model path source names languages tags team page pages title date kin "
+    )
+    words += "text file files folder link truth author status direction input inputs dim mind game redacted script set"
+    entry = "".join(f"    {word}: x\n" for word in words.split())
+    assert read_manifest_with_remarks(f"evals:\n  a:\n{entry}".encode(), PATH, "evals")[1] == ()
+
+
+def test_an_id_beside_the_key_that_counts_is_remarked_on() -> None:
+    _, remarks = read_manifest_with_remarks(b"evals:\n  a: {id: a}\n  b: {id: c}\n", PATH, "evals")
+    assert [(each.what, each.line) for each in remarks] == [
+        ("The eval 'b' has the key id, text ('c'), which does not count.", 3)
+    ]
 
 
 def test_entries_of_old_commits_that_are_wrong_are_left_out_and_said() -> None:

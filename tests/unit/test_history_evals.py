@@ -11,7 +11,6 @@ from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
 from sitegen.history.runs import run_glob, time_in
 from sitegen.history.timeline import Advanced, advance
-from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.stages.cards import KeyOf
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
@@ -855,19 +854,6 @@ def test_a_manifest_that_is_deleted_leaves_the_defaults(repo: GitRepo) -> None:
         ]
     )
     assert [each.settings for each in shop(repo).snapshots] == ['{"ground_truth_format":"long"}', NO_SETTINGS]
-
-
-def test_an_eval_of_the_manifest_without_ground_truth_is_a_problem(repo: GitRepo) -> None:
-    repo.commit({TRUTH: "t", output(1): "1", "evals/manifest.yaml": "evals: {shop: {}, ghost: {dir: elsewhere}}"})
-    assert fold(repo).problems == (
-        Problem(
-            "warning",
-            "The eval 'ghost' of the manifest never had a ground truth.",
-            "Commit one to elsewhere/, or correct its entry in the manifest.",
-            path="evals/manifest.yaml",
-            eval_id="ghost",
-        ),
-    )
 
 
 def test_evals_may_lie_in_another_folder_or_at_the_root(repo: GitRepo) -> None:

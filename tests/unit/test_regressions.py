@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.champion import champions
-from sitegen.analysis.muting import mute_of, unmatched
+from sitegen.analysis.muting import mute_of, unmatched_mutes
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
@@ -249,8 +249,8 @@ def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsVi
 def test_a_mute_that_names_nothing_is_a_note() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
-    (note,) = unmatched((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
-    assert (note.severity, note.what) == ("note", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
+    (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
+    assert (note.severity, note.what) == ("warning", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
 
 
 def test_open_ones_come_first_and_the_largest_of_them() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.rules import compile_rules
@@ -68,11 +70,26 @@ def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ("line_items", "Write 'array_mappings' for where the items of a list stand in the ground truth, "),
+        ("mappings", "Write 'csv_to_json' for which column of the ground truth is which field."),
+        ("types", "Write 'field_types' instead."),
+        ("totals", "Use one of: csv_to_json, array_mappings, "),
+    ],
+)
+def test_the_advice_on_an_unknown_key_goes_by_what_it_means_and_never_by_a_few_letters(key: str, fix: str) -> None:
+    (finding,) = read_mapping(f"{key}: {{}}\n".encode(), "{}")[1]
+    assert finding.what == f"Unknown key {key!r}"
+    assert finding.fix.startswith(fix)
+
+
 def test_a_value_of_the_wrong_shape_is_left_out_alone() -> None:
     mapping, findings = read_mapping(b"ignore:\n  - a\n  - {b: 1}\n  - c\n", "{}")
     assert mapping == Mapping(ignore=("a", "c"))
     assert [(each.what, each.line, each.about) for each in findings] == [
-        ("'ignore.1' does not fit: Input should be a valid string", 3, "mapping")
+        ("'ignore[1]' does not fit: Input should be a valid string", 3, "mapping")
     ]
 
 

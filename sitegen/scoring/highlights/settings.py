@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -12,6 +11,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import name_of, nfc
 from sitegen.scoring.json_reader import parse
 from sitegen.scoring.reading import UnreadableError
+from sitegen.text.keys import nearest
 
 KEYS: Final = ("categories", "range", "run_id")
 _OTHERS: Final = ("ground_truth_format",)
@@ -84,8 +84,8 @@ def _range(value: Value) -> tuple[int, int] | None:
 
 
 def _unknown(key: str) -> Finding:
-    nearest = get_close_matches(key, KEYS, n=1, cutoff=0.5)
-    fix = f"Write {nearest[0]!r} instead." if nearest else f"Use one of: {', '.join(KEYS)}."
+    near = nearest(key, KEYS)
+    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(KEYS)}."
     return _finding(f"Unknown key {key[:80]!r}", fix)
 
 

@@ -1,0 +1,122 @@
+"""What the configuration names and nothing fits: every such problem is found here, once all evals are known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from sitegen.analysis.muting import unmatched_mutes
+from sitegen.config import INSTRUCTIONS
+from sitegen.history.files import FilesAt, Folders, Listed
+from sitegen.history.globs import compiled
+from sitegen.history.layout import Layout, Watched
+from sitegen.history.worktree import listed
+from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
+from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.stages.evals import Evals
+from sitegen.stages.missing_files import MissingFiles
+from sitegen.stages.timeline import Timeline
+from sitegen.text.keys import nearest
+
+
+def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
+    """Those of the built revision, of the project first: a function of its files and of what is known of its evals."""
+    summaries = {summary.info.id: summary for summary in evals.summaries}
+    layout = Layout(timeline.config, timeline.manifest, Watched())
+    robbed = _robbed(timeline, layout, summaries)
+    with FilesAt(timeline.project.found, timeline.head.sha) as files:
+        folders: Folders = files
+        if timeline.project.options.worktree and timeline.project.found.root is not None:
+            folders = Listed(listed(timeline.shop.open()))
+        missing = MissingFiles(layout, timeline.config, timeline.manifest, folders, summaries, frozenset(robbed))
+        of_files = tuple(missing.problems())
+    return (
+        *_remarks(timeline, layout),
+        *_instructions(timeline, layout),
+        *_metrics(timeline, layout, summaries),
+        *_aliases(robbed, layout),
+        *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
+        *of_files,
+    )
+
+
+def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
+    for remark in timeline.remarks:
+        yield Problem(remark.severity, remark.what, remark.fix, path=layout.manifest_path, line=remark.line)
+
+
+def _instructions(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
+    """Globs that no instruction file ever had a path for; the built-in ones are offers, not statements."""
+    for glob in timeline.config.instructions:
+        if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
+            what = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
+            yield Problem("warning", what, "Correct the glob, or remove it.")
+    for entry in timeline.manifest.evals:
+        for glob in entry.instructions:
+            if not _names_instructions(timeline, glob):
+                yield Problem(
+                    "warning",
+                    f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
+                    "Correct the glob; it chooses among the files that the site's own `instructions` name.",
+                    path=layout.manifest_path,
+                    eval_id=entry.id,
+                )
+
+
+def _names_instructions(timeline: Timeline, glob: str) -> bool:
+    pattern = compiled((glob,))
+    return any(pattern.fullmatch(edit.path) for file in timeline.instructions for edit in file.edits)
+
+
+def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+    """Thresholds and limits of the gate that no metric or eval has: nothing is held against them."""
+    for entry in timeline.manifest.evals:
+        summary = summaries.get(entry.id)
+        metrics = [spec.name for spec in scorer(summary.info.kind).metrics] if summary else []
+        for name, _ in entry.thresholds if summary else ():
+            if name not in metrics:
+                yield Problem(
+                    "warning",
+                    f"The eval {entry.id!r} has a threshold for {name!r}, and no metric has that name.",
+                    _offer(name, metrics),
+                    path=layout.manifest_path,
+                    eval_id=entry.id,
+                )
+    gate = timeline.config.gate
+    metrics = [spec.name for each in SCORERS for spec in each.metrics]
+    limits = [("eval", name, list(summaries)) for name in gate.evals]
+    limits += [("metric", name, metrics) for name in gate.metrics]
+    limits += [("metric", name, metrics) for one in gate.evals.values() for name in one.metrics]
+    for what, name, known in limits:
+        if name not in known:
+            yield Problem(
+                "warning", f"[gate] has limits for {name!r}, and no {what} has that name.", _offer(name, known)
+            )
+
+
+def _offer(name: str, known: Collection[str]) -> str:
+    near = nearest(name, known)
+    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(set(known)))}."
+
+
+def _robbed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
+    """Entries whose folder is an alias of another one, which has all files then: id -> id of the other."""
+    robbed = {}
+    for entry in timeline.manifest.evals:
+        others = (other for other in timeline.manifest.evals if other.id != entry.id and other.aliases)
+        folder = layout.folders(entry.id)[0]
+        owner = next((other.id for other in others if folder in layout.folders(other.id)), None)
+        if owner and entry.id not in summaries:
+            robbed[entry.id] = owner
+    return robbed
+
+
+def _aliases(robbed: Mapping[str, str], layout: Layout) -> Iterator[Problem]:
+    for eval_id, owner in robbed.items():
+        yield Problem(
+            "error",
+            f"An alias of {owner!r} is the folder of the eval {eval_id!r}, whose files all count for {owner!r}.",
+            "Remove the alias, or give one of the two another folder.",
+            path=layout.manifest_path,
+            eval_id=eval_id,
+        )

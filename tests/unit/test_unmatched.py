@@ -1,0 +1,230 @@
+"""What the configuration names and nothing fits, and files that lie under a name that nobody looks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.model.problems import Problem
+from sitegen.pages.problems import problems_page
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differences, run
+
+TRUTH = "id,total,name\na,1,x\nb,2,y\n"
+OUTPUT = '[{"id": "a", "total": 1, "name": "x"}, {"id": "b", "total": 2, "name": "y"}]'
+EVAL = {"evals/n/ground_truth.csv": TRUTH, "evals/n/results/iteration-001/extracted.json": OUTPUT}
+MANIFEST = "evals/manifest.yaml"
+IGNORED = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."
+
+
+@pytest.fixture
+def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Commits these files beside an eval that is in order, builds, and gives the problems that stand."""
+    shown: list[Problem] = []
+
+    def told(problems: tuple[Problem, ...], *rest: Any) -> Any:
+        shown[:] = [problem for problem in problems if not problem.past]
+        return problems_page(problems, *rest)
+
+    monkeypatch.setattr("sitegen.stages.site.problems_page", told)
+
+    def build(files: dict[str, str | None], **options: object) -> list[Problem]:
+        repo = GitRepo(tmp_path / "project")
+        repo.commit({path: text for path, text in {**EVAL, **files}.items() if text is not None})
+        repo.checkout()
+        build_site(repo.path, tmp_path / "site", jobs=1, **options)
+        return shown
+
+    return build
+
+
+def entry(text: str) -> dict[str, str]:
+    return {MANIFEST: f"evals:\n  n: {{{text}}}\n"}
+
+
+def warning(what: str, fix: str, path: str | None = MANIFEST, eval_id: str | None = "n", **rest: Any) -> Problem:
+    return Problem("warning", what, fix, path=path, eval_id=eval_id, **rest)
+
+
+def test_a_project_in_which_everything_is_found_has_no_problem(problems: Any) -> None:
+    assert problems({**entry("owner: Kim, thresholds: {f1: 0.5}, outputs: auto"), "evals/README.md": "x"}) == []
+
+
+def test_a_key_of_the_manifest_that_is_nearly_a_known_one_is_a_problem_with_its_line(problems: Any) -> None:
+    fix = "Write 'ground_truth' if that is meant; otherwise give it a name that is less like it."
+    what = "The key 'evals.n.ground_truht' is not known and counts as metadata."
+    assert problems(entry("ground_truht: t.csv")) == [warning(what, fix, eval_id=None, line=2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "fix"),
+    [
+        (
+            "mapping: m.yaml",
+            "The manifest names the mapping 'm.yaml' for 'n', which is not there; it is scored without one.",
+            f"Commit it, or correct the path, which starts at the top of the repository. {IGNORED}",
+        ),
+        (
+            'schema: "{dir}/s.json"',
+            "The manifest names the schema '{dir}/s.json' for 'n', which is not there; it is scored without one.",
+            f"Commit it, or correct the path, which starts at the top of the repository. {IGNORED}",
+        ),
+        (
+            "outputs: o.json",
+            "The manifest names the output 'o.json' for 'n', which is not there.",
+            f"Commit it, or correct the path, which starts at evals/n/. {IGNORED}",
+        ),
+        (
+            "thresholds: {recal: 1}",
+            "The eval 'n' has a threshold for 'recal', and no metric has that name.",
+            "Did you mean 'recall'?",
+        ),
+        (
+            "instructions: [CLAUDE.md]",
+            "No instruction file ever had a path that 'CLAUDE.md' names, of the instructions of 'n'.",
+            "Correct the glob; it chooses among the files that the site's own `instructions` name.",
+        ),
+    ],
+)
+def test_what_an_entry_names_and_is_not_there_is_a_problem(problems: Any, text: str, what: str, fix: str) -> None:
+    assert problems(entry(text)) == [warning(what, fix)]
+
+
+def test_a_ground_truth_that_is_not_there_is_a_problem_also_of_an_eval_that_had_one(problems: Any) -> None:
+    files = {MANIFEST: "evals:\n  n: {}\n  k: {ground_truth: t.csv}\n  l: {dir: x}\n"}
+    assert problems({**files, "evals/k/ground_truth.csv": TRUTH}) == [
+        warning(
+            "The ground truth 't.csv' that the manifest names for 'k' is not there.",
+            "Commit one to evals/k/, or correct its entry in the manifest.",
+            eval_id="k",
+        ),
+        warning(
+            "The eval 'l' of the manifest never had a ground truth.",
+            "Commit one to x/, or correct its entry in the manifest.",
+            eval_id="l",
+        ),
+    ]
+
+
+def test_what_the_site_s_configuration_names_and_nothing_fits_is_a_problem(problems: Any) -> None:
+    toml = (
+        'instructions = ["nope/*.md", "CLAUDE.md"]\nmapping = ["m.yaml"]\n[gate.evals.nn]\nfloor = 1\n'
+        "[gate.metrics.f2]\nfloor = 1\n[gate.evals.n.metrics.recal]\nfloor = 1\n"
+        '[[regressions.mute]]\neval = "n"\ncommit = "abcdef0"\nwhy = "w"\n'
+    )
+    assert [(each.severity, each.what) for each in problems({"sitegen.toml": toml})] == [
+        ("warning", "No file ever had a path that 'nope/*.md' names, of `instructions` in the site's configuration."),
+        ("warning", "[gate] has limits for 'nn', and no eval has that name."),
+        ("warning", "[gate] has limits for 'f2', and no metric has that name."),
+        ("warning", "[gate] has limits for 'recal', and no metric has that name."),
+        ("warning", "A mute names no step: eval 'n', commit 'abcdef0'."),
+        ("warning", "`mapping` of the site's configuration names no file that is there: m.yaml."),
+    ]
+
+
+def test_an_alias_that_takes_the_folder_of_another_entry_is_an_error(problems: Any) -> None:
+    files = {"evals/k/ground_truth.csv": TRUTH, "evals/k/extracted.json": OUTPUT}
+    assert problems({**files, MANIFEST: "evals:\n  n: {aliases: k}\n  k: {}\n"}) == [
+        Problem(
+            "error",
+            "An alias of 'n' is the folder of the eval 'k', whose files all count for 'n'.",
+            "Remove the alias, or give one of the two another folder.",
+            path=MANIFEST,
+            eval_id="k",
+        )
+    ]
+
+
+NO_OUTPUT = "The eval 'k' has ground truth and no output."
+WANTED = "evals/k/results/iteration-001/extracted.json or evals/k/extracted.json"
+
+
+@pytest.mark.parametrize(
+    ("path", "fix"),
+    [
+        ("evals/k/README.md", f"Commit {WANTED}. {IGNORED}"),
+        (
+            "evals/k/output.json",
+            f"There is output.json: if that is the output, call it {WANTED}, or name it as outputs.",
+        ),
+        (
+            "evals/k/results/iteration-001/output.json",
+            f"There is results/iteration-001/output.json: if that is the output, call it {WANTED}, "
+            "or name it as outputs.",
+        ),
+    ],
+)
+def test_an_eval_with_ground_truth_and_no_output_is_a_problem(problems: Any, path: str, fix: str) -> None:
+    files = {"evals/k/ground_truth.csv": TRUTH, path: "[]"}
+    assert problems(files) == [warning(NO_OUTPUT, fix, path="evals/k", eval_id="k")]
+
+
+def test_iterations_without_output_are_a_problem_and_a_record_of_a_failed_run_is_none(problems: Any) -> None:
+    files = {
+        "evals/n/results/iteration-002/notes.md": "x",
+        "evals/n/results/iteration-003/output.json": OUTPUT,
+        "evals/n/results/iteration-004/extracted.json": OUTPUT,
+    }
+    assert problems(files) == [
+        warning(
+            "iteration-002, iteration-003 have no output, and are passed over.",
+            f"Commit extracted.json there, or remove the folders. {IGNORED}",
+            path="evals/n/results/iteration-002",
+        )
+    ]
+
+
+@pytest.mark.parametrize("name", ["groundtruth.csv", "ground-truth.json", "ground_truth.xlsx", "Ground_Truth.csv"])
+def test_a_ground_truth_under_another_name_is_a_problem(problems: Any, name: str) -> None:
+    (problem,) = problems({f"evals/k/{name}": TRUTH, "evals/k/results/iteration-001/extracted.json": OUTPUT})
+    assert problem.what == f"evals/k/ is no eval: {name} is not the name of a ground truth."
+    assert (problem.severity, problem.path) == ("warning", "evals/k")
+
+
+def test_outputs_without_ground_truth_are_a_problem_and_other_folders_are_none(problems: Any) -> None:
+    files = {"evals/k/extracted.json": OUTPUT, "evals/tools/run.py": "x", "evals/docs/ground.md": "x"}
+    assert [each.what for each in problems(files)] == ["evals/k/ has outputs and no ground truth, and is no eval."]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("evals/manifest.yml", "manifest.yaml"),
+        ("evals/Manifest.json", "manifest.yaml"),
+        ("sitegen.yaml", "sitegen.toml"),
+    ],
+)
+def test_configuration_under_a_name_that_is_not_read_is_a_problem(problems: Any, path: str, name: str) -> None:
+    other = path.rpartition("/")[2]
+    assert problems({path: "{}"}) == [warning(f"{other!r} is not read.", f"Call it {name!r}.", path, eval_id=None)]
+
+
+def test_the_work_tree_is_looked_at_where_it_is_built(problems: Any, tmp_path: Path) -> None:
+    files = {"evals/k/ground_truth.csv": TRUTH, "evals/k/a.txt": "x"}
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**EVAL, **files, ".gitignore": "*.out.json\n"})
+    repo.checkout()
+    (repo.path / "evals/k/mine.out.json").write_text(OUTPUT)
+    (problem,) = problems(files, worktree=True)
+    assert problem.fix.startswith("Commit evals/k/results/")
+    (repo.path / "evals/k/extracted.json").write_text(OUTPUT)
+    assert problems(files, worktree=True) == []
+
+
+def test_problems_of_a_build_that_goes_on_are_those_of_one_from_the_beginning(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**EVAL, **entry("mapping: m.yaml"), "evals/k/groundtruth.csv": TRUTH})
+    build_site(repo.path, tmp_path / "one", jobs=1)
+    repo.commit({"evals/k/groundtruth.csv": None, "evals/k/ground_truth.csv": TRUTH, **entry("schema: s.json")})
+    build_site(repo.path, tmp_path / "one", jobs=1)
+    build_site(repo.path, tmp_path / "other", jobs=1)
+    assert differences(tmp_path / "one", tmp_path / "other") == []
+
+
+def test_strict_counts_them(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**EVAL, **entry("mapping: m.yaml")})
+    done = run("build", repo.path, "--strict", "--out", tmp_path / "site")
+    assert (done.returncode, "1 warning on problems.html" in done.stdout) == (3, True)
