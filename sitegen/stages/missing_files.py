@@ -146,8 +146,9 @@ class MissingFiles:
             )
         elif without:
             one = len(without) == 1
+            newest = max(iterations, key=lambda name: iteration_number(name) or 0)
             yield Problem(
-                "warning",
+                "warning" if newest in without else "note",
                 f"{_listed(without)} {'has' if one else 'have'} no output, and {'is' if one else 'are'} passed over.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if one else 'the folders'}. {_IGNORED}",
                 path=f"{folder}/{RESULTS}/{without[0]}",

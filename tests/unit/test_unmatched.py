@@ -161,19 +161,21 @@ def test_an_eval_with_ground_truth_and_no_output_is_a_problem(problems: Any, pat
     assert problems(files) == [warning(NO_OUTPUT, fix, path="evals/k", eval_id="k")]
 
 
-def test_iterations_without_output_are_a_problem_and_a_record_of_a_failed_run_is_none(problems: Any) -> None:
+@pytest.mark.parametrize(("newest", "severity"), [("extracted.json", "note"), ("output.json", "warning")])
+def test_iterations_without_output_are_a_warning_if_the_newest_is_one(
+    problems: Any, newest: str, severity: str
+) -> None:
     files = {
         "evals/n/results/iteration-002/notes.md": "x",
         "evals/n/results/iteration-003/output.json": OUTPUT,
-        "evals/n/results/iteration-004/extracted.json": OUTPUT,
+        "evals/n/results/iteration-004/eval-results.json": "{}",
+        f"evals/n/results/iteration-010/{newest}": OUTPUT,
     }
-    assert problems(files) == [
-        warning(
-            "iteration-002, iteration-003 have no output, and are passed over.",
-            f"Commit extracted.json there, or remove the folders. {IGNORED}",
-            path="evals/n/results/iteration-002",
-        )
-    ]
+    (problem,) = (each for each in problems(files) if "passed over" in each.what)
+    assert (problem.severity, problem.path) == (severity, "evals/n/results/iteration-002")
+    assert problem.what.startswith("iteration-002, iteration-003")
+    assert problem.what.endswith(" have no output, and are passed over.")
+    assert problem.fix == f"Commit extracted.json there, or remove the folders. {IGNORED}"
 
 
 @pytest.mark.parametrize("name", ["groundtruth.csv", "ground-truth.json", "ground_truth.xlsx", "Ground_Truth.csv"])
