@@ -38,8 +38,8 @@ class MissingFiles:
     """Of the revision."""
     summaries: Mapping[str, EvalSummary]
     """By id, of all evals that ever were."""
-    robbed: frozenset[str]
-    """Ids of evals whose files count for another."""
+    set_aside: frozenset[str]
+    """Ids of evals of which nothing is said: their files count for another, or sitegen failed at them."""
 
     def problems(self) -> Iterator[Problem]:
         """Of the project, then of the evals of the manifest, then of the others."""
@@ -75,8 +75,10 @@ class MissingFiles:
     def _eval(self, entry: EvalConfig) -> Iterator[Problem]:
         summary = self.summaries.get(entry.id)
         stated = entry in self.manifest.evals
+        if entry.id in self.set_aside:
+            return
         if summary is None or summary.deleted:
-            if stated and entry.id not in self.robbed:
+            if stated:
                 yield self._no_truth(entry, summary)
             return
         kind: Kind = summary.info.kind  # type: ignore[assignment]
@@ -178,7 +180,7 @@ class MissingFiles:
         owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
         for name, is_folder in self.folders.names(top).items():
             folder = _below(top, name)
-            if not is_folder or folder in owned:
+            if not is_folder or folder in owned or name in self.set_aside:
                 continue
             names = self.folders.names(folder)
             near = _near_truths(names)

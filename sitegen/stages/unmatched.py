@@ -24,11 +24,14 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     summaries = {summary.info.id: summary for summary in evals.summaries}
     layout = Layout(timeline.config, timeline.manifest, Watched())
     robbed = _robbed(timeline, layout, summaries)
+    failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     with FilesAt(timeline.project.found, timeline.head.sha) as files:
         folders: Folders = files
         if timeline.project.options.worktree and timeline.project.found.root is not None:
             folders = Listed(listed(timeline.shop.open()))
-        missing = MissingFiles(layout, timeline.config, timeline.manifest, folders, summaries, frozenset(robbed))
+        missing = MissingFiles(
+            layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
+        )
         of_files = tuple(missing.problems())
     return (
         *_remarks(timeline, layout),
