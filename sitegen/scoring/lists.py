@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from heapq import heapify, heappop, heapreplace
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from sitegen.model.values import Value
@@ -125,31 +127,49 @@ def _greedy(
     threshold: float,
     equal_fields: Callable[[int, int], int],
 ) -> list[Pair]:
-    """The best remaining pair, again and again. Equal items go first and need no distances at all."""
-    lefts: dict[tuple[Cell, ...], list[int]] = {}
-    rights: dict[tuple[Cell, ...], list[int]] = {}
-    for items, places in ((ones, lefts), (others, rights)):
-        for place, item in enumerate(items):
-            if item.count(None) < len(item):
-                places.setdefault(item, []).append(place)
+    """The best remaining pair, again and again. Equal items go first and need no distances at all.
+
+    Items that are named alike are compared once, however many there are: a list of copies costs no square.
+    """
+    lefts, rights = _by_item(ones, range(len(ones))), _by_item(others, range(len(others)))
+    equal = (item for item in lefts if item in rights and item.count(None) < len(item))
     pairs: list[Pair] = []
-    for item, here in lefts.items():
-        there = rights.get(item, ())
+    for item in equal:
+        here, there = lefts[item], rights[item]
         if len(here) == len(there) == 1:
             pairs.append((here[0], there[0], 1.0))
-        elif len(here) * len(there) > _MAX_TIES:
-            pairs += [(i, j, 1.0) for i, j in zip(here, there, strict=False)]
         else:
-            pairs += _best_first([(i, j, 1.0) for i in here for j in there], equal_fields)
-    left = sorted(set(range(len(ones))) - {i for i, _, _ in pairs})
-    right = sorted(set(range(len(others))) - {j for _, j, _ in pairs})
-    close = similar_pairs([ones[i] for i in left], [others[j] for j in right], threshold)
-    pairs += _best_first([(left[i], right[j], alike) for i, j, alike in close], equal_fields)
+            pairs += _best_first([here], [there], [(0, 0, 1.0)], equal_fields)
+    left = _by_item(ones, sorted(set(range(len(ones))) - {i for i, _, _ in pairs}))
+    right = _by_item(others, sorted(set(range(len(others))) - {j for _, j, _ in pairs}))
+    close = similar_pairs(list(left), list(right), threshold)
+    pairs += _best_first(list(left.values()), list(right.values()), close, equal_fields)
     return sorted(pairs)
 
 
-def _best_first(candidates: list[Pair], equal_fields: Callable[[int, int], int]) -> list[Pair]:
-    """Take pairs by similarity; among equals by equal score fields, then by the lower places."""
+def _by_item(items: Sequence[tuple[Cell, ...]], places: Iterable[int]) -> dict[tuple[Cell, ...], list[int]]:
+    """The places of each item, ascending; items by their first place."""
+    found: dict[tuple[Cell, ...], list[int]] = {}
+    for place in places:
+        found.setdefault(items[place], []).append(place)
+    return found
+
+
+def _best_first(
+    lefts: Sequence[Sequence[int]],
+    rights: Sequence[Sequence[int]],
+    candidates: Iterable[Pair],
+    equal_fields: Callable[[int, int], int],
+) -> list[Pair]:
+    """Take pairs by similarity; among equals by equal score fields, then by the lower places.
+
+    Args:
+        lefts: groups of places that are alike to whatever else there is, each ascending.
+        rights: the same of the other side.
+        candidates: a group of each side by its index, and how similar every place of one is to every one of the other.
+        equal_fields: says how many score fields of two places are equal.
+
+    """
     by_similarity: dict[float, list[tuple[int, int]]] = {}
     for i, j, alike in candidates:
         by_similarity.setdefault(round(alike, 9), []).append((i, j))
@@ -157,8 +177,15 @@ def _best_first(candidates: list[Pair], equal_fields: Callable[[int, int], int])
     taken_right: set[int] = set()
     pairs: list[Pair] = []
     for alike in sorted(by_similarity, reverse=True):
-        free = [(i, j) for i, j in by_similarity[alike] if i not in taken_left and j not in taken_right]
-        for i, j in _ordered(free, equal_fields):
+        groups = by_similarity[alike]
+        here = {one: [i for i in lefts[one] if i not in taken_left] for one, _ in groups}
+        there = {one: [j for j in rights[one] if j not in taken_right] for _, one in groups}
+        groups = [(one, other) for one, other in groups if here[one] and there[other]]
+        if sum(len(here[one]) * len(there[other]) for one, other in groups) > _MAX_TIES:
+            order: Iterable[tuple[int, int]] = _by_place(here, there, groups)
+        else:
+            order = _ordered([(i, j) for one, other in groups for i in here[one] for j in there[other]], equal_fields)
+        for i, j in order:
             if i not in taken_left and j not in taken_right:
                 taken_left.add(i)
                 taken_right.add(j)
@@ -166,9 +193,32 @@ def _best_first(candidates: list[Pair], equal_fields: Callable[[int, int], int])
     return pairs
 
 
+def _by_place(
+    lefts: dict[int, list[int]], rights: dict[int, list[int]], groups: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Each place of the left with the lowest place of a group it may have that is free, without making every pair."""
+    near: dict[int, list[tuple[int, int]]] = {}
+    for one, other in groups:
+        near.setdefault(one, []).append((rights[other][0], other))
+    for heap in near.values():
+        heapify(heap)
+    used = dict.fromkeys(rights, 0)
+    for i, heap in sorted(((i, near[one]) for one in near for i in lefts[one]), key=itemgetter(0)):
+        while heap:
+            j, other = heap[0]
+            if used[other] == len(rights[other]):
+                heappop(heap)
+            elif j != rights[other][used[other]]:  # another left place took it
+                heapreplace(heap, (rights[other][used[other]], other))
+            else:
+                used[other] += 1
+                yield i, j
+                break
+
+
 def _ordered(tied: list[tuple[int, int]], equal_fields: Callable[[int, int], int]) -> list[tuple[int, int]]:
     lefts, rights = {i for i, _ in tied}, {j for _, j in tied}
-    if len(lefts) == len(rights) == len(tied) or len(tied) > _MAX_TIES:
+    if len(lefts) == len(rights) == len(tied):
         return sorted(tied)
     return sorted(tied, key=lambda pair: (-equal_fields(*pair), *pair))
 
