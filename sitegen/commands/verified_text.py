@@ -43,7 +43,7 @@ def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list
     if len(card.documents) > 1 and place.kind == "fields":
         lines.append(f"  {len(card.documents)} documents, macro F1 {_number(card.metric('macro_f1'))}")
     lines += [f"  {_finding(finding)}" for finding in card.findings]
-    lines += [f"  {_discrepancy(one, nouns)}" for one in wrong[:SHOWN]]
+    lines += [f"  {discrepancy(one, nouns)}" for one in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         lines.append(f"  ... and {len(wrong) - SHOWN} more: --json has all, --open shows them")
     return lines
@@ -130,12 +130,14 @@ def _finding(finding: Finding) -> str:
     return line(f"{finding.severity}: {what if what.endswith(('.', '?', '!')) else f'{what}.'} {finding.fix}")
 
 
-def _discrepancy(one: Judgement, nouns: Nouns) -> str:
-    from sitegen.text.values import as_text
+def discrepancy(one: Judgement, nouns: Nouns) -> str:
+    """One line of the list of errors: which, where, expected, found."""
+    from sitegen.text.values import as_text, told_apart
 
     where = f"{one.document}: {one.path}" if one.document else one.path
-    expected = "nothing" if one.expected is None else line(as_text(one.expected), 60)
-    actual = "nothing" if one.actual is None else line(as_text(one.actual), 60)
+    values = (one.expected, one.actual)
+    texts = told_apart(*values) or ["nothing" if value is None else as_text(value) for value in values]
+    expected, actual = (line(text, 60) for text in texts)
     outcome = nouns.errors[ERROR_TYPES.index(one.outcome)]
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from sitegen.model.cells import Run
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
-from sitegen.text.values import as_text
+from sitegen.text.values import as_text, told_apart
 from sitegen.text.words import Span, mark
 
 BOUND: Final = 2_000
@@ -37,6 +37,8 @@ def shown_pair(judgement: Judgement) -> tuple[Shown, Shown]:
         return Shown(old, "", max(0, len(expected) - BOUND)), Shown(new, "", max(0, len(actual) - BOUND))
     if judgement.outcome == "hallucination":
         return Shown((), judgement.note or "expected blank"), _shown(actual)
+    if judgement.outcome == "format_error" and (typed := told_apart(expected, actual)):
+        return _shown(typed[0]), _shown(typed[1])
     return _shown(expected), _shown(actual)
 
 
@@ -48,6 +50,8 @@ def shown_run(run: Run) -> tuple[Shown, Shown]:
         return Shown(old), Shown(new)
     if run.state == "hallucination":
         return Shown((), "expected blank"), _shown(actual)
+    if run.state == "format_error" and expected == actual:
+        return _shown(run.expected), _shown(run.actual)  # quotation marks are all that tells them apart
     return _shown(expected), _shown(actual)
 
 

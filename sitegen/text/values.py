@@ -27,6 +27,25 @@ def as_text(value: Value) -> str:
     return _compact(value)
 
 
+def told_apart(expected: Value, actual: Value) -> tuple[str, str] | None:
+    """Both with their types where these alone tell them apart: ``12 (number)``, ``"12" (text)``; else None."""
+    same = as_text(expected).strip().casefold() == as_text(actual).strip().casefold()
+    kinds = _kind(expected), _kind(actual)
+    if not same or kinds[0] == kinds[1]:
+        return None
+    return f"{as_json(expected)} ({kinds[0]})", f"{as_json(actual)} ({kinds[1]})"
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, list):
+        return "list"
+    return "object" if isinstance(value, dict) else "nothing" if value is None else "number"
+
+
 def as_json(value: Value) -> str:
     """Compact JSON, texts in quotation marks: ``"12"`` is not 12."""
     return _compact(value)
