@@ -44,19 +44,20 @@ class Comparison(Protocol):
 
 
 class Text:
-    """Equal after normalising; a number is equal only if its literal is spelled that way."""
+    """Equal after normalising. *inferred*: nothing says that it is a text, so that a number may spell it."""
 
-    __slots__ = ("_key", "_written")
+    __slots__ = ("_inferred", "_key", "_written")
 
-    def __init__(self, written: str) -> None:
+    def __init__(self, written: str, *, inferred: bool = False) -> None:
         self._written = written
         self._key = normalise(written)
+        self._inferred = inferred
 
     def judge(self, actual: Value) -> Outcome:
         """Whether the text is the same."""
         if isinstance(actual, str):
             return CORRECT if actual == self._written or normalise(actual) == self._key else WRONG
-        if is_number(actual) and spells(self._key, actual):  # type: ignore[arg-type]
+        if self._inferred and is_number(actual) and spells(self._key, actual):  # type: ignore[arg-type]
             return CORRECT
         return FORMAT
 
@@ -184,8 +185,7 @@ def comparison(value: Value, rule: FieldRule, rules: Rules, *, written: bool) ->
     if isinstance(value, str):
         return value, Text(value)
     assert value is not None
-    read = coerced_number if rule.coerce else _spelled_as(value)
-    return value, Numeric(value, _tolerance(value, rule), read)
+    return value, Numeric(value, _tolerance(value, rule), coerced_number if rule.coerce else _never)
 
 
 def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: Rules) -> tuple[Value, Comparison]:
@@ -223,7 +223,7 @@ def _inferred(value: str, rule: FieldRule, rules: Rules) -> tuple[Value, Compari
     word = normalise(value)
     if word in ("true", "false"):
         return word == "true", Boolean(word == "true", rules.true_words, rules.false_words)
-    return value, Text(value)
+    return value, Text(value, inferred=True)
 
 
 def read_boolean(value: Value, true_words: frozenset[str], false_words: frozenset[str]) -> bool | None:
@@ -264,9 +264,4 @@ def _tolerance(expected: Number, rule: FieldRule) -> Decimal:
 
 
 def _never(_: str) -> None:
-    """A declared number is never read out of a text."""
-
-
-def _spelled_as(expected: Number) -> Callable[[str], Number | None]:
-    """A number of a JSON truth is equal to the text that spells its literal, and to no other text."""
-    return lambda text: expected if spells(normalise(text), expected) else None
+    """A number that a mapping, a schema or a JSON or YAML truth states is never read out of a text."""

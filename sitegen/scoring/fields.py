@@ -50,7 +50,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 2
+    version = 3
     metrics = METRICS
     nouns = Nouns()
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.paths import PathError, Step, parse
+from sitegen.scoring.paths import PathError, Step, parse, show
 from sitegen.scoring.reading import Document
 
 _MAX_ITEMS: Final = 10_000
@@ -37,6 +37,11 @@ class Tree:
         except PathError as error:
             self._report(str(error), "Map the column to a path such as 'walls[0].area'.")
             return
+        if any(isinstance(step, int) and step < 0 for step in (*above, last)):
+            self._root.setdefault(show((*above, last)), value)  # a key that no output has: it is missing (rule 19)
+            what = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
+            self.findings.append(Finding("warning", what, "Count items from 0.", None, "ground_truth"))
+            return
         holder = self._root
         for step in above:
             below = holder.setdefault(step, {})
@@ -59,8 +64,8 @@ class Tree:
 
 def _steps(path: str) -> tuple[Step, ...]:
     steps = parse(path)
-    if any(isinstance(step, int) and not 0 <= step < _MAX_ITEMS for step in steps):
-        raise PathError(f"the index in {path[:80]!r} lies outside 0..{_MAX_ITEMS - 1}")
+    if any(isinstance(step, int) and step >= _MAX_ITEMS for step in steps):
+        raise PathError(f"the index in {path[:80]!r} is larger than {_MAX_ITEMS - 1}")
     return steps
 
 

@@ -17,7 +17,6 @@ from sitegen.stats.counts import mean
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _CELLS: Final = ("tp", "fp", "fn", "tn")
-_TOTALS: Final = ("total", "totals", "overall")
 _TEXT: Final = 10_000
 
 
@@ -130,13 +129,11 @@ class _Reader:
         return score
 
     def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[tuple[str, Counts]]:
-        """The counts of each attribute; totals only where no attribute has any, since they would count twice."""
-        entries = list(_entries(details.get("metrics")))
-        found = [(name, self._cells(value, case)) for name, value in entries if name.lower() not in _TOTALS]
+        """The counts of each attribute, whatever its name; totals only where no attribute has any."""
+        found = [(name, self._cells(value, case)) for name, value in _entries(details.get("metrics"))]
         counted = [(name, counts) for name, counts in found if counts is not None]
         if not counted:
-            totals = [value for name, value in entries if name.lower() in _TOTALS]
-            totals += [details.get("metrics"), _unprefixed(details.get("summary"))]
+            totals = (details.get("metrics"), _unprefixed(details.get("summary")))
             sums = (self._cells(each, case) for each in totals if isinstance(each, dict))
             counted = [("", counts) for counts in sums if counts is not None][:1]
         yield from counted

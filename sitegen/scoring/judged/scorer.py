@@ -42,7 +42,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 2
+    version = 3
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
