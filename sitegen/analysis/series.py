@@ -114,12 +114,13 @@ def problems(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Pr
     return tuple(
         Problem(
             severity=finding.severity,
-            what=finding.what,
+            what=finding.text,
             fix=finding.fix,
             path=blob.path if (blob := files[finding.about]) else None,
             line=finding.line,
             commit=snapshot.commit.sha,
             eval_id=eval_id,
+            field=finding.path,
         )
         for finding in scorecard.findings
     )

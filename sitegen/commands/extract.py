@@ -28,7 +28,7 @@ def extract(log: Path, out: Path, run: str | None) -> None:
         raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None
     for finding in done.findings[:SHOWN]:
         where = str(log) if finding.line is None else f"{log}:{finding.line}"
-        print(f"sitegen: {SitegenError(f'{finding.what}.', where=where, fix=finding.fix)}", file=sys.stderr)
+        print(f"sitegen: {SitegenError(f'{finding.text}.', where=where, fix=finding.fix)}", file=sys.stderr)
     if len(done.findings) > SHOWN:
         print(f"sitegen: ... and {len(done.findings) - SHOWN} more", file=sys.stderr)
     if out == STDOUT:

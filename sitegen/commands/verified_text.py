@@ -126,7 +126,7 @@ def _documents(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
 
 def _finding(finding: Finding) -> str:
     """What is wrong and what to do, as two sentences."""
-    what = finding.what.rstrip()
+    what = finding.text.rstrip()
     return line(f"{finding.severity}: {what if what.endswith(('.', '?', '!')) else f'{what}.'} {finding.fix}")
 
 

@@ -98,7 +98,7 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> Opinion:
     score, _ = stats.mean(map(stats.f1, counts.values()))
     wrong = [each for each in judged if each.outcome in ERROR_TYPES]
     right = [each for each in judged if each.outcome not in ERROR_TYPES]
-    problems = tuple(each.what for each in result.scorecard.findings)
+    problems = tuple(each.text for each in result.scorecard.findings)
     row = field_row(total)
     return Opinion(
         score=score,

@@ -35,6 +35,11 @@ _ZEROS: Final = re.compile(r"\s*0[0-9]")
 class TruthError(ValueError):
     """An expected value that cannot be read as its declared type: it is reported and not scored."""
 
+    def __init__(self, why: str, value: Value = None) -> None:
+        super().__init__(why)
+        self.value = "" if value is None else repr(str(value)[:80])
+        """As it is quoted beside the reason, which never quotes it: redaction must be able to tell them apart."""
+
 
 class Comparison(Protocol):
     """What one attribute should be."""
@@ -165,7 +170,7 @@ def comparison(value: Value, rule: FieldRule, rules: Rules, *, written: bool) ->
     *written*: the value stood in a CSV file, so that its type has to be inferred where none is declared.
     """
     if isinstance(value, Unusable):
-        raise TruthError(f"{value.literal!r} cannot be compared: {value.reason}")
+        raise TruthError(f"cannot be compared: {value.reason}", value.literal)
     if isinstance(value, list):
         shown_items: list[Value] = []
         items: list[Comparison | None] = []
@@ -175,7 +180,7 @@ def comparison(value: Value, rule: FieldRule, rules: Rules, *, written: bool) ->
             items.append(compare)
         return shown_items, Sequence(items, rule.ordered, rules.empty)
     if isinstance(value, dict):
-        raise TruthError("an object stands inside a list of lists")
+        raise TruthError("is a list of lists with an object inside")
     if rule.type is not None:
         return _declared(value, rule, rules)
     if written and isinstance(value, str):
@@ -192,21 +197,21 @@ def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: 
     kind = rule.type
     if kind == "string":
         if isinstance(value, bool):
-            raise TruthError(f"{str(value).lower()} is no text")
+            raise TruthError("is no text", str(value).lower())
         return value, Text(value if isinstance(value, str) else str(value))
     if kind == "boolean":
         said = read_boolean(value, rules.true_words | _YES, rules.false_words | _NO)
         if said is None:
-            raise TruthError(f"{str(value)[:80]!r} is neither true nor false")
+            raise TruthError("is neither true nor false", value)
         return said, Boolean(said, rules.true_words, rules.false_words)
     if kind == "date":
         day = read_date(value, rule.formats)
         if day is None:
-            raise TruthError(f"{str(value)[:80]!r} fits none of the date formats {', '.join(rule.formats)}")
+            raise TruthError(f"fits none of the date formats {', '.join(rule.formats)}", value)
         return value, Date(day, rule.formats)
     number = coerced_number(value) if isinstance(value, str) else value
     if number is None or isinstance(number, bool):
-        raise TruthError(f"{str(value)[:80]!r} is no number")
+        raise TruthError("is no number", value)
     read = coerced_number if rule.coerce else _never
     if kind == "angle":
         return number, Angle(number, _tolerance(number, rule), read)

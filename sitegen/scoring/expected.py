@@ -100,7 +100,7 @@ class Compiler:
         try:
             shown, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
         except TruthError as error:
-            self._report(f"{path}: {error}")
+            self._report(f"{path} {error}", error.value, path)
             return OUT_OF_SCOPE
         return self._leaf(path, attribute, shown, compare)
 
@@ -129,10 +129,15 @@ class Compiler:
                 self._report(f"{path}[{index}] is no object as the other items are")
         return ItemList(path, attribute, rule, tuple(items))
 
-    def _report(self, what: str) -> None:
+    def _report(self, what: str, value: str = "", path: str = "") -> None:
         self.findings.append(
             Finding(
-                "warning", f"Ground-truth error: {what}; not scored", "Correct the ground truth.", None, "ground_truth"
+                severity="warning",
+                what=f"Ground-truth error: {what}; not scored",
+                fix="Correct the ground truth.",
+                about="ground_truth",
+                value=value,
+                path=path,
             )
         )
 

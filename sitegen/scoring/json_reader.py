@@ -7,7 +7,7 @@ from typing import Any
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.reading import MAX_DEPTH, Parsed, UnreadableError, check_depth, text_of
+from sitegen.scoring.reading import DUPLICATE_KEY, MAX_DEPTH, Parsed, UnreadableError, check_depth, text_of
 from sitegen.scoring.values import FRACTIONS, INTEGERS, constant
 
 
@@ -58,10 +58,7 @@ def parse(text: str, line: int = 1) -> Parsed:
     if "\\ud" in text or "\\uD" in text:
         value = _without_surrogates(value)
         duplicates = [_escaped(key) for key in duplicates]
-    findings = tuple(
-        Finding("warning", f"The key {key[:80]!r} stands twice in one object; the last one counts", "Remove one.")
-        for key in duplicates[:20]
-    )
+    findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
     return Parsed(value, findings)
 
 

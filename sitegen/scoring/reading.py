@@ -11,6 +11,10 @@ MAX_DEPTH: Final = 100
 """Containers inside each other that are still read; the same on every version of Python."""
 
 
+DUPLICATE_KEY: Final = "A key stands twice in one object; the last one counts"
+"""What the readers of JSON and YAML say of it; the key itself is the value of the finding."""
+
+
 class Document(NamedTuple):
     """One document of a file."""
 

@@ -19,12 +19,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.model.values import REDACTED, Value
 from sitegen.scoring.paths import PathError, Step, parse, pattern
-from sitegen.text.values import as_text
 
 _KNOWN: Final = 20_000
 """Paths whose answer is remembered: those of an output are untrusted, and there may be any number of them."""
-_SHORTEST: Final = 3
-"""Characters of a value that is looked for in messages; shorter ones stand there by chance."""
 
 
 class Redaction:
@@ -44,18 +41,21 @@ class Redaction:
     def applied(self, result: Result, *, kind: str) -> Result:
         """The result without what must not be shown."""
         judgements = tuple(map(self._judgement, result.judgements))
-        pairs = zip(result.judgements, judgements, strict=True)
-        values = {text for old, new in pairs if old is not new for text in _texts(old)}
         if kind == "highlights":
             judgements = tuple(_numbered(result.judgements, judgements))
         card = result.scorecard
         return result._replace(
-            scorecard=card._replace(findings=tuple(_without(finding, values) for finding in card.findings)),
+            scorecard=card._replace(findings=tuple(map(self._finding, card.findings))),
             judgements=judgements,
             panels=_fields_panels(result.panels) if kind == "fields" else _other_panels(result.panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
             questions=(),
         )
+
+    def _finding(self, finding: Finding) -> Finding:
+        """A value whose path is not known may be a hidden one, so it goes as well."""
+        hidden = finding.value and (not finding.path or self.hides(finding.path))
+        return finding._replace(value=REDACTED.literal) if hidden else finding
 
     def _judgement(self, judgement: Judgement) -> Judgement:
         if self._hides_field(judgement):
@@ -69,7 +69,10 @@ class Redaction:
         )
 
     def _hides_field(self, judgement: Judgement) -> bool:
-        key = judgement.path if self._indexed else judgement.attribute
+        return self.hides(judgement.path if self._indexed else judgement.attribute)
+
+    def hides(self, key: str) -> bool:
+        """Whether a value at a field path, or of an attribute, is hidden."""
         hidden = self._hidden.get(key)
         if hidden is None:
             try:
@@ -131,23 +134,3 @@ def _other_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
     notes = tuple(panel for panel in panels if isinstance(panel, NotePanel))
     left_out = len(panels) - len(notes)
     return (*notes, NotePanel("note", "Texts of this eval are redacted.")) if left_out else notes
-
-
-def _texts(judgement: Judgement) -> Iterator[str]:
-    """Every scalar of a judgement as messages quote it."""
-    values = [judgement.expected, judgement.actual]
-    while values:
-        value = values.pop()
-        if isinstance(value, dict):
-            values += value.values()
-        elif isinstance(value, list):
-            values += value
-        elif value is not None and len(text := as_text(value)) >= _SHORTEST:
-            yield text
-
-
-def _without(finding: Finding, values: set[str]) -> Finding:
-    what, fix = finding.what, finding.fix
-    for text in sorted((text for text in values if text in what or text in fix), key=len, reverse=True):
-        what, fix = what.replace(text, REDACTED.literal), fix.replace(text, REDACTED.literal)
-    return finding._replace(what=what, fix=fix)

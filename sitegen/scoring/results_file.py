@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.problems import Severity
+from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import ListAlignment, Result, Status
 from sitegen.model.values import Unusable, Value
 from sitegen.stats import counts as stats
@@ -147,8 +148,16 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
             if each.outcome in ERROR_TYPES
         ),
         alignment=alignments(result),
-        problems=tuple(ProblemRow(*each) for each in card.findings),
+        problems=problem_rows(card.findings),
         metadata=metadata,
+    )
+
+
+def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
+    """The findings of a scorecard as data files have them."""
+    return tuple(
+        ProblemRow(severity=each.severity, what=each.text, fix=each.fix, line=each.line, about=each.about)
+        for each in findings
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.reading import MAX_DEPTH, UnreadableError, text_of
+from sitegen.scoring.reading import DUPLICATE_KEY, MAX_DEPTH, UnreadableError, text_of
 from sitegen.scoring.values import constant, fraction, integer
 
 _MAX_VALUES: Final = 1_000_000
@@ -20,6 +20,8 @@ _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
 _FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
 _NOT_NUMBERS: Final = (".nan", ".inf", "-.inf", "+.inf")
+_TAG_HANDLE: Final = re.compile(r"(tag handle) '.*'")
+"""The one text of a file that the parser quotes; what is said of a broken file holds none."""
 _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
 
@@ -46,6 +48,7 @@ def read_yaml(content: bytes) -> ParsedYaml:
         what = getattr(error, "problem", None) or "a character that YAML does not allow"
         line = mark.line + 1 if mark is not None else None
         where = f" at line {line}" if line else ""
+        what = _TAG_HANDLE.sub(r"\1", what)
         raise UnreadableError(f"it is no valid YAML: {what}{where}", "Write valid YAML.", line) from None
     return ParsedYaml(values, builder.lines, tuple(builder.findings))
 
@@ -78,7 +81,7 @@ class _Builder:
         if isinstance(event, self._yaml.AliasEvent):
             # An anchor is known when its value is complete, so that none can contain itself.
             if event.anchor not in self._anchors:
-                raise UnreadableError(f"the alias {event.anchor[:80]!r} stands for nothing", "Write it out.", line)
+                raise UnreadableError("an alias stands for nothing", "Write it out.", line)
             value, size = self._anchors[event.anchor]
             self._count += size
         elif isinstance(event, self._yaml.MappingStartEvent):
@@ -116,8 +119,8 @@ class _Builder:
                     merged |= each if isinstance(each, dict) else {}
                 continue
             if key in members and len(self.findings) < 20:
-                what = f"The key {key[:80]!r} stands twice in one object; the last one counts"
-                self.findings.append(Finding("warning", what, "Remove one.", event.start_mark.line + 1))
+                line = event.start_mark.line + 1
+                self.findings.append(Finding("warning", DUPLICATE_KEY, "Remove one.", line, value=repr(key[:80])))
             self._note(event, below)
             members[key] = value
         return {**merged, **members}

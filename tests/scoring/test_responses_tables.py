@@ -64,7 +64,7 @@ def said(result: Result, row: dict[str, str]) -> dict[str, str]:
             f"{each.path} {each.outcome}" + (f" ({each.note})" if each.note else "") for each in result.judgements
         ),
         "findings": "; ".join(
-            f"{each.severity}{f', line {each.line}' if each.line else ''}: {each.what}"
+            f"{each.severity}{f', line {each.line}' if each.line else ''}: {each.text}"
             for each in findings
             if not each.what.startswith("Consistency")
         ),

@@ -162,7 +162,7 @@ def checked(result: Result, checks: dict[str, Any]) -> dict[str, Any]:
         )
         or NOTHING
     )
-    said["finding"] = "; ".join(f"{each.severity}: {each.what}" for each in result.scorecard.findings) or NOTHING
+    said["finding"] = "; ".join(f"{each.severity}: {each.text}" for each in result.scorecard.findings) or NOTHING
     said["section"] = [
         {
             "document": each.document,

@@ -195,3 +195,19 @@ def test_texts_of_other_kinds_are_left_out_whole(tmp_path):
     assert [secret for secret in SECRETS if secret.encode() in shown] == ["Quillfeather", "Thistlewood", "Umberwick"]
     assert [secret for secret in SECRETS if secret.encode() in left] == []
     assert left.count(b"Texts of this eval are redacted.") == 2  # the responses have no panel of texts
+
+
+def test_a_hidden_ground_truth_value_that_its_type_cannot_read_is_quoted_nowhere(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    mapping = "fields:\n  ssn: {type: numeric}\n  age: {type: numeric}\n"
+    truth = '{"ssn": "Quillfeather", "ssn": "Quillfeather", "age": "Thistlewood"}'
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/field_mapping.yaml": mapping, "evals/a/ground_truth.json": truth})
+    repo.commit({"evals/a/extracted.json": '{"ssn": 1, "age": 1}'})
+    (repo.path / "sitegen.toml").write_text('redact = ["ssn"]\n')
+    build_site(repo.path, tmp_path / "out")
+    files = content(tmp_path / "out")
+    assert [name for name, text in files.items() if b"Quillfeather" in text] == []
+    problems = files["problems.html"].decode()
+    assert "Ground-truth error: ssn is no number; not scored: redacted" in problems
+    assert "Ground-truth error: age is no number; not scored: &#39;Thistlewood&#39;" in problems
+    assert "A key stands twice in one object; the last one counts: redacted" in problems

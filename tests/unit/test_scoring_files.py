@@ -41,7 +41,7 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
         ("t.json", b'[{"a": 1}]', "document 1 has no 'id'", None),
         ("t.json", b'[{"id": 1}, {"id": "1"}]', "the document '1' stands twice", None),
         ("t.jsonl", b'{"id": 1}\n{"id"\n', "it is no valid JSON: Expecting ':' delimiter at line 2, column 6", 2),
-        ("t.yaml", b"a: *b\n", "the alias 'b' stands for nothing", 1),
+        ("t.yaml", b"a: *b\n", "an alias stands for nothing", 1),
         ("t.yaml", b"a: [\n", "it is no valid YAML: did not find expected node content at line 2", 2),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes
     assert card.counts == Counts()
     assert {metric.value for metric in card.metrics} == {None}
     (finding,) = card.findings
-    assert (finding.severity, finding.what, finding.line, finding.about) == (
+    assert (finding.severity, finding.text, finding.line, finding.about) == (
         "error",
         f"The ground truth cannot be read: {what}",
         line,

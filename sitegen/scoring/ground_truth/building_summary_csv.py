@@ -62,8 +62,9 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 items[path].append(_item(row, section, said, left_over))
         elif cells[1]:
             if cells[1] in seen and cells[1] in mapping.csv_to_json:
-                what = f"The field {cells[1]!r} stands twice; the first one counts"
-                findings.append(Finding("warning", what, "Map the second one in a list.", number, "ground_truth"))
+                what = "A field stands twice; the first one counts"
+                fix = "Map the second one in a list."
+                findings.append(Finding("warning", what, fix, number, "ground_truth", value=repr(cells[1])))
             elif cells[1] in mapping.csv_to_json:
                 tree.put(mapping.csv_to_json[cells[1]], row[2] if len(row) > 2 else "")
             else:

@@ -88,9 +88,9 @@ def unmapped(names: list[str]) -> tuple[Finding, ...]:
     return (
         Finding(
             "note",
-            f"{they} not mapped and not scored: {listed}",
+            f"{they} not mapped and not scored",
             "Map them in csv_to_json or array_mappings if they should count.",
-            None,
-            "ground_truth",
+            about="ground_truth",
+            value=listed,
         ),
     )

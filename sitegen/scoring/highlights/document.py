@@ -8,7 +8,7 @@ from typing import Final
 from sitegen.model.metrics import Counts
 from sitegen.model.panels import MarkedText, SpansPanel
 from sitegen.model.scorecards import Result, Status
-from sitegen.scoring.results_file import Metadata, ProblemRow
+from sitegen.scoring.results_file import Metadata, ProblemRow, problem_rows
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text
 
@@ -97,7 +97,7 @@ def highlights_document(result: Result, *, eval_id: str, metadata: Metadata) -> 
         paragraphs=_paragraphs(result),
         not_annotated=tuple(map(str, names)) if isinstance(names, list) else (),
         run_id=run if isinstance(run, str) else None,
-        problems=tuple(ProblemRow(*each) for each in card.findings),
+        problems=problem_rows(card.findings),
         metadata=metadata,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sitegen.model.scorecards import DocumentScore, Result, Status
-from sitegen.scoring.results_file import FieldRow, Metadata, ProblemRow, field_row, plain
+from sitegen.scoring.results_file import FieldRow, Metadata, ProblemRow, field_row, plain, problem_rows
 
 SCHEMA: Final = "sitegen/judged-results/1"
 
@@ -52,7 +52,7 @@ def judged_document(result: Result, *, eval_id: str, metadata: Metadata) -> Judg
         totals=field_row(card.counts),
         by_attribute={each.attribute: field_row(each.counts) for each in card.fields},
         cases=tuple(_case(each, details.get(each.id, ())) for each in card.documents),
-        problems=tuple(ProblemRow(*each) for each in card.findings),
+        problems=problem_rows(card.findings),
         metadata=metadata,
     )
 

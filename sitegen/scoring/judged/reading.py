@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
 from sitegen.scoring.reading import UnreadableError, text_of
@@ -94,7 +94,7 @@ class _Reader:
         if name in self.cases:
             self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
         if error_text := _text(value.get("error")):
-            self._report("warning", f"The judge failed at the case {name[:80]!r}: {error_text[:200]}")
+            self._report("warning", f"The judge failed at the case {name[:80]!r}", error_text[:200])
         judges = value.get("evaluator_results", value.get("scores"))
         opinions = [self._opinion(each, name) for each in _list(judges) if isinstance(each, dict)]
         whole = self._opinion(value, name)
@@ -154,8 +154,8 @@ class _Reader:
         wrong = int((tp, fp, fn, tn) == (0, 1, 1, 0))
         return Counts(tp, fp, fn, tn, omission=fn - wrong, hallucination=fp - wrong, wrong_value=wrong)
 
-    def _report(self, severity: str, what: str) -> None:
-        self.findings.append(Finding(severity, what, "Correct the judge's results.", self._line))  # type: ignore[arg-type]
+    def _report(self, severity: Severity, what: str, value: str = "") -> None:
+        self.findings.append(Finding(severity, what, "Correct the judge's results.", self._line, value=value))
 
 
 def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:

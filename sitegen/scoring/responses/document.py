@@ -10,7 +10,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.values import Value
 from sitegen.model.verdicts import Verdict, VerdictStatus
-from sitegen.scoring.results_file import Metadata, ProblemRow
+from sitegen.scoring.results_file import Metadata, ProblemRow, problem_rows
 
 SCHEMA: Final = "sitegen/responses-results/1"
 
@@ -142,7 +142,7 @@ def responses_document(
             VariantRow(each.id, each.status, {name: value for name, value in each.metrics if name in names})
             for each in card.documents
         ),
-        problems=tuple(ProblemRow(*each) for each in card.findings),
+        problems=problem_rows(card.findings),
         metadata=metadata,
     )
 

@@ -170,9 +170,14 @@ class _Scoring:
             )
         failed = [each for responses in by_case.values() for each in responses if each.error]
         if failed:
-            what = f"Calls that failed and are left out ({len(failed)}): {failed[0].error[:200]}"
             self._findings.append(
-                Finding("warning", _said(variant, what), "Run the prompt over these cases again.", failed[0].line)
+                Finding(
+                    severity="warning",
+                    what=_said(variant, f"Calls that failed and are left out ({len(failed)})"),
+                    fix="Run the prompt over these cases again.",
+                    line=failed[0].line,
+                    value=failed[0].error[:200],
+                )
             )
 
     def _report_grades(self) -> None:
