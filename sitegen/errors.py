@@ -36,6 +36,21 @@ class ShallowRepositoryError(RepositoryError):
     """The history is cut off, so that the oldest commit seems to add everything."""
 
 
+class MissingObjectsError(RepositoryError):
+    """git lacks a content that history names. In a build it is a problem of the part that needs it."""
+
+    def __init__(self, path: str | None = None, commit: str | None = None) -> None:
+        """Say of which file and which commit the content is, if that is known."""
+        where = path if path is None or commit is None else f"{path} at {commit[:7]}"
+        super().__init__(
+            "Contents that history names are missing from this clone, a partial or a damaged one.",
+            where=where,
+            fix="Run git fetch --refetch --no-filter, or clone again without --filter; then build again.",
+        )
+        self.path = path
+        self.commit = commit
+
+
 class NothingToReportError(SitegenError):
     """A repository without commits, or without any eval."""
 

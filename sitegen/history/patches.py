@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import IO, Final
 
+from sitegen.errors import MissingObjectsError, RepositoryError
 from sitegen.history.head import Found
 from sitegen.history.process import Process
 from sitegen.history.revisions import commit_lines
@@ -57,7 +58,10 @@ def read_patches(found: Found, edits: Sequence[Edit]) -> Iterator[bytes]:
                     yield _between(found, edit)
                 else:
                     yield patches.get(_pair(edit), b"")
-        trees.finish()
+        try:
+            trees.finish()
+        except RepositoryError as error:
+            raise MissingObjectsError from error
 
 
 class _Lines:
@@ -86,6 +90,8 @@ def _patches_of_commit(lines: _Lines, sha: str, wanted: set[tuple[bytes, bytes]]
     Two patches between the same blobs are the same, and edits that change nothing but line ends have none: by ids
     nothing can slip.
     """
+    if not lines.next:
+        raise MissingObjectsError  # git ended at a content that it does not have
     if not lines.next.startswith(sha.encode()):
         raise AssertionError("git answered to another commit than was asked for")
     lines.take()

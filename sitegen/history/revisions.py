@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from sys import intern
 from typing import IO, Final
 
+from sitegen.errors import MissingObjectsError, RepositoryError
 from sitegen.history.head import Found
 from sitegen.history.process import Process
 from sitegen.model.commits import Change, Commit, Revision
@@ -64,7 +65,10 @@ def walk(
     ]
     with Process(found, command, listing) as trees:
         yield from _revisions(tokens(trees.stdout), first_position, irregular)
-        trees.finish()
+        try:
+            trees.finish()
+        except RepositoryError as error:
+            raise MissingObjectsError from error
 
 
 def tokens(stream: IO[bytes]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, TypeVar
 
-from sitegen.errors import SitegenError
+from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.failed import failed_page
@@ -72,6 +72,9 @@ def attempt(
     """
     try:
         return make()
+    except MissingObjectsError as error:
+        what = f"sitegen could not make {part}. {error.what}"
+        return Problem("error", what, error.fix or FIX, error.path or path, None, error.commit or commit, eval_id)
     except ENDS_THE_BUILD:
         raise
     except Exception as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sitegen.history.blobs import BlobRead
+from sitegen.errors import MissingObjectsError
+from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.scoring.redaction import redaction
@@ -22,6 +23,10 @@ def results(
     hidden = redaction(shop.redact)
     for snapshot, inputs in zip(snapshots, all_inputs(shop, snapshots), strict=True):
         with working_on(snapshot):
+            given = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
+            for file in given:
+                if file is not None and file.reason == MISSING:  # scored without it, it would be remembered for ever
+                    raise MissingObjectsError(file.path, snapshot.commit.sha)
             result = scorer.score(inputs._replace(embedder=embedder))
             shown = hidden.applied(result, kind=scorer.kind) if hidden else result
         yield shown

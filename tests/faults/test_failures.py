@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from sitegen.commands.build import command
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, MissingObjectsError
+from sitegen.history.head import SAFE
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.failures import FIX
@@ -140,3 +142,35 @@ def test_the_command_says_how_many_parts_failed_and_exits_with_3(project, tmp_pa
         command(Options(repo=project.path, out=tmp_path / "public", cache=tmp_path / "memo", jobs=1))
     assert ended.value.code == 3
     assert "; sitegen failed to make 1 part of the site\n" in capsys.readouterr().out
+
+
+def clone_of(project: GitRepo, folder: Path, kind: str) -> Path:
+    project.git("config", "uploadpack.allowFilter", "true")
+    origin = f"file://{project.path}"
+    subprocess.run(["git", "clone", "-q", "--no-checkout", f"--filter={kind}", origin, str(folder)], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("older_git", [False, True])
+def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched(
+    project, tmp_path, monkeypatch, older_git
+):
+    if older_git:
+        monkeypatch.setattr("sitegen.history.head.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
+        monkeypatch.setattr("sitegen.history.process.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
+    clone, out = clone_of(project, tmp_path / "clone" / "project", "blob:none"), tmp_path / "public"
+    objects = sorted(path.name for path in (clone / ".git/objects").rglob("*"))
+    assert build_site(clone, out, jobs=1).failed == 3
+    assert problems_text(out).count(MissingObjectsError().what) == 3
+    assert broken_links(out) == []
+    assert sorted(path.name for path in (clone / ".git/objects").rglob("*")) == objects  # nothing was fetched
+    subprocess.run(["git", "-C", str(clone), "fetch", "-q", "--refetch", "--no-filter"], check=True)
+    assert build_site(clone, out, jobs=1).failed == 0
+    build_site(clone, tmp_path / "fine", jobs=1)
+    assert differences(out, tmp_path / "fine") == []
+
+
+def test_a_clone_without_trees_has_no_history_to_walk_and_is_told_what_to_fetch(project, tmp_path):
+    clone = clone_of(project, tmp_path / "clone", "tree:0")
+    with pytest.raises(MissingObjectsError):
+        build_site(clone, tmp_path / "public", jobs=1)
