@@ -20,6 +20,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
 from sitegen.model.scorecards import Result
+from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
@@ -129,17 +130,27 @@ class Bench(NamedTuple):
         return Place(self.root, entry, kind_of(entry, truth.name), folder, ground_truth=truth)
 
     def verify(
-        self, eval_id: str, output: Path | None = None, settings: Mapping[str, object] | None = None
+        self,
+        eval_id: str,
+        output: Path | None = None,
+        settings: Mapping[str, object] | None = None,
+        *,
+        missing_counts: bool = False,
     ) -> Verified:
         """Score one output, by default the eval's newest, by its own settings and by those that are given here.
 
-        Raises SitegenError if there is no such eval, no ground truth, or no output.
+        With *missing_counts* an eval that has expected values and no output is scored as one that gave none of them
+        (rule 8). Raises SitegenError if there is no such eval, no ground truth, or else no output, ConfigurationError
+        if the settings that are given here do not fit.
         """
         place = self.place(eval_id)
+        if settings and place.kind != "highlights":
+            names = " and ".join(f"--{name.replace('_', '-')}" for name in settings)
+            raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
         if output is not None and not output.is_file():
             raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
         found = (output,) if output else newest_outputs(place)
-        if not found:
+        if not found and not (missing_counts and place.ground_truth):
             name = place.files.outputs[0]
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no output to score.",
@@ -156,9 +167,12 @@ class Bench(NamedTuple):
             settings=json.dumps({**json.loads(rules.settings), **(settings or {})}),
             embedder=embedder(),
         )
-        parent = found[0].parent
+        parent = found[0].parent if found else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
-        return Verified(place, found, number, scorer(place.kind).score(inputs))
+        result = scorer(place.kind).score(inputs)
+        if settings:
+            _refuse_unfit(result, rules.settings)
+        return Verified(place, found, number, result)
 
     def passed_over(self, verified: Verified) -> Path | None:
         """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""
@@ -205,6 +219,14 @@ class Bench(NamedTuple):
         for name in listed(Repository.open(self.root)):
             if self.layout.is_instruction(name) and (self.root / name).is_file():
                 yield encodable(name), hashlib.sha256((self.root / name).read_bytes()).hexdigest()
+
+
+def _refuse_unfit(result: Result, own_settings: str) -> None:
+    """Raise a ConfigurationError for settings of the command line that do not fit; the eval's own are findings."""
+    known = read_settings(own_settings)[1]
+    for finding in result.scorecard.findings:
+        if finding.severity == "error" and finding.about == "settings" and finding not in known:
+            raise ConfigurationError(f"{finding.what}.", fix=finding.fix)
 
 
 def newest_outputs(place: Place) -> tuple[Path, ...]:

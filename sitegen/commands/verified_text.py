@@ -144,6 +144,8 @@ def discrepancy(one: Judgement, nouns: Nouns) -> str:
 
 def _outputs(bench: Bench, verified: Verified) -> str:
     """The first output, and the names of those beside it: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
+    if not verified.outputs:
+        return "no output"
     first, *others = verified.outputs
     named = [shown(bench, first), *(line(other.name, LONGEST_NAME) for other in others[:2])]
     more = len(others) - 2

@@ -96,7 +96,7 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
     verified, missing = [], []
     for eval_id in bench.eval_ids():
         try:
-            verified.append(bench.verify(eval_id))
+            verified.append(bench.verify(eval_id, missing_counts=True))
         except SitegenError as error:
             missing.append(error)
     if not verified and missing:

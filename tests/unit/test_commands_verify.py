@@ -329,12 +329,26 @@ def test_verify_all_prints_the_documents_of_all_evals(repo):
     assert read == {"evals": single, "macro_f1": (6 / 7 + 1) / 2, "pooled_f1": 8 / 9}
 
 
-def test_verify_all_says_which_eval_has_nothing_to_score_and_scores_the_others(repo):
+def test_verify_all_counts_an_eval_without_output_as_one_that_gave_nothing(repo):
     (repo.path / "evals" / "names" / "extracted.json").unlink()
     done = run("verify-all", "--repo", repo.path)
-    assert done.returncode == 0
-    assert "\nmacro    1.000\npooled   1.000\n" in done.stdout
-    assert done.stderr.startswith("sitegen: The eval 'names' has no output to score.\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.sub(r" +", " ", done.stdout).splitlines()[1:] == [
+        "names 0.000 0.000 to 0.988 — 0.000 4 no output (unreadable)",
+        "other 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json",
+        "macro 0.500",
+        "pooled 0.333",
+    ]
+    read = json_of("verify-all", "--repo", repo.path)
+    assert (read["macro_f1"], read["pooled_f1"]) == (0.5, 1 / 3)
+    assert run("verify-one", "names", "--repo", repo.path).returncode == 2
+
+
+def test_verify_all_says_which_eval_has_no_ground_truth_and_scores_the_others(repo):
+    (repo.path / "evals" / "manifest.yaml").write_text("evals: {ghost: {dir: evals/names, ground_truth: x.csv}}\n")
+    done = run("verify-all", "--repo", repo.path)
+    assert done.stderr.startswith("sitegen: The eval 'ghost' has no ground truth.\n")
+    assert "\nmacro    1.000\n" in done.stdout
 
 
 def test_history_has_a_line_for_each_point(repo):

@@ -157,3 +157,18 @@ def test_every_kind_has_a_row_of_its_own_in_verify_all(repo):
     rows = run("verify-all", cwd=repo.path).stdout.splitlines()
     assert [row.split()[0] for row in rows] == ["eval", "cases", "highlights", "sums", "macro", "pooled"]
     assert rows[3].endswith("evals/sums/responses-long.jsonl, responses-short.jsonl  accuracy 0.750")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what", "fix"),
+    [
+        (("highlights", "--range", "a-b"), "'range' is no range from low to high.", 'Write two numbers such as "1-8".'),
+        (("highlights", "--range", "8-1"), "'range' is no range from low to high.", 'Write two numbers such as "1-8".'),
+        (("highlights", "--run-id", "7"), "The output cannot be read: it has no run '7'.", "Ask for one of: 1, 2."),
+        (("sums", "--range", "1-2"), "--range is for evals of kind highlights.", "Leave it out."),
+        (("cases", "--run-id", "1"), "--run-id is for evals of kind highlights.", "Leave it out."),
+    ],
+)
+def test_an_option_that_does_not_fit_ends_with_2(repo, arguments, what, fix):
+    done = run("verify-one", *arguments, cwd=repo.path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"sitegen: {what}\n  do: {fix}\n")

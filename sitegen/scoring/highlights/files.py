@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader
@@ -74,10 +74,11 @@ def read_output(files: tuple[File, ...], run: str | None) -> Output:
     runs = tuple(dict.fromkeys(chunk.run for chunk in chunks))
     wanted = run if run is not None else (chunks[-1].run if chunks else None)
     if readable and run is not None and run not in runs:
-        reasons.append(UnreadableError(f"it has no run {run[:80]!r}", _known_runs(runs)))
+        reasons.append(_NoRunError(f"it has no run {run[:80]!r}", _known_runs(runs)))
         readable = False
     findings[:0] = [
-        Finding("error", f"The output cannot be read: {error.what}", error.fix, error.line) for error in reasons
+        Finding("error", f"The output cannot be read: {error.what}", error.fix, error.line, _about(error))
+        for error in reasons
     ]
     return Output(
         tuple(chunk for chunk in chunks if chunk.run == wanted),
@@ -86,6 +87,14 @@ def read_output(files: tuple[File, ...], run: str | None) -> Output:
         "" if readable else reasons[0].what,
         tuple(findings),
     )
+
+
+class _NoRunError(UnreadableError):
+    """The output is in order, and has not the run that the settings ask for."""
+
+
+def _about(error: UnreadableError) -> Literal["output", "settings"]:
+    return "settings" if isinstance(error, _NoRunError) else "output"
 
 
 def united(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
