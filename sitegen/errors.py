@@ -15,13 +15,20 @@ class SitegenError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        """Up to three lines: what; where; what to do."""
+        """Up to three lines: what; where; what to do. What cannot be seen in a name of the project is spelled out."""
         lines = [self.what]
         if self.where:
             lines.append(f"  at: {self.where}")
         if self.fix:
             lines.append(f"  do: {self.fix}")
-        return "\n".join(lines)
+        return "\n".join(map(_printable, lines))
+
+
+def _printable(text: str) -> str:
+    """The text on one line, with line breaks and other characters that have no picture spelled as Python does."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
 
 
 class ConfigurationError(SitegenError):

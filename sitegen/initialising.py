@@ -41,7 +41,7 @@ class Written(NamedTuple):
 def initialise(root: Path) -> tuple[Written, ...]:
     """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made.
 
-    Workflows install what is running: from the package index, or from the commit that it was installed from.
+    Workflows install what is running: the commit that it was installed from, else its version.
     """
     origin = source()
     return tuple(_write(root / path, installing(_skeleton(name), origin)) for name, path in SKELETONS)

@@ -239,6 +239,14 @@ def check(
         Optional[bool],  # noqa: UP045 - typer reads the annotation at run time
         typer.Option("--annotations/--no-annotations", help="Workflow commands for GitHub. Default: in a workflow."),
     ] = None,
+    shown: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads the annotation at run time
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Check nothing: write as Markdown what --json wrote elsewhere, after making sure that it is a report.",
+        ),
+    ] = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
@@ -246,9 +254,13 @@ def check(
 
     Exits with 1 if one of them fails. Limits stand under [gate] in sitegen.toml, and as thresholds in the manifest.
     """
-    from sitegen.commands.check import Forms
+    from sitegen.commands.check import Forms, show
     from sitegen.commands.check import check as command
     from sitegen.project import Options
+
+    if shown:
+        show(shown, markdown)
+        return
 
     options = Options(repo=repo, rev=rev, cache=cache, worktree=worktree)
     command(options, base, Forms(json_, markdown, junit, annotations), exact=exact)

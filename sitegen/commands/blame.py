@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sitegen.analysis.blame import Blame, CellBlame, Stretch
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
+from sitegen.commands.saying import say
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap
 from sitegen.model.series import Point, Series
@@ -30,7 +31,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
         print(json.dumps(document_of(series, field, found), ensure_ascii=False, indent=1))
     else:
         for row in (*rows(series, found), *made_again(series, [one.cell for one in found])):
-            print(row)
+            say(row)
 
 
 def chosen(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:

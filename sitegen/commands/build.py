@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.build import Progress, build
+from sitegen.commands.saying import say_text
 from sitegen.project import Options
 from sitegen.stages.ledger import Site
 
@@ -29,7 +30,7 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
         bars.end()
     if gate:
         gate.check()
-    print(closing_line(site))
+    say_text(closing_line(site))
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
 

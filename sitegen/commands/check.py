@@ -8,10 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from sitegen.commands.saying import say_text
 from sitegen.comparing.gate.annotations import Annotation, annotate, annotation_of_error
 from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.comparing.gate.junit import junit_of_error, to_junit_bytes
 from sitegen.comparing.gate.markdown import markdown, markdown_of_error
+from sitegen.comparing.gate.reading import LARGEST, read_report
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.project import Options
 from sitegen.stages.gate import check as compare
@@ -48,10 +50,29 @@ def check(options: Options, base: str | None, forms: Forms, *, exact: bool = Fal
         sys.stdout.buffer.write(to_json_bytes(report))
         sys.stdout.buffer.flush()
     else:
-        print(text, end="")
+        say_text(text)
     _annotate(forms, annotate(report))
     if not report.passed:
         sys.exit(FAILED)
+
+
+def show(file: Path, markdown_file: Path | None) -> None:
+    """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is none.
+
+    The exit code says nothing of its verdict: the run that came to it has said that.
+    """
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise SitegenError(
+            f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
+        ) from None
+    text = markdown(read_report(content))
+    if markdown_file:
+        markdown_file.write_bytes(text.encode("utf-8", "backslashreplace"))
+    else:
+        say_text(text)
 
 
 def _base_of_workflow() -> str:

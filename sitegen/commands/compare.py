@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from sitegen.commands.saying import say, say_text
 from sitegen.comparing.document import to_json_bytes
 from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparing.report import report
@@ -45,10 +46,10 @@ def compare(
     if as_json:
         sys.stdout.buffer.write(to_json_bytes(found.document))
     elif out is None:
-        print(report(found.document), end="")
+        say_text(report(found.document))
     if out is not None:
         for path in _write(out, found, plot_format):
-            print(f"wrote {path}", file=sys.stderr)
+            say(f"wrote {path}", error=True)
 
 
 def read_sides(sides: list[str], eval_id: str | None) -> Sides:
@@ -104,7 +105,7 @@ def _write(out: Path, found: Compared, plot_format: PlotFormat) -> list[Path]:
     try:
         files[f"comparison_plots.{plot_format}"] = plots(found.document, plot_format, found.thresholds)
     except NoPlotsError as error:
-        print(f"sitegen: {error}", file=sys.stderr)
+        say(f"sitegen: {error}", error=True)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (out / name).write_bytes(content)

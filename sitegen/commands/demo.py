@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sitegen.commands.saying import say
+
 
 def demo(folder: Path) -> None:
     """Write a demo repository into a new folder."""
@@ -12,5 +14,5 @@ def demo(folder: Path) -> None:
     from sitegen.demo import write_demo
 
     head = write_demo(folder)
-    print(f"wrote {folder}, head {head[:7]}")
-    print(f"next: cd {shlex.quote(str(folder))} && sitegen build")
+    say(f"wrote {folder}, head {head[:7]}")
+    say(f"next: cd {shlex.quote(str(folder))} && sitegen build")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from sitegen.commands.saying import say
 from sitegen.exporting.files import Format
 from sitegen.project import Options
 from sitegen.stages.export import write_export
@@ -14,4 +14,4 @@ from sitegen.stages.export import write_export
 def export(options: Options, format: Format, place: Path | None, evals: Sequence[str]) -> None:
     """Write the tables and say where they are. ``evals``: ids of those to export; empty: all."""
     for path in write_export(options, format, place, evals):
-        print(f"wrote {path}", file=sys.stderr)
+        say(f"wrote {path}", error=True)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from sitegen.commands.saying import say, say_error
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.scoring.highlights.extract import extract as extracted
 from sitegen.scoring.reading import UnreadableError
@@ -28,16 +29,16 @@ def extract(log: Path, out: Path, run: str | None) -> None:
         raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None
     for finding in done.findings[:SHOWN]:
         where = str(log) if finding.line is None else f"{log}:{finding.line}"
-        print(f"sitegen: {SitegenError(f'{finding.text}.', where=where, fix=finding.fix)}", file=sys.stderr)
+        say_error(SitegenError(f"{finding.text}.", where=where, fix=finding.fix))
     if len(done.findings) > SHOWN:
-        print(f"sitegen: ... and {len(done.findings) - SHOWN} more", file=sys.stderr)
+        say(f"sitegen: ... and {len(done.findings) - SHOWN} more", error=True)
     if out == STDOUT:
         sys.stdout.buffer.write(done.content)
         return
     out.write_bytes(done.content)
     of_run = "" if done.run is None else f" of run {done.run}"
     counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
-    print(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
+    say(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
 
 
 def _name(log: Path) -> str:

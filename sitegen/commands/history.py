@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from sitegen.commands.saying import say
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.stages.series import read_series
@@ -22,7 +23,7 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
         sys.stdout.buffer.write(series_files(series)[0].content)
     else:
         for row in rows(series):
-            print(row)
+            say(row)
 
 
 class _Shown(NamedTuple):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from sitegen.commands.saying import say
 from sitegen.errors import SitegenError
 from sitegen.history.head import look
 from sitegen.initialising import copy_templates, initialise
+from sitegen.installed_from import PLACEHOLDER, requirement, source
 
 
 def init(repo: Path, templates: Sequence[str] = ()) -> None:
@@ -15,14 +17,18 @@ def init(repo: Path, templates: Sequence[str] = ()) -> None:
     found, _ = look(repo)
     if found.root is None:
         raise SitegenError("A bare repository has no work tree to write to.", where=str(found.top), fix="Clone it.")
+    unknown = False
     if templates:
         from sitegen.render.environment import find_templates
 
         written, after = copy_templates(found.root, find_templates(), templates), "change them, then sitegen build"
     else:
         written = initialise(found.root)
+        unknown = PLACEHOLDER in requirement(source())
         after = "put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME"
     for one in written:
-        print(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(found.root)}")
+        say(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(found.root)}")
+    if unknown and any(one.new and one.path.suffix == ".yml" for one in written):
+        say(f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}")
     if any(one.new for one in written):
-        print(f"next: {after}")
+        say(f"next: {after}")

@@ -6,9 +6,12 @@ import gc
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from sitegen import __version__
+
+if TYPE_CHECKING:
+    from sitegen.errors import SitegenError
 
 
 def run() -> None:
@@ -28,10 +31,10 @@ def run() -> None:
     try:
         _call(sys.argv[1:])
     except SitegenError as error:
-        print(f"sitegen: {error}", file=sys.stderr)
+        _say(error)
         sys.exit(error.exit_code)
     except OSError as error:  # of the disk: what is wrong with the project's own files is a problem, not an error
-        print(f"sitegen: {_in_words(error)}", file=sys.stderr)
+        _say(_in_words(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -49,10 +52,12 @@ def _show(
     line: str | None = None,
 ) -> None:
     """Print a warning of ours as a message of the command."""
+    from sitegen.commands.saying import say
     from sitegen.errors import Notice
 
     text = f"sitegen: {message}" if issubclass(category, Notice) else f"{filename}:{lineno}: {message}"
-    print(text, file=file or sys.stderr, flush=True)
+    for row in text.split("\n"):
+        say(row, error=True)
 
 
 def _call(arguments: Sequence[str]) -> None:
@@ -68,9 +73,15 @@ def _call(arguments: Sequence[str]) -> None:
         app(prog_name="sitegen")
 
 
-def _in_words(error: OSError) -> str:
+def _say(error: SitegenError) -> None:
+    from sitegen.commands.saying import say_error
+
+    say_error(error)
+
+
+def _in_words(error: OSError) -> SitegenError:
     from sitegen.errors import SitegenError
 
     where = None if error.filename is None else str(error.filename)
     fix = "Make room on the disk, or give the permission; -o and --cache name other folders."
-    return str(SitegenError(f"The system says: {error.strerror or error}.", where=where, fix=fix))
+    return SitegenError(f"The system says: {error.strerror or error}.", where=where, fix=fix)

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from sitegen.commands.saying import say
 from sitegen.text.plain import line
 
 
@@ -15,7 +16,7 @@ class Progress:
     """A bar on a terminal; elsewhere a line at the beginning, and with ``--debug`` one a call."""
 
     def __init__(self, label: str, calls: int, *, debug: bool) -> None:
-        self._label = label
+        self._label = line(label, 200)
         self._calls = calls
         self._debug = debug
         self._bar: Any = None  # typer names no type for its bars
@@ -25,7 +26,7 @@ class Progress:
             self._bar = typer.progressbar(length=self._calls, label=self._label, file=sys.stderr)
             self._bar.render_progress()
         elif self._calls:
-            print(f"{self._label} ({self._calls}) ...", file=sys.stderr, flush=True)
+            say(f"{self._label} ({self._calls}) ...", error=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -46,7 +47,7 @@ class Progress:
 
 
 def _print_line(text: str) -> None:
-    print(line(text), file=sys.stderr, flush=True)
+    say(line(text), error=True)
 
 
 def _ignore(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import typer
 
 from sitegen.commands.progress import Progress
+from sitegen.commands.saying import say
 from sitegen.config import files_of
 from sitegen.configuring import read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
@@ -57,9 +57,9 @@ def respond(wanted: Wanted) -> None:
     todo = responding.missing(cases, file, again=wanted.again, limit=wanted.limit)
     other = 0 if wanted.again else responding.of_another_prompt(template, cases, file)
     if other:
-        print(
+        say(
             f"sitegen: {other} of the responses in {path.name} were made with another prompt; --again makes all anew",
-            file=sys.stderr,
+            error=True,
         )
     with Progress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
         asked = responding.respond(todo, template, file, settings, step=progress.step, log=progress.log)
@@ -173,12 +173,12 @@ def _report(bench: Bench, path: Path, asked: Asked, what: str) -> bool:
     """Say what came of it, and return whether a call failed."""
     shown = line(str(path.relative_to(bench.root.resolve())))
     if not asked.calls:
-        print(f"{shown}: nothing to do; --again makes all {what} anew")
+        say(f"{shown}: nothing to do; --again makes all {what} anew")
         return False
     for case_id, why in asked.failures:
-        print(f"sitegen: case {line(case_id, 80)}: {why}", file=sys.stderr)
+        say(f"sitegen: case {line(case_id, 80)}: {why}", error=True)
     made = asked.calls - len(asked.failures) - asked.malformed
     malformed = f", {asked.malformed} malformed" if asked.malformed else ""
     failed = f", {len(asked.failures)} failed: the same command asks for them again" if asked.failures else ""
-    print(f"{shown}: {made} {what}{malformed}{failed}")
+    say(f"{shown}: {made} {what}{malformed}{failed}")
     return bool(asked.failures)

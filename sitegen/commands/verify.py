@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sitegen import saving
 from sitegen.analysis.documents import Document, document
 from sitegen.commands import verified_text
+from sitegen.commands.saying import say, say_error
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS
@@ -67,26 +68,26 @@ def verify_one(wanted: Wanted) -> None:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if wanted.debug:
         for row in verified_text.debug(bench, verified):
-            print(row, file=sys.stderr)
+            say(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     kept = _document(bench, verified, timestamp=timestamp, methods=wanted.methods)
     if save:
         folder, kept = saving.save(verified, kept)
-        print(f"saved {folder}", file=sys.stderr)
+        say(f"saved {folder}", error=True)
     if as_json:
         sys.stdout.buffer.write(to_json_bytes(kept))
     else:
         for row in verified_text.one_eval(bench, verified, wanted.methods):
-            print(row)
+            say(row)
     if output is None and (other := bench.passed_over(verified)):
         what = f"{verified_text.shown(bench, other)} is no iteration yet, and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
-        print(f"sitegen: {SitegenError(what, fix=fix)}", file=sys.stderr)
+        say_error(SitegenError(what, fix=fix))
     if open_report:
         from sitegen.stages.preview import write_preview
 
         page = write_preview(bench, verified)
-        print(f"report {page}", file=sys.stderr)
+        say(f"report {page}", error=True)
         webbrowser.open(page.as_uri())
 
 
@@ -109,9 +110,9 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
         _print_all(bench, verified, macro, pooled)
     else:
         for row in verified_text.every_eval(bench, verified, macro, left_out, pooled):
-            print(row)
+            say(row)
     for failure in missing:
-        print(f"sitegen: {failure}", file=sys.stderr)
+        say_error(failure)
 
 
 def _print_all(bench: Bench, verified: Sequence[Verified], macro: float | None, pooled: float | None) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from socket import socket
 
 from sitegen.commands.build import Bars
+from sitegen.commands.saying import say
 from sitegen.project import Options, open_project
 from sitegen.serve.board import Board
 from sitegen.serve.server import ADDRESS, Server, listen
@@ -22,7 +23,8 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
     with suppress(KeyboardInterrupt), listen(port) as listening:
         first = _first_build(options)
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
-        print(f"{address} shows {root}; Ctrl-C ends it", flush=True)
+        say(f"{address} shows {root}; Ctrl-C ends it")
+        sys.stdout.flush()
         if open_browser:
             import webbrowser
 
@@ -45,7 +47,8 @@ async def _serve(listening: socket, options: Options, first: Built, root: Path) 
     server = Server(board)
 
     def tell(built: Built) -> None:
-        print(*_lines(built, root), sep="\n", file=sys.stderr, flush=True)
+        for row in _lines(built, root):
+            say(row, error=True)
 
     def end(_: object) -> None:
         server.should_exit = True
@@ -64,7 +67,7 @@ async def _serve(listening: socket, options: Options, first: Built, root: Path) 
 def _lines(built: Built, root: Path) -> list[str]:
     """What a build is told in: what had changed, and what came of it."""
     if built.error:
-        return [f"sitegen: {built.error}"]
+        return f"sitegen: {built.error}".split("\n")
     names = [os.path.relpath(path, root) for path in built.paths[:3]]
     more = len(built.paths) - len(names)
     what = ", ".join(names) + (f" and {more:,} more" if more else "")

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sitegen import __version__
 from sitegen.configuring import read_manifest
 from sitegen.initialising import SKELETONS, initialise
-from sitegen.installed_from import source_of
+from sitegen.installed_from import PLACEHOLDER, requirement, source, source_of
 from sitegen.scoring.rules import compile_rules
 from tests.gitrepo import GitRepo
 from tests.sites import content, run
@@ -26,7 +27,8 @@ def project(tmp_path: Path) -> GitRepo:
 def test_everything_is_written_into_a_project_that_has_nothing(project):
     done = run("init", cwd=project.path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "".join(f"wrote  {path}\n" for path in PATHS) + (
+    hint = f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}\n"
+    assert done.stdout == "".join(f"wrote  {path}\n" for path in PATHS) + (hint if source() is None else "") + (
         "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n"
     )
     assert set(content(project.path)) >= set(PATHS)
@@ -59,7 +61,7 @@ def test_a_workflow_installs_what_wrote_it(project, monkeypatch):
     initialise(project.path)
     found = [
         step["run"]
-        for name in ("pages", "gate")
+        for name in ("pages", "gate", "gate-comment")
         for job in yaml.safe_load((project.path / f".github/workflows/{name}.yml").read_text())["jobs"].values()
         for step in job["steps"]
         if "pip install" in step.get("run", "")
@@ -67,7 +69,26 @@ def test_a_workflow_installs_what_wrote_it(project, monkeypatch):
     assert found == [
         f'pip install --quiet "sitegen-evals @ {origin}"',
         f'pip install --quiet "sitegen-evals @ {origin}"',
+        f'pip install --quiet "sitegen-evals @ {origin}"',
     ]
+
+
+def test_a_clone_that_is_installed_is_its_commit_at_the_web_address_of_its_origin(project):
+    record = {"url": project.path.as_uri(), "dir_info": {"editable": True}}
+    assert source_of(record) is None
+    project.git("remote", "add", "origin", "https://ann:key@example.org/tools/sitegen.git?private_token=key")
+    head = project.git("rev-parse", "HEAD")
+    assert source_of(record) == f"git+https://example.org/tools/sitegen@{head}"
+    (project.path / "inner").mkdir()
+    assert source_of({"url": (project.path / "inner").as_uri(), "dir_info": {}}) is None
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_what_a_workflow_installs_is_always_one_version(monkeypatch, published):
+    monkeypatch.setattr("sitegen.installed_from.PUBLISHED", published)
+    wanted = f"sitegen-evals[public]=={__version__}" if published else f"sitegen-evals[public] @ {PLACEHOLDER}"
+    assert requirement(None, "[public]") == wanted
+    assert requirement(f"git+https://example.org/a@{COMMIT}") == f"sitegen-evals @ git+https://example.org/a@{COMMIT}"
 
 
 def test_what_is_there_is_left_as_it_is(project):

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitegen
+from sitegen.installed_from import PUBLISHED
 from sitegen.text.embedding import WEIGHTS
 from tests.sites import differences
 
@@ -73,6 +75,56 @@ def test_the_wheel_builds_the_site_that_the_checkout_builds(built, demo, demo_si
     command = [str(home / "bin" / "sitegen"), "build", str(demo), "-o", str(out), "--cache", str(tmp_path / "memo")]
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
     assert differences(out, demo_site) == []
+
+
+def readme_block(word: str) -> list[str]:
+    """The commands of the first console block of the README that says a word."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    block = next(block for block in blocks if word in block)
+    return [line.removeprefix("$ ") for line in block.splitlines()]
+
+
+@pytest.mark.xdist_group("packaging")
+def test_what_the_readme_says_first_installs_sitegen_from_a_clone_and_builds_a_site(tmp_path):
+    clone, home = tmp_path / "clone", tmp_path / "fresh"
+    for name in tracked("."):
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        (clone / name).write_bytes((ROOT / name).read_bytes())
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    version_ = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    # What sitegen needs is found where it is: this is no test of a package index.
+    (home / "lib" / version_ / "site-packages" / "others.pth").write_text(f"{sysconfig.get_paths()['purelib']}\n")
+    (home / "bin" / "pip").write_text(f'#!/bin/sh\nexec {home}/bin/python -m pip "$@"\n')
+    (home / "bin" / "pip").chmod(0o755)
+    environment = {
+        "PATH": f"{home}/bin:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip takes this to say that there is none
+    }
+
+    def run_(command: str, folder: Path) -> None:
+        words = ["sh", "-c", command]
+        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    for command in readme_block("pip install"):
+        run_(command, clone)
+    where = [str(home / "bin" / "python"), "-c", "import sitegen; print(sitegen.__file__)"]
+    shown = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert Path(shown.stdout.strip()).is_relative_to(home)
+    run_("sitegen demo project", tmp_path)
+    run_(readme_block("sitegen build")[0], tmp_path / "project")
+    assert (tmp_path / "project" / "public" / "index.html").is_file()
+
+
+def test_the_readme_installs_from_an_index_only_what_is_on_one():
+    wanted = "pip install sitegen-evals" if PUBLISHED else "pip install ."
+    assert readme_block("pip install") == [wanted]
+    from_an_index = re.compile(r"pip install (?:--quiet )?\"?sitegen(?:-evals)?(?:\[\w+\])?(?:==.*)?\"?$", re.MULTILINE)
+    files = ("README.md", "action.yml", ".github/CONTRIBUTING.md", "Makefile", "evals/README.md")
+    found = [name for name in files if from_an_index.search((ROOT / name).read_text(encoding="utf-8"))]
+    assert found == (["README.md"] if PUBLISHED else [])
 
 
 def test_the_installed_version_is_the_one_in_the_code():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
@@ -27,6 +28,9 @@ NAMED: Final = 20
 
 _END: Final = 20_000
 """Characters, at most, of what is said of all evals together."""
+
+_CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
+"""What begins a mention, a reference to an issue or an address, in text whose markup is escaped."""
 
 _CLOSING: Final = 200
 """Characters of the sentence that says that there is more."""
@@ -201,8 +205,8 @@ def _evals(number_: int) -> str:
 
 
 def _calm(text: str) -> str:
-    """Escaped text in which nobody is called: a word joiner after the sign."""
-    return text.replace("@", "@\u2060")
+    """Escaped text that calls nobody and links nothing on GitHub: a word joiner after each sign that would."""
+    return _CALLING.sub("\\g<0>\u2060", text)
 
 
 def _joined(blocks: Iterable[str]) -> str:

@@ -1,0 +1,179 @@
+"""The gate's JSON from a machine that nobody trusts: the same report again, or an error."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
+from sitegen.comparing.gate.document import to_json_bytes
+from sitegen.comparing.gate.markdown import markdown
+from sitegen.comparing.gate.reading import MOST, read_report
+from sitegen.errors import SitegenError
+from sitegen.model.cells import Cell, Run
+from sitegen.model.commits import Commit
+from sitegen.model.deltas import MetricDelta, Overlap, Parts
+from sitegen.model.flips import CellFlip
+from sitegen.model.gate import Compared, GateReport, InstructionChange, Limits
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.series import EvalInfo
+from sitegen.scoring.kinds import SCORERS, scorer
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+F1, PRECISION, RECALL = scorer("fields").metrics[:3]
+COMMIT = Commit("c" * 40, 3, "Ann", "2026-01-01T00:00:00Z", "Say more")
+CHANCE = ChangeVerdict("inconclusive", "flips may be chance", -0.01, None, 1, 2, 0.4, 0.1, ())
+
+
+def report(
+    name: str = "Till receipts", path: str = "prompts/a.md", values: tuple[str, str] = ('"1"', '"2"')
+) -> GateReport:
+    """Evals of every presence and verdict."""
+    flip = CellFlip(
+        "broken", Cell(name, path, path, False, ()), Run(0, "correct", *values), Run(1, "wrong_value", *values)
+    )
+    told = Compared(
+        Overlap("bridged", 3, ("a",), ("b", "c")),
+        fixed=1,
+        broken=1,
+        flipped=(flip, flip._replace(fate="fixed")),
+        edits=(InstructionChange(path, (COMMIT,)),),
+        stale=True,
+    )
+    moved = MetricDelta("f1", -0.1, Parts(-0.2, 0.1, 0.0))
+    fallen = [
+        check_metric(F1, Limits(0.9, 0.0), (0.9, 0.8), moved),
+        check_metric(
+            PRECISION, Limits(None, 0.0), (0.9, 0.89), MetricDelta("precision", -0.01, None), lambda _: CHANCE
+        ),
+        check_metric(RECALL, Limits(), (0.9, None), MetricDelta("recall", None, None)),
+        check_stranger(name, Limits(0.5)),
+    ]
+    still = [check_metric(F1, Limits(None, 0.0), (0.9, 0.9), MetricDelta("f1", 0.0, Parts(0, 0, 0)))]
+    new = [check_metric(F1, Limits(0.5), (None, 0.9), None)]
+    info = EvalInfo("a", name)
+    evals = [
+        check_eval(info, "both", fallen, compared=told, file="evals/a/extracted.json"),
+        check_eval(EvalInfo("b", "b"), "both", still, compared=Compared(Overlap("comparable", 2))),
+        check_eval(EvalInfo("c", "c"), "both", still, compared=Compared(Overlap("refused", 0))),
+        check_eval(EvalInfo("d", "d"), "new", new),
+        check_eval(EvalInfo("e", "e"), "gone", reasons=["removed"]),
+        check_eval(EvalInfo("f", "f"), "both", reasons=["another kind"]),
+    ]
+    return gate_report("b" * 40, "a" * 40, evals)
+
+
+def document(**changes: object) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(to_json_bytes(report()))
+    return {**body, **changes}
+
+
+def test_the_markdown_of_the_document_is_that_of_the_report_it_was_made_from():
+    assert markdown(read_report(to_json_bytes(report()))) == markdown(report())
+
+
+TEXTS = st.text(max_size=80) | st.text("`|\\<>[]!@#:/ww.\n\rGH-1\ud800\u202e", max_size=40)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_that_holds_for_any_names(name, path, value):
+    one = report(name, path, (value, value))
+    assert markdown(read_report(to_json_bytes(one))) == markdown(one)
+
+
+@given(TEXTS)
+def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
+    text = markdown(report(name, name))
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    inlines = [child for token in tokens for child in token.children or []]
+    assert {child.type for child in inlines} <= {
+        "text",
+        "strong_open",
+        "strong_close",
+        "code_inline",
+        "softbreak",
+        "html_inline",
+    }
+    assert {token.content for token in tokens if token.type == "html_block"} <= {
+        "<details><summary>1 broken, 1 fixed</summary>\n",
+        "</details>\n",
+    }
+    prose = "".join(child.content for child in inlines if child.type == "text")
+    assert re.findall(r"[@#](?!\u2060)|GH-\d|://|www\.", prose, re.IGNORECASE) == []
+
+
+@pytest.mark.parametrize("kind", [each.kind for each in SCORERS])
+def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
+    specs = scorer(kind).metrics
+    metrics = [check_metric(spec, Limits(), (0.5, 0.4), MetricDelta(spec.name, -0.1, None)) for spec in specs]
+    one = check_eval(EvalInfo("a", "a", kind=kind), "both", metrics, compared=Compared(Overlap("comparable", 2)))
+    found = read_report(to_json_bytes(gate_report("b" * 40, "a" * 40, [one])))
+    assert [metric.spec for metric in found.evals[0].metrics] == list(specs)
+
+
+def first(**changes: object) -> dict[str, Any]:
+    """A document whose first eval says something else."""
+    body = document()
+    return {**body, "evals": [{**body["evals"][0], **changes}, *body["evals"][1:]]}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "Expecting value"),
+        (b"\xff", "codec can't decode"),
+        (b"[" * 200_000, "recursion"),
+        ({}, "it does not say that it is a sitegen/gate/1"),
+        (document(schema="sitegen/gate/2"), "it does not say that it is a sitegen/gate/1"),
+        (document(verdict="pass", passed=True), "its verdict does not follow from its evals"),
+        (document(evals=[]), "its verdict does not follow from its evals"),
+        (document(head="**Approved.** [Merge](https://example.org)"), "an id of a commit is none"),
+        (document(evals=[{}] * (MOST + 1)), "a text or a list of it is longer than 10,000"),
+        (first(name="x" * (MOST + 1)), "a text or a list of it is longer than 10,000"),
+        (first(broken=10**30), "a number of it is beyond 1,000,000,000"),
+        (first(broken=float("nan")), "a number of it is beyond 1,000,000,000"),
+        (first(kind="<img>"), "there is no such kind of eval"),
+        (first(metrics=[]), "tuple index out of range|list index out of range|its verdict"),
+        (first(verdict="splendid"), "Invalid enum value"),
+        (first(name=["x"]), "Expected `str`"),
+    ],
+)
+def test_what_is_no_report_is_refused(content, why):
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    with pytest.raises(SitegenError, match=f"The file is no report of the gate: .*({why})"):
+        read_report(body)
+
+
+def test_the_command_writes_the_markdown_of_a_document(tmp_path):
+    (tmp_path / "gate.json").write_bytes(to_json_bytes(report()))
+    done = run("check", "--from", tmp_path / "gate.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, markdown(report()), "")
+    assert run("check", "--from", tmp_path / "gate.json", "--markdown", tmp_path / "gate.md").stdout == ""
+    assert (tmp_path / "gate.md").read_text(encoding="utf-8") == markdown(report())
+
+
+def test_the_command_refuses_what_is_no_report_and_writes_nothing(tmp_path):
+    (tmp_path / "gate.json").write_text("{}")
+    done = run("check", "--from", tmp_path / "gate.json", "--markdown", tmp_path / "gate.md")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sitegen: The file is no report of the gate: ")
+    assert not (tmp_path / "gate.md").exists()
+
+
+def test_what_check_wrote_can_be_shown_elsewhere(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(
+        {"evals/a/ground_truth.csv": "id,total\n1,1\n2,2\n", "evals/a/extracted.json": '[{"id": "1", "total": 1}]'}
+    )
+    repo.commit({"evals/a/extracted.json": '[{"id": "2", "total": 3}]', "CLAUDE.md": "# Rules\n"}, message="Try")
+    written = tmp_path / "gate.md"
+    done = run("check", "--base", "HEAD~1", "--exact", "--json", "--markdown", written, "--repo", repo.path)
+    (tmp_path / "gate.json").write_text(done.stdout, encoding="utf-8")
+    assert run("check", "--from", tmp_path / "gate.json").stdout == written.read_text(encoding="utf-8")

@@ -1,0 +1,104 @@
+"""What the command line prints: nothing that a project holds is obeyed by a terminal or by a workflow."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from sitegen.commands.saying import harmless
+from sitegen.errors import ConfigurationError
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+COMMANDS = Path(__file__).parents[2] / "sitegen" / "commands"
+PRINTING = {
+    "saying.py",  # the one place
+    "app.py",  # the version
+    "main.py",  # the version
+    "check.py",  # the workflow commands of sitegen itself, escaped by Annotation
+    "blame.py",  # JSON
+    "build.py",  # names of stages
+    "progress.py",  # a sentence of ours
+}
+OBEYED = re.compile(r"^\s*::[a-z-]+.*::|##\[[a-z-]+.*\]", re.MULTILINE)
+"""A line that GitHub's runner takes for a workflow command."""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\n::error::b", "a␊::error::b"),
+        ("a\rb\x1b[2J\x07", "a␍b␛[2J␇"),
+        ("::error::b", ":\u2060:error::b"),
+        ("  ::stop-commands::x", "  :\u2060:stop-commands::x"),
+        ("name: ##[error]b", "name: ##\u2060[error]b"),
+        ("a\u202eb", "a‹U+202E›b"),
+        ("std::string and # 1", "std::string and # 1"),
+    ],
+)
+def test_a_line_is_printed_as_one_that_can_be_seen_and_is_not_obeyed(text, shown):
+    assert harmless(text) == shown
+    assert not OBEYED.search(harmless(text))
+
+
+def test_an_error_has_three_lines_whatever_names_it_holds():
+    error = ConfigurationError("a\n::error::b\x1b[2J", where="x\ny", fix="c\u2028d")
+    assert str(error) == "a\\n::error::b\\x1b[2J\n  at: x\\ny\n  do: c\\u2028d"
+
+
+def test_only_what_needs_it_prints_without_making_the_text_harmless():
+    printing = {
+        file.name
+        for file in COMMANDS.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    }
+    assert printing == PRINTING
+
+
+EVIL = ("a\n::error::b", "::error::c", "##[error]d")
+MANIFEST = 'evals: {"a\\n::error::b": text}\n'
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
+    repo = GitRepo(tmp_path_factory.mktemp("saying") / "project")
+    for total in "12":
+        files = {}
+        for name in EVIL:
+            files[f"evals/{name}/ground_truth.csv"] = f"id,{name.splitlines()[-1]}\n1,1\n"
+            files[f"evals/{name}/extracted.json"] = f'[{{"id": "1", "{name.splitlines()[-1]}": {total}}}]'
+        repo.commit(files, message=f"::error::{total}")
+    repo.checkout()
+    return repo
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("build",),
+        ("verify-all",),
+        *(("verify-one", "--debug", "--", name) for name in EVIL),
+        *(("history", "--", name) for name in EVIL),
+        *(("blame", "--", name, "*") for name in EVIL),
+        ("verify-one", "--", "::error::no such eval"),
+        ("compare", "HEAD~1", "HEAD"),
+        ("check", "--base", "HEAD~1", "--exact", "--no-annotations"),
+    ],
+)
+def test_no_command_prints_a_workflow_command_of_the_project(project, words):
+    done = run(*words, cwd=project.path)
+    assert done.stdout + done.stderr
+    assert OBEYED.findall(done.stdout + done.stderr) == []
+
+
+@pytest.mark.parametrize("words", [("build",), ("verify-all",), ("check", "--base", "HEAD")])
+def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(tmp_path, words):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/manifest.yaml": MANIFEST, "evals/a/ground_truth.json": "{}"})
+    repo.checkout()
+    done = run(*words, cwd=repo.path)
+    assert done.returncode == 2
+    assert "a\\n::error::b" in done.stderr
+    assert OBEYED.findall(done.stdout + done.stderr) == []
