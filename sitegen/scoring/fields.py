@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -50,7 +50,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 3
+    version = 4
     metrics = METRICS
     nouns = Nouns()
 
@@ -117,6 +117,7 @@ class _Scoring:
             self._panels += judge.panels
         counts = stats.total(document.counts for document in documents)
         fields = self._fields()
+        self._findings[:0] = _nothing_in_common(fields)
         without = sum(stats.f1(document.counts) is None for document in documents)
         macro_fields, fields_without = stats.mean(stats.f1(field.counts) for field in fields)
         readable = any(document.status == "scored" for document in documents)
@@ -197,6 +198,21 @@ def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str,
         attributes |= compiler.attributes
         findings += compiler.findings
     return Expected(tuple(documents), tuple(attributes), truth.key, tuple(findings))
+
+
+def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
+    """Both sides have values, and no field of one is a field of the other: a mapping is missing, or wrong."""
+    expected = [each.attribute for each in fields if each.counts.omission]
+    given = [each.attribute for each in fields if each.counts.hallucination]
+    met = any(each.counts.tp or each.counts.wrong_value or each.counts.format_error for each in fields)
+    if expected and given and not met and not {*expected} & {*given}:
+        what = f"No field of the output is expected. It has {_names(given)}; the ground truth has {_names(expected)}"
+        yield Finding("warning", what, "Map the columns to the fields of the output, in csv_to_json or by their names.")
+
+
+def _names(attributes: Sequence[str]) -> str:
+    shown = ", ".join(name[:60] for name in attributes[:8])
+    return f"{shown} and {len(attributes) - 8} more" if len(attributes) > 8 else shown
 
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:

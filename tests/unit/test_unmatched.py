@@ -230,3 +230,25 @@ def test_strict_counts_them(tmp_path: Path) -> None:
     repo.commit({**EVAL, **entry("mapping: m.yaml")})
     done = run("build", repo.path, "--strict", "--out", tmp_path / "site")
     assert (done.returncode, "1 warning on problems.html" in done.stdout) == (3, True)
+
+
+def test_an_output_with_no_field_in_common_with_the_ground_truth_says_what_each_side_has(problems: Any) -> None:
+    other = OUTPUT.replace('"total"', '"Total"').replace('"name"', '"who"')
+    (problem,) = problems({"evals/n/results/iteration-001/extracted.json": other})
+    assert (problem.severity, problem.what, problem.fix) == (
+        "warning",
+        "No field of the output is expected. It has Total, who; the ground truth has total, name",
+        "Map the columns to the fields of the output, in csv_to_json or by their names.",
+    )
+
+
+@pytest.mark.parametrize(("delimiter", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_ground_truth_with_another_delimiter_is_named_as_such(problems: Any, delimiter: str, name: str) -> None:
+    (problem,) = problems({"evals/n/ground_truth.csv": TRUTH.replace(",", delimiter)})
+    assert (problem.severity, problem.what, problem.fix, problem.path, problem.line) == (
+        "error",
+        f"The ground truth cannot be read: its columns are separated by {name}",
+        "Save it with commas between columns.",
+        "evals/n/ground_truth.csv",
+        1,
+    )

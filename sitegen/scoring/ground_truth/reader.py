@@ -46,6 +46,7 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     if ending in TREES:
         return TREES[ending](content, mapping)
     rows = _rows(content)
+    _refuse_other_delimiter(rows)
     for name, layout in LAYOUTS:
         if mapping.ground_truth_format == name or (mapping.ground_truth_format == "auto" and layout.fits(rows)):
             truth = layout.read(rows, mapping)
@@ -77,6 +78,16 @@ def _rows(content: bytes) -> list[list[str]]:
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
     return rows
+
+
+def _refuse_other_delimiter(rows: list[list[str]]) -> None:
+    """A header in one cell that holds semicolons or tabs is that of a spreadsheet of another country."""
+    number, header = next((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))
+    for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and delimiter in header[0]:
+            raise UnreadableError(
+                f"its columns are separated by {name}", "Save it with commas between columns.", number
+            )
 
 
 def _lines(text: str) -> Iterable[str]:
