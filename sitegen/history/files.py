@@ -28,6 +28,7 @@ class FilesAt(CatFile):
     def __init__(self, found: Found, commit: str) -> None:
         super().__init__(found)
         self._commit = commit
+        self._known: dict[str, dict[str, bool]] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """The bytes of a file; None if there is none, or it is larger than so many bytes."""
@@ -35,8 +36,10 @@ class FilesAt(CatFile):
 
     def names(self, folder: str) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder; a link or a submodule is neither file nor folder."""
+        if folder in self._known:
+            return self._known[folder]
         oid, tree = self._object(folder, b"tree", LARGEST_BLOB)
-        names: dict[str, bool] = {}
+        names = self._known[folder] = {}
         at, tree = 0, tree or b""
         while at < len(tree):  # "mode name", a zero byte, the id in bytes
             end = tree.index(b"\0", at)
