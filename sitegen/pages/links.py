@@ -17,6 +17,8 @@ SHA_DIGITS: Final = 12
 
 _SAFE = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
+_DIGEST_DIGITS: Final = 32
+_LIKE_A_DIGEST = re.compile(r"(?:.*-)?[0-9a-f]{32}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
 
 
@@ -25,22 +27,17 @@ def slug(name: str) -> str:
     """A file name for anything: itself where that is safe, else readable letters and a digest that keeps it unique.
 
     Names that differ only in case or in Unicode normal form get different digests, so that they never meet in one
-    file on a case-insensitive disk.
+    file on a case-insensitive disk. No two names share a slug, whoever chose them: the digest has 128 bits, and a safe
+    name that ends as a slug with a digest does gets a digest itself. A slug has at most 93 characters.
     """
-    if _SAFE.fullmatch(name) and not _RESERVED.fullmatch(name) and not name.endswith("."):
+    unusable = _RESERVED.fullmatch(name) or _LIKE_A_DIGEST.fullmatch(name) or name.endswith(".")
+    if _SAFE.fullmatch(name) and not unusable:
         return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     readable = _UNSAFE.sub("-", plain).strip("-._")[:60].rstrip("-._")
-    digest = hashlib.sha256(_bytes(name)).hexdigest()[:8]
+    # Half a character of JSON and a byte of a file name that is no UTF-8 each keep bytes of their own.
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
     return f"{readable}-{digest}" if readable else digest
-
-
-def _bytes(name: str) -> bytes:
-    """Its own bytes, as those of a file name; JSON may hold halves of characters besides, which have none."""
-    try:
-        return name.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return name.encode("utf-8", "surrogatepass")
 
 
 def short_sha(sha: str) -> str:

@@ -65,7 +65,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     before, after = one.points[1].scorecard, one.points[2].scorecard
     ((words, pair),) = view(one).pairs
     assert words == "The newest point and the one before it"
-    rows, name = "fields/rows-.x-4b117dd5.html", "fields/name.html"
+    rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
     assert pair == Pair(
         before=side(one, 1),
         after=side(one, 2),
@@ -144,7 +144,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "noun": "documents",
         "documents": ["a", "b"],
         "held": [[0], [0, 2]],
-        "fields": [["rows[].x", "rows-.x-4b117dd5.html"], ["name", "name.html"]],
+        "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html"], ["name", "name.html"]],
         "errors": ["omission", "hallucination", "wrong value", "format error"],
         "letters": ["O", "H", "W", "F"],
         "cells": [

@@ -1,1 +1,1 @@
-(self.SEARCH=self.SEARCH||[]).push(["fields","6a0a6fbfd286",[["items[].description","items-.description-f9665f58"],["items[].price","items-.price-576b5a80"],["note <i>","note-i-d26bdd90"],["number"],["rush"],["total"]]]);
+(self.SEARCH=self.SEARCH||[]).push(["fields","6a0a6fbfd286",[["items[].description","items-.description-f9665f58a7dac349b96c35b241bf7eb9"],["items[].price","items-.price-576b5a80df3d5a88c494cd4ac63e0c43"],["note <i>","note-i-d26bdd909b197a5a4bb7770d005293a7"],["number"],["rush"],["total"]]]);
