@@ -7,6 +7,7 @@ as it does, and everything below. Texts whose paths are not known, the labels of
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -20,6 +21,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.values import REDACTED, Value
 from sitegen.scoring.paths import PathError, Step, parse, pattern
 
+_INDEX = re.compile(r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)")
 _KNOWN: Final = 20_000
 """Paths whose answer is remembered: those of an output are untrusted, and there may be any number of them."""
 
@@ -101,6 +103,15 @@ class Redaction:
 
     def _below(self, value: Value, steps: tuple[Step, ...]) -> Value:
         return REDACTED if self._hides(steps) else self._cleaned(value, steps)
+
+
+def fits_any(glob: str, names: Iterable[str]) -> bool:
+    """Whether a glob hides any of these attributes or field paths; an index in it stands for any index.
+
+    Raises ConfigurationError if the glob is no field path.
+    """
+    loosened = Redaction((_INDEX.sub(lambda found: "[*]" if found[0].startswith("[") else "*", glob),))
+    return any(map(loosened.hides, names))
 
 
 @lru_cache(maxsize=64)

@@ -37,6 +37,8 @@ class Site(NamedTuple):
     """Reports that are short so that the site fits into ``limits.site_bytes``."""
     failed: int = 0
     """Parts that sitegen failed to make: evals, instruction files, single pages. They are among the errors."""
+    unmatched_redactions: tuple[str, ...] = ()
+    """Globs under ``redact`` that fit no field: the site may show what they should hide."""
 
     @property
     def problems(self) -> int:

@@ -49,8 +49,10 @@ class Gate:
         config = read_site(project.found.root, read=lambda path: content_at(repository, head, path))
         self._detector = Detector(config.public.allow)
 
-    def check(self) -> None:
+    def check(self, unmatched_redactions: tuple[str, ...] = ()) -> None:
         """Raise SecretsError if any file holds what looks like a secret, OSError if one cannot be read.
+
+        It is raised as well if a glob under ``redact`` fits no field: what it should hide may be on any page.
 
         If sitegen wrote one of these files, all that it wrote is deleted first: whoever publishes the folder although
         the build failed publishes nothing of it. Files of others stay.
@@ -58,6 +60,9 @@ class Gate:
         out = self._project.out
         rules = digest(self._detector.version).encode()
         with Memo.open(self._project.cache) as memo:
+            if unmatched_redactions:
+                self._withdraw(memo)
+                raise _unhidden(unmatched_redactions)
             kept = memo.get(CLEAN, str(out)) or b""
             known = set(_digests(kept[len(rules) :])) if kept.startswith(rules) else set()
             clean, places = self._search(out, known)
@@ -67,12 +72,12 @@ class Gate:
             if places:
                 raise _refusal(places, removed=self._withdraw(memo, {place.path for place in places}))
 
-    def _withdraw(self, memo: Memo, refused: set[str]) -> int:
-        """Delete what sitegen wrote, if any of it is refused. Returns how many files were deleted."""
+    def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
+        """Delete what sitegen wrote, if any of it is among *refused*; None: in any case. Returns how many files."""
         out, site = self._project.out, self._project.site
         with claimed(out, force=True):
             rows = list(memo.pages(site))
-            if refused.isdisjoint(row.path for row in rows):
+            if refused is not None and refused.isdisjoint(row.path for row in rows):
                 return 0
             with memo.transaction():
                 memo.mark_dirty(site)
@@ -115,6 +120,15 @@ def _fail(error: OSError) -> None:
 
 def _digests(kept: bytes) -> Iterator[bytes]:
     return (kept[start : start + _DIGEST] for start in range(0, len(kept), _DIGEST))
+
+
+def _unhidden(globs: tuple[str, ...]) -> SecretsError:
+    shown = ", ".join(map(repr, globs[:_SHOWN]))
+    return SecretsError(
+        f"Under redact, {shown} {'fits' if len(globs) == 1 else 'fit'} no field of any output or ground truth: the "
+        "site may show what it should hide, and must not be published. It was deleted from the output folder.",
+        fix="Correct the glob, or remove it.",
+    )
 
 
 def _refusal(places: list[_Place], *, removed: int) -> SecretsError:

@@ -32,7 +32,7 @@ from sitegen.stages.instructions import Instructions
 from sitegen.stages.ledger import Ledger, Site
 from sitegen.stages.search import write_search_log
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.unmatched import unmatched
+from sitegen.stages.unmatched import unmatched, unmatched_redactions
 
 OWNER: Final = "site"
 LATEST_EDITS: Final = 6
@@ -94,6 +94,7 @@ def write_site(
         past=len(problems) - len(severities),
         thinned=fitted.thinned,
         failed=len(failures),
+        unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
     )
 
 

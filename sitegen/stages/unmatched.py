@@ -13,6 +13,7 @@ from sitegen.history.worktree import listed
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.redaction import fits_any
 from sitegen.stages.evals import Evals
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.timeline import Timeline
@@ -38,9 +39,32 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         *_instructions(timeline, layout),
         *_metrics(timeline, layout, summaries),
         *_aliases(robbed, layout),
+        *(problem for _, problem in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *of_files,
     )
+
+
+def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str, Problem]]:
+    """Globs under ``redact`` that hide no field that was ever judged and no value that a finding quotes."""
+    names: dict[str | None, set[str]] = {eval_id: set(attributes) for eval_id, attributes in evals.attributes}
+    for problem in evals.problems:
+        if problem.field:
+            names.setdefault(problem.eval_id, set()).add(problem.field)
+    everywhere = set().union(*names.values())
+    fix = "Correct the glob, or remove it: values that it should hide may be on the site. --public refuses such a site."
+    for glob in timeline.config.redact:
+        if not fits_any(glob, everywhere):
+            what = (
+                f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
+            )
+            yield glob, Problem("warning", what, fix)
+    layout = Layout(timeline.config, timeline.manifest, Watched())
+    for entry in timeline.manifest.evals:
+        for glob in entry.redact:
+            if not fits_any(glob, names.get(entry.id, ())):
+                what = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
+                yield glob, Problem("warning", what, fix, path=layout.manifest_path, eval_id=entry.id)
 
 
 def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:

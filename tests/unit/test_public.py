@@ -53,6 +53,19 @@ def test_a_secret_in_an_old_output_ends_the_build_with_file_line_and_rule_and_is
     assert said.splitlines()[-1].startswith("  do: Revoke it")
 
 
+def test_a_redact_glob_that_fits_nothing_is_refused_and_the_site_deleted(project):
+    (project.path / "sitegen.toml").write_text('redact = ["whom"]\n')
+    plain = run("build", project.path)
+    assert (plain.returncode, "1 warning" in plain.stdout) == (0, True)
+    for _ in range(2):
+        done = run("build", project.path, "--public")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "sitegen: Under redact, 'whom' fits no field of any output or ground truth" in done.stderr
+        assert sorted(path.name for path in (project.path / "public").iterdir()) == [MARKER]
+    (project.path / "sitegen.toml").write_text('redact = ["who"]\n')
+    assert run("build", project.path, "--public").returncode == 0
+
+
 def test_it_is_refused_every_time_until_it_is_gone(project):
     leak(project, TOKEN)
     assert [run("build", project.path, "--public").returncode for _ in range(2)] == [1, 1]

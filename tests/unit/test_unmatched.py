@@ -52,6 +52,23 @@ def test_a_project_in_which_everything_is_found_has_no_problem(problems: Any) ->
     assert problems({**entry("owner: Kim, thresholds: {f1: 0.5}, outputs: auto"), "evals/README.md": "x"}) == []
 
 
+def test_a_redact_glob_that_fits_nothing_is_a_problem(problems: Any) -> None:
+    fix = "Correct the glob, or remove it: values that it should hide may be on the site. --public refuses such a site."
+    what = "No field of 'n' ever had a path that 'nme' names, under `redact` in its entry."
+    assert problems(entry("redact: [name, nme, total]")) == [warning(what, fix)]
+    site = "No field of any eval ever had a path that 'iban' names, under `redact` in the site's configuration."
+    assert problems({"sitegen.toml": 'redact = ["total", "iban"]\n', MANIFEST: ""}) == [
+        warning(site, fix, path=None, eval_id=None)
+    ]
+
+
+def test_an_index_in_a_redact_glob_stands_for_any_index(problems: Any) -> None:
+    truth = '{"people": [{"name": "Ann", "phone": "1"}]}'
+    files = {"evals/n/ground_truth.csv": None, "evals/n/ground_truth.json": truth}
+    files["evals/n/results/iteration-001/extracted.json"] = truth
+    assert problems({**files, **entry("redact: ['people[1].phone', people.0.name]")}) == []
+
+
 def test_a_key_of_the_manifest_that_is_nearly_a_known_one_is_a_problem_with_its_line(problems: Any) -> None:
     fix = "Write 'ground_truth' if that is meant; otherwise give it a name that is less like it."
     what = "The key 'evals.n.ground_truht' is not known and counts as metadata."
