@@ -8,17 +8,21 @@ class SitegenError(Exception):
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: str | None = None, fix: str | None = None, more: tuple[str, ...] = ()
+    ) -> None:
+        """``more``: further places after *where*."""
         super().__init__(what)
         self.what = what
         self.where = where
         self.fix = fix
+        self._more = more
 
     def __str__(self) -> str:
-        """Up to three lines: what; where; what to do. What cannot be seen in a name of the project is spelled out."""
+        """What, where, a line for each place, and what to do; what cannot be seen in a name is spelled out."""
         lines = [self.what]
         if self.where:
-            lines.append(f"  at: {self.where}")
+            lines += [f"  at: {self.where}", *(f"      {place}" for place in self._more)]
         if self.fix:
             lines.append(f"  do: {self.fix}")
         return "\n".join(map(_printable, lines))

@@ -139,6 +139,7 @@ def _refusal(places: list[_Place], *, removed: int) -> SecretsError:
     gone = " It was deleted from the output folder." if removed else ""
     return SecretsError(
         f"{count} like a secret: the site must not be published.{gone}",
-        where="\n      ".join(shown),
+        where=shown[0],
+        more=tuple(shown[1:]),
         fix="Revoke it and name its field under redact; if it is none, list the whole text under allow in [public].",
     )
