@@ -24,6 +24,8 @@ class ProblemGroup(NamedTuple):
     problems: tuple[Problem, ...]
     """Past ones last, errors first; within a severity in the order in which they were found."""
     left_out: int
+    has_trend: bool = False
+    """An eval that never had ground truth, or could not be made, has none."""
 
 
 class ProblemsView(NamedTuple):
@@ -57,4 +59,4 @@ def _count(problems: tuple[Problem, ...], severity: Severity) -> tuple[int, int]
 def _group(eval_id: str | None, names: dict[str, str], problems: list[Problem]) -> ProblemGroup:
     ranked = sorted(problems, key=lambda problem: (problem.past, _ORDER[problem.severity]))
     name = "The project" if eval_id is None else names.get(eval_id, eval_id)
-    return ProblemGroup(eval_id, name, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN))
+    return ProblemGroup(eval_id, name, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN), eval_id in names)
