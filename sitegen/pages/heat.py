@@ -37,7 +37,10 @@ class HeatMap(NamedTuple):
 
 
 def field_rows(points: Sequence[Point]) -> tuple[FieldRow, ...]:
-    """Attributes in the order of the newest point, those that it lacks after them in the order they appeared."""
+    """Attributes in the order of the newest point, those that it lacks after them in the order they appeared.
+
+    One that was judged at no point (a category that no gold has) has no page either.
+    """
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
     # Most attributes have the same few counts at every point: those are added once, which takes a quarter of the time.
@@ -47,7 +50,7 @@ def field_rows(points: Sequence[Point]) -> tuple[FieldRow, ...]:
         total[attribute] = total.get(attribute, 0) + judged(counts) * times
     now = dict(points[-1].scorecard.fields) if points else {}
     names = [*now, *(attribute for attribute in total if attribute not in now)]
-    return tuple(FieldRow(name, now.get(name), wrong[name], total[name]) for name in names)
+    return tuple(FieldRow(name, now.get(name), wrong[name], total[name]) for name in names if total[name])
 
 
 def heat_map(points: Sequence[Point], fields: Sequence[FieldRow]) -> HeatMap:

@@ -366,3 +366,13 @@ def test_fields_of_odd_names_have_pages_of_their_own(build):
     done = run("blame", "odd", "*", "--repo", str(built.repo.path))
     assert (done.returncode, done.stderr, "\u202e" in done.stdout) == (0, "", False)
     assert done.stdout.count("fixed: new output") == len(FIELDS)
+
+
+def test_categories_of_which_nothing_was_ever_judged_are_no_links(build):
+    files = {
+        "gold-standard.json": '{"chunks": [{"paragraphs": {"p1": {"terms": []}}}]}',
+        "logs/processing-log.ndjson": "{",
+    }
+    manifest = "evals:\n  names: {}\n  marks: {kind: highlights}\n"
+    built = build({"evals/manifest.yaml": manifest, **{f"evals/marks/{name}": text for name, text in files.items()}})
+    assert broken_links(built.out) == []

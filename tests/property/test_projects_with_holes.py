@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.gitrepo import Content, GitRepo
@@ -86,8 +86,17 @@ def written(path: str, value: Any) -> str:
     return text + "\n"
 
 
+class Commit(NamedTuple):
+    """The files of one commit. What fails is found again by its seed: written out, it would fill pages."""
+
+    files: dict[str, Content]
+
+    def __repr__(self) -> str:
+        return f"<{len(self.files)} files>"
+
+
 @st.composite
-def contents(draw: Any) -> dict[str, Content]:
+def contents(draw: Any) -> Commit:
     """The files of one commit: some of them empty, cut off, or deeper than any parser goes; some left as they were."""
     files: dict[str, Content] = {}
     for number in range(EVALS):
@@ -98,7 +107,7 @@ def contents(draw: Any) -> dict[str, Content]:
             if fate != "left":
                 whole = {"empty": "", "cut": text[: len(text) // 2], "deep": "[" * 2_000 + "]" * 2_000}
                 files[f"evals/{kind}{number}/{path}"] = whole.get(fate, text)
-    return files
+    return Commit(files)
 
 
 MANIFEST = "evals:\n  sound: {kind: fields}\n" + "".join(
@@ -112,14 +121,14 @@ ALWAYS: dict[str, Content] = {
 }
 
 
-@settings(max_examples=8)
+@settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=True)
 @given(st.lists(contents(), min_size=1, max_size=3))
-def test_whatever_files_hold_there_is_a_whole_site(commits: list[dict[str, Content]]) -> None:
+def test_whatever_files_hold_there_is_a_whole_site(commits: list[Commit]) -> None:
     with TemporaryDirectory() as folder:
         repo = GitRepo(Path(folder, "project"))
         repo.commit(ALWAYS)
-        for number, files in enumerate(commits):
-            repo.commit({**files, "CLAUDE.md": f"# Rules {number}\n"})
+        for number, commit in enumerate(commits):
+            repo.commit({**commit.files, "CLAUDE.md": f"# Rules {number}\n"})
         out = Path(folder, "public")
         assert build_site(repo.path, out, jobs=1).failed == 0
         assert broken_links(out) == []
