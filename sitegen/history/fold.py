@@ -133,9 +133,9 @@ class Fold:
 
     def irregular(self, commit: Commit, path: str, what: str) -> None:
         """Report a symbolic link or a submodule where a file is wanted, or a folder with such files."""
-        place, instruction = self.layout.place(path), self.layout.is_instruction(path)
-        if place is not None or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
-            eval_id = place.eval_id if place else None
+        places, instruction = self.layout.places(path), self.layout.is_instruction(path)
+        if places or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
+            eval_id = places[0].eval_id if places else None
             self.problems.append(problems.irregular(commit, path, what, eval_id=eval_id, instruction=instruction))
 
     def _fold(self, revision: Revision) -> None:
@@ -159,10 +159,10 @@ class Fold:
         shared, instructions, read = [], [], []
         manifest = None
         for change in changes:
-            place = self.layout.place(change.path)
-            is_read = place is not None and place.role != "stranger"
-            if place is not None:
+            is_read = False
+            for place in self.layout.places(change.path):
                 by_eval.setdefault(place.eval_id, []).append((place, change))
+                is_read = is_read or place.role != "stranger"
             if self.layout.is_shared(change.path):
                 shared.append(change)
                 is_read = True
@@ -202,7 +202,7 @@ class Fold:
                 came[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(gone, came).items():
             left = len(self._eval(old).files) - gone[old].total()
-            if left >= (gone[old] & came[new]).total():
+            if self.layout.share_folder(old, new) or left >= (gone[old] & came[new]).total():
                 continue
             if not self.complete:
                 # Records that are made already name the eval by its old id.

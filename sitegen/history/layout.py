@@ -97,6 +97,7 @@ class Layout:
         self._entries = {entry.id: entry for entry in manifest.evals}
         self._rules = {entry.id: Rules.of(entry) for entry in manifest.evals}
         self._owners = self._folder_owners(manifest)
+        self._sharing = [frozenset(ids) for ids in self._owners.values() if len(ids) > 1]
         self._instructions = compiled(site.instructions)
         self._globs = site.instructions
         self._mappings = tuple(normal(mapping) for mapping in site.mapping)
@@ -137,15 +138,23 @@ class Layout:
                 truths.add(rules.ground_truth)
         return Watched(frozenset(shared), frozenset(truths))
 
-    def place(self, path: str) -> Place | None:
-        """What a path is to which eval; None if it is nothing to any."""
+    def places(self, path: str) -> tuple[Place, ...]:
+        """What a path is to each eval that it belongs to: to several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
-            return Place(LONE, self._evals_dir, "overwritten")
+            return (Place(LONE, self._evals_dir, "overwritten"),)
         owner = self._owner(path)
         if owner is None:
-            return None
-        eval_id, folder = owner
+            return ()
+        eval_ids, folder = owner
         inside = path[len(folder) + 1 :]
+        places = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
+        return tuple([place for place in places if place is not None])
+
+    def share_folder(self, eval_id: str, other: str) -> bool:
+        """Whether the manifest gives two different evals one folder."""
+        return eval_id != other and any({eval_id, other} <= ids for ids in self._sharing)
+
+    def _place(self, eval_id: str, folder: str, inside: str) -> Place | None:
         if inside in self._truths:
             return Place(eval_id, folder, "ground_truth")
         if eval_id in self._runs:
@@ -202,21 +211,26 @@ class Layout:
         candidates = (rules.mapping,) if rules.mapping else self._mappings
         return first_blob((path.replace("{dir}", folder) for path in candidates), shared)
 
-    def _folder_owners(self, manifest: Manifest) -> dict[str, str]:
-        owners: dict[str, str] = {}
+    def _folder_owners(self, manifest: Manifest) -> dict[str, tuple[str, ...]]:
+        """The ids of the evals that each named folder belongs to, sorted."""
+        homes = {entry.id: _folder(entry.dir) if entry.dir else f"{self._evals}{entry.id}" for entry in manifest.evals}
+        owners: dict[str, tuple[str, ...]] = {_folder(entry.dir): () for entry in manifest.evals if entry.dir}
+        for eval_id, home in homes.items():
+            if home in owners:
+                owners[home] = (*owners[home], eval_id)
+        aliases: dict[str, tuple[str, ...]] = {}
         for entry in manifest.evals:
-            if entry.dir:
-                owners.setdefault(_folder(entry.dir), entry.id)
-        for entry in manifest.evals:
-            for alias in entry.aliases:
-                owners.setdefault(self._alias(alias), entry.id)
-        return owners
+            for alias in dict.fromkeys(map(self._alias, entry.aliases)):
+                others = aliases.get(alias, ())
+                if not others or homes[others[0]] == homes[entry.id]:  # otherwise all of it counts for the first
+                    aliases[alias] = (*others, entry.id)
+        return {folder: tuple(sorted(ids)) for folder, ids in {**aliases, **owners}.items()}
 
     def _alias(self, alias: str) -> str:
         return _folder(alias) if "/" in alias else f"{self._evals}{alias}"
 
-    def _owner(self, path: str) -> tuple[str, str] | None:
-        """(eval id, folder) of the eval that a path lies in: the deepest folder that is named, else the convention."""
+    def _owner(self, path: str) -> tuple[tuple[str, ...], str] | None:
+        """(eval ids, folder) that a path lies in: the deepest folder that is named, else the convention."""
         end = path.rfind("/")
         while end > 0 and self._owners:
             if path[:end] in self._owners:
@@ -226,9 +240,9 @@ class Layout:
             return None
         inside = path[len(self._evals) :]
         if self._evals and (inside in _LONE_FILES or _LONE_RESULT.match(inside)):
-            return LONE, self._evals_dir
+            return (LONE,), self._evals_dir
         name, slash, _ = inside.partition("/")
-        return (name, f"{self._evals}{name}") if slash else None
+        return ((name,), f"{self._evals}{name}") if slash else None
 
 
 def structure_digest(site: SiteConfig, manifest: Manifest) -> str:

@@ -100,7 +100,10 @@ class RulesInForce:
     def _rules(self, eval_id: str, folder: str) -> Rules:
         """What the manifest of the commit says of an eval, which may have had another id or folder there."""
         rules, folders = self._state.rules, self._state.rule_folders
-        own = rules.get(eval_id) or rules.get(folders.get(folder, folder_name(folder)))
+        before = folders.get(folder, folder_name(folder))
+        own = rules.get(eval_id)
+        if own is None and not self._layout.share_folder(eval_id, before):
+            own = rules.get(before)
         if own is not None:
             return own
         built = self._layout.rules(eval_id)

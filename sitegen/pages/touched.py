@@ -73,22 +73,25 @@ class PathChange(NamedTuple):
 
 
 def sort_out(changes: Iterable[Change], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
-    """Each change with what its path is at the built configuration.
+    """Each change with what its path is at the built configuration, once for each eval that it belongs to.
 
     ``names_now`` has, for folders that evals were renamed from, the id that the eval has now.
     """
-    return tuple(_sorted_out(change, layout, names_now) for change in changes)
+    return tuple(each for change in changes for each in _sorted_out(change, layout, names_now))
 
 
-def _sorted_out(change: Change, layout: Layout, names_now: Mapping[str, str]) -> Touched:
+def _sorted_out(change: Change, layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
     path = change.path
-    place = layout.place(path)
-    if place is not None and place.role != "stranger":
-        role: Role = "output" if place.role == "overwritten" else place.role
-        return Touched(change, role, names_now.get(place.eval_id, place.eval_id), place.iteration)
+    touched = []
+    for place in layout.places(path):
+        if place.role != "stranger":
+            role: Role = "output" if place.role == "overwritten" else place.role
+            touched.append(Touched(change, role, names_now.get(place.eval_id, place.eval_id), place.iteration))
+    if touched:
+        return tuple(touched)
     if path == layout.manifest_path or layout.is_shared(path):
-        return Touched(change, "rules")
-    return Touched(change, "instruction" if layout.is_instruction(path) else "other")
+        return (Touched(change, "rules"),)
+    return (Touched(change, "instruction" if layout.is_instruction(path) else "other"),)
 
 
 def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[OutputChanges, ...]:

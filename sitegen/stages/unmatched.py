@@ -133,7 +133,7 @@ def _robbed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSumm
         others = (other for other in timeline.manifest.evals if other.id != entry.id and other.aliases)
         folder = layout.folders(entry.id)[0]
         owner = next((other.id for other in others if folder in layout.folders(other.id)), None)
-        if owner and entry.id not in summaries:
+        if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
             robbed[entry.id] = owner
     return robbed
 
