@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from sitegen.history.blobs import CatFile
+from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.head import Found
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.revisions import REGULAR
 
+LARGEST_SEARCH: Final = 1_000
+"""Folders that are looked into for a file that a glob names."""
 _FOLDER: Final = b"40000"
 _REGULAR: Final = tuple(mode.encode() for mode in REGULAR)
 
@@ -81,6 +84,31 @@ class Listed:
     def names(self, folder: str) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder."""
         return self._folders.get(folder, {})
+
+
+def named_by(glob: str, folders: Folders) -> str | None:
+    """The first file by depth, then by path, that a glob names; it is looked for in so many folders and no more."""
+    pattern = compiled((glob,))
+    top = literal_prefix(glob)
+    parent, _, name = top.rpartition("/")
+    if name and folders.names(parent).get(name) is False:
+        return top
+    level = [top]
+    looked_into = 0
+    while level:
+        below: list[str] = []
+        for folder in level:
+            looked_into += 1
+            if looked_into > LARGEST_SEARCH:
+                return None
+            names = folders.names(folder)
+            for path, is_folder in sorted((f"{folder}/{name}" if folder else name, names[name]) for name in names):
+                if is_folder:
+                    below.append(path)
+                elif pattern.fullmatch(path):
+                    return path
+        level = below
+    return None
 
 
 def content_at(repository: Repository, commit: str, path: str) -> bytes | None:

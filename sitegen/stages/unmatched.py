@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from sitegen.analysis.muting import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
-from sitegen.history.files import FilesAt, Folders, Listed
+from sitegen.history.files import FilesAt, Folders, Listed, named_by
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.worktree import listed
@@ -34,9 +34,10 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
             layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
         )
         of_files = tuple(missing.problems())
+        of_instructions = tuple(_instructions(timeline, layout, folders))
     return (
         *_remarks(timeline, layout),
-        *_instructions(timeline, layout),
+        *of_instructions,
         *_metrics(timeline, layout, summaries),
         *_aliases(robbed, layout),
         *(problem for _, problem in unmatched_redactions(timeline, evals)),
@@ -72,7 +73,7 @@ def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
         yield Problem(remark.severity, remark.what, remark.fix, path=layout.manifest_path, line=remark.line)
 
 
-def _instructions(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
+def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:
     """Globs that no instruction file ever had a path for; the built-in ones are offers, not statements."""
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
@@ -81,10 +82,14 @@ def _instructions(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
     for entry in timeline.manifest.evals:
         for glob in entry.instructions:
             if not _names_instructions(timeline, glob):
+                left_out = named_by(glob, folders)
+                fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
+                if left_out:
+                    fix = f"{left_out!r} is there: add it to the site's own `instructions`, which do not name it."
                 yield Problem(
                     "warning",
                     f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
-                    "Correct the glob; it chooses among the files that the site's own `instructions` name.",
+                    fix,
                     path=layout.manifest_path,
                     eval_id=entry.id,
                 )

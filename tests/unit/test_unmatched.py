@@ -109,6 +109,16 @@ def test_what_an_entry_names_and_is_not_there_is_a_problem(problems: Any, text: 
     assert problems(entry(text)) == [warning(what, fix)]
 
 
+@pytest.mark.parametrize("glob", ["docs/how.md", "docs/*.md", "**/how.md"])
+def test_instructions_of_an_eval_that_only_the_site_leaves_out_are_named(problems: Any, glob: str) -> None:
+    assert problems({**entry(f'instructions: ["{glob}"]'), "docs/how.md": "Do."}) == [
+        warning(
+            f"No instruction file ever had a path that {glob!r} names, of the instructions of 'n'.",
+            "'docs/how.md' is there: add it to the site's own `instructions`, which do not name it.",
+        )
+    ]
+
+
 def test_a_ground_truth_that_is_not_there_is_a_problem_also_of_an_eval_that_had_one(problems: Any) -> None:
     files = {MANIFEST: "evals:\n  n: {}\n  k: {ground_truth: t.csv}\n  l: {dir: x}\n"}
     assert problems({**files, "evals/k/ground_truth.csv": TRUTH}) == [
