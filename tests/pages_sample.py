@@ -22,7 +22,7 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, Column, NotePanel, Panel, TablePanel
 from sitegen.model.problems import Finding, Problem
-from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
+from sitegen.model.scorecards import DocumentScore, FieldScore, ItemPair, ListAlignment, Result, Scorecard, Status
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
@@ -402,13 +402,15 @@ def nasty_judgements() -> list[Judgement]:
 
 def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
     """A result with an alignment and panels of every kind."""
-    alignment = ListAlignment("", "cargo", "greedy", 0.8, ((0, 0, 1.0), (1, 2, 0.857142)), (2,), (1, 3))
+    alignment = ListAlignment(
+        "", "cargo", "greedy", 0.8, (ItemPair(0, 0, 1.0, "key"), ItemPair(1, 2, 0.857142, "agreement")), (2,), (1, 3)
+    )
     rows = (
-        AlignmentRow(0, 0, 1.0, "Dried cod, in cartons of 25 kg"),
-        AlignmentRow(1, 2, 0.857142, "Stockfish <first quality>"),
-        AlignmentRow(2, None, None, "Cod roe"),
-        AlignmentRow(None, 1, None, "Pallets"),
-        AlignmentRow(None, 3, None, ""),
+        AlignmentRow(0, 0, 1.0, "key", "Dried cod, in cartons of 25 kg"),
+        AlignmentRow(1, 2, 0.857142, "agreement", "Stockfish <first quality>"),
+        AlignmentRow(2, None, None, None, "Cod roe"),
+        AlignmentRow(None, 1, None, None, "Pallets"),
+        AlignmentRow(None, 3, None, None, ""),
     )
     own: tuple[Panel, ...] = (
         AlignmentPanel("cargo", "greedy", 0.8, rows),

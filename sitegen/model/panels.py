@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.problems import Severity
 
+PairedBy: TypeAlias = Literal["key", "position", "agreement"]
+"""How a pair of list items was found: by what names the items, by their index, or by the values they agree in."""
+
 
 class Column(NamedTuple):
     """A column of a table panel."""
@@ -33,8 +36,9 @@ class AlignmentRow(NamedTuple):
     expected: int | None
     actual: int | None
     similarity: float | None
+    by: PairedBy | None
     label: str
-    """The text that the items were matched by, of the expected side if there is one."""
+    """The text that the items are named by, of the expected side if there is one."""
 
 
 class AlignmentPanel(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.metrics import Convention, Counts, Metric
 from sitegen.model.outcomes import Judgement
-from sitegen.model.panels import Panel
+from sitegen.model.panels import PairedBy, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.responses import Answer
 from sitegen.model.values import Value
@@ -62,6 +62,18 @@ class Scorecard(NamedTuple):
         return next((metric.value for metric in self.metrics if metric.name == name), None)
 
 
+class ItemPair(NamedTuple):
+    """An expected item of a list, and the item of the output that was taken for it."""
+
+    expected: int
+    """Its index in the ground truth."""
+    actual: int
+    """Its index in the output."""
+    similarity: float
+    """Of their keys, 0..1, however the pair was found."""
+    by: PairedBy
+
+
 class ListAlignment(NamedTuple):
     """Which item of a list of the output was taken for which expected item."""
 
@@ -69,8 +81,8 @@ class ListAlignment(NamedTuple):
     path: str
     algorithm: str
     threshold: float
-    pairs: tuple[tuple[int, int, float], ...]
-    """(expected index, actual index, similarity 0..1), by expected index."""
+    pairs: tuple[ItemPair, ...]
+    """By expected index."""
     unmatched_expected: tuple[int, ...]
     unmatched_actual: tuple[int, ...]
 

@@ -256,13 +256,17 @@ def _since(since: Since) -> str:
 
 
 def paired(rows: Iterable[AlignmentRow]) -> str:
-    """How many items found a partner, how many did not: ``11 paired, 1 missing``."""
+    """How many items found a partner, how many did not: ``11 paired (2 by agreement), 1 missing``."""
     pairs = missing = extra = 0
-    for expected, actual, _, _ in rows:
-        missing += actual is None
-        extra += expected is None
-        pairs += actual is not None and expected is not None
-    return f"{pairs} paired{f', {missing} missing' if missing else ''}{f', {extra} extra' if extra else ''}"
+    agreed = 0
+    for row in rows:
+        missing += row.actual is None
+        extra += row.expected is None
+        pairs += row.actual is not None and row.expected is not None
+        agreed += row.by == "agreement"
+    by_agreement = f" ({agreed} by agreement)" if agreed else ""
+    missed = f", {missing} missing" if missing else ""
+    return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
 
 
 def alignment(rows: Iterable[AlignmentRow]) -> Markup:
@@ -271,12 +275,13 @@ def alignment(rows: Iterable[AlignmentRow]) -> Markup:
 
 
 def _aligned(row: AlignmentRow) -> str:
-    expected, actual, similarity, label = row
+    expected, actual, similarity, by, label = row
     lost = "missing" if actual is None else "extra" if expected is None else ""
     pill = f' <span class="pill bad">{lost}</span>' if lost else ""
     return (
         f'<tr><td class="wrap">{_label(label)}{pill}</td><td class="num">{_index(expected)}</td>'
-        f'<td class="num">{_index(actual)}</td><td class="num">{_ratio(similarity)}</td></tr>\n'
+        f'<td class="num">{_index(actual)}</td><td class="num">{_ratio(similarity)}</td>'
+        f"<td>{by or _NIL}</td></tr>\n"
     )
 
 

@@ -114,7 +114,11 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> Opinion:
                 "f1": row.f1,
                 "macro_f1": score,
             },
-            alignment={name: rows for name, rows in alignments(result).items() if _is_within(name, scope)},
+            alignment={
+                name: [list(row[:3]) for row in rows]
+                for name, rows in alignments(result).items()
+                if _is_within(name, scope)
+            },
             errors_by_type={name: getattr(total, name) for name in ERROR_TYPES},
             problems=problems,
         ),
@@ -152,6 +156,8 @@ def _list_config(
     if not isinstance(follow(expected, parse(str(path))), list):
         raise _bad(f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'.")
     rules: dict[str, Value] = {name: settings.pop(name) for name in _LIST_RULES if name in settings}
+    # An algorithm that is set is obeyed to the letter: this judge pairs by match fields alone, never by agreement.
+    rules["algorithm"] = rules.get("algorithm") or "greedy"
     lists = settings.get("lists")
     return (within,), {**settings, "lists": {**(lists if isinstance(lists, dict) else {}), str(path): rules}}
 

@@ -50,7 +50,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 4
+    version = 5
     metrics = METRICS
     nouns = Nouns()
 
@@ -115,6 +115,7 @@ class _Scoring:
             self._judgements += judge.judgements
             self._alignments += judge.alignments
             self._panels += judge.panels
+            self._findings += judge.findings
         counts = stats.total(document.counts for document in documents)
         fields = self._fields()
         self._findings[:0] = _nothing_in_common(fields)

@@ -8,6 +8,7 @@ from typing import Final
 
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
+from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.expected import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
@@ -25,9 +26,9 @@ _LABEL: Final = 80
 
 
 class Judge:
-    """One document. Ask it once; then its judgements and alignments are complete."""
+    """One document. Ask it once; then its judgements, alignments and findings are complete."""
 
-    __slots__ = ("_document", "_empty", "_rules", "alignments", "judgements", "panels")
+    __slots__ = ("_document", "_empty", "_rules", "alignments", "findings", "judgements", "panels")
 
     def __init__(self, document: str, rules: Rules) -> None:
         self._document = document
@@ -36,6 +37,7 @@ class Judge:
         self.judgements: list[Judgement] = []
         self.alignments: list[ListAlignment] = []
         self.panels: list[AlignmentPanel] = []
+        self.findings: list[Finding] = []
 
     def document(self, expected: Branch, actual: dict[str, Value]) -> None:
         """Judge a document that could be read."""
@@ -111,16 +113,24 @@ class Judge:
         def equal_fields(expected: int, actual: int) -> int:
             return sum(self._equal(node.items[expected].branch, given[actual][1]))
 
-        pairs, algorithm, keys = align(
-            [(item.index, item.raw) for item in node.items], given, node.rule, field, self._rules, equal_fields
+        def expected_values(place: int) -> int:
+            return _values(node.items[place].branch)
+
+        expected = [(item.index, item.raw) for item in node.items]
+        pairs, algorithm, keys, too_many = align(
+            expected, given, node.rule, field, self._rules, equal_fields, expected_values
         )
-        partner = {expected: actual for expected, actual, _ in pairs}
+        partner = {pair.expected: pair.actual for pair in pairs}
         scored = node.rule.score_fields
         for place, item in enumerate(node.items):
             if place in partner:
                 self._members(item.branch, project(given[partner[place]][1], scored))
             else:
                 self._omit(item.branch, MISSING_ITEM, blanks=False)
+        if too_many:
+            what = f"In {node.path} more items are missing and extra than are paired by the values they agree in"
+            fix = "Name the fields that tell its items apart in match_fields."
+            self.findings.append(Finding("note", what, fix, None, "output"))
         paired = set(partner.values())
         unmatched = [entry for place, entry in enumerate(given) if place not in paired]
         for index, extra in unmatched:
@@ -131,7 +141,9 @@ class Judge:
             path=node.path,
             algorithm=algorithm,
             threshold=node.rule.threshold,
-            pairs=tuple((node.items[i].index, given[j][0], alike) for i, j, alike in pairs),
+            pairs=tuple(
+                pair._replace(expected=node.items[pair.expected].index, actual=given[pair.actual][0]) for pair in pairs
+            ),
             unmatched_expected=tuple(
                 item.index
                 for place, item in enumerate(node.items)
@@ -201,6 +213,14 @@ class Judge:
         self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note))  # type: ignore[arg-type]
 
 
+def _values(expected: Branch) -> int:
+    """How many values of an item ``_equal`` can find equal: lists of items inside it have their own pairing."""
+    return sum(
+        _values(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
+        for node in expected.members.values()
+    )
+
+
 def _label(item: dict[str, Value], keys: tuple[tuple[str, ...], ...]) -> str:
     """The text that an item is matched by, cut to what a table can show."""
     values = (follow(item, key) for key in keys)
@@ -208,8 +228,8 @@ def _label(item: dict[str, Value], keys: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
-    rows = [AlignmentRow(expected, actual, alike, labels[expected]) for expected, actual, alike in alignment.pairs]
-    rows += [AlignmentRow(expected, None, None, labels[expected]) for expected in alignment.unmatched_expected]
-    rows += [AlignmentRow(None, actual, None, extra_labels[actual]) for actual in alignment.unmatched_actual]
+    rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
+    rows += [AlignmentRow(expected, None, None, None, labels[expected]) for expected in alignment.unmatched_expected]
+    rows += [AlignmentRow(None, actual, None, None, extra_labels[actual]) for actual in alignment.unmatched_actual]
     title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
     return AlignmentPanel(title, alignment.algorithm, alignment.threshold, tuple(rows))

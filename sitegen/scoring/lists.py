@@ -1,4 +1,4 @@
-"""Which item of a list of the output belongs to which expected item (rules 21 to 25)."""
+"""Which item of a list of the output belongs to which expected item (rules 21 to 25, 36)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from heapq import heapify, heappop, heapreplace
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from sitegen.model.panels import PairedBy
+from sitegen.model.scorecards import ItemPair
 from sitegen.model.values import Value
+from sitegen.scoring.agreement import agreeing_pairs
 from sitegen.scoring.compare import read_boolean, read_date
+from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.paths import follow
 from sitegen.scoring.rules import FieldRule, ListRule, Rules
 from sitegen.scoring.values import coerced_number, is_number, plain_number
@@ -28,12 +32,15 @@ Pair = tuple[int, int, float]
 
 
 class Alignment(NamedTuple):
-    """Pairs of places, by the expected one, and the algorithm that found them."""
+    """Which items belong together, and the algorithm that paired them by their keys."""
 
-    pairs: list[Pair]
-    algorithm: str
+    pairs: list[ItemPair]
+    """Of places in the two lists, by the expected one."""
+    algorithm: Algorithm
     keys: tuple[tuple[str, ...], ...]
     """What the items were matched by; empty: by nothing but their position."""
+    too_many: bool
+    """More items were left over than are paired by agreement."""
 
 
 def align(
@@ -43,27 +50,40 @@ def align(
     fields: Callable[[tuple[str, ...]], FieldRule],
     rules: Rules,
     equal_fields: Callable[[int, int], int],
+    expected_values: Callable[[int], int],
 ) -> Alignment:
     """Pair the items of two lists, each given with its index in its own list.
 
     *fields* gives the rule of a match field; *equal_fields* says how many score fields of a pair of places are equal,
-    and is asked only where similarities tie.
+    and is asked only where similarities tie and for items that their keys leave over; *expected_values* says how many
+    there are at an expected place.
     """
     keys = rule.match_fields or next(
         ((key,) for key in DEFAULT if _anyone_has(key, expected, rules) or _anyone_has(key, actual, rules)), ()
     )
     ones, others = _cells(keys, fields, expected, actual, rules)
-    if rule.algorithm == "position" or not keys:
+    by: PairedBy = "key"
+    algorithm: Algorithm = rule.algorithm or "greedy"
+    if algorithm == "position" or not keys:
+        algorithm, by = "position", "position"
         place_of = {index: place for place, (index, _) in enumerate(actual)}
         pairs = [
             (place, place_of[index], similarity(ones[place], others[place_of[index]]))
             for place, (index, _) in enumerate(expected)
             if index in place_of
         ]
-        return Alignment(pairs, "position", keys)
-    if rule.algorithm == "hungarian":
-        return Alignment(_hungarian(similar_pairs(ones, others, rule.threshold), equal_fields), "hungarian", keys)
-    return Alignment(_greedy(ones, others, rule.threshold, equal_fields), "greedy", keys)
+    elif algorithm == "hungarian":
+        pairs = _hungarian(similar_pairs(ones, others, rule.threshold), equal_fields)
+    else:
+        pairs = _greedy(ones, others, rule.threshold, equal_fields)
+    found = [ItemPair(*pair, by) for pair in pairs]
+    agreed: list[tuple[int, int]] | None = []
+    if not rule.is_explicit:
+        left = sorted({*range(len(expected))} - {pair.expected for pair in found})
+        right = sorted({*range(len(actual))} - {pair.actual for pair in found})
+        agreed = agreeing_pairs(left, right, expected_values, equal_fields)
+        found += [ItemPair(i, j, round(similarity(ones[i], others[j]), 9), "agreement") for i, j in agreed or ()]
+    return Alignment(sorted(found), algorithm, keys, agreed is None)
 
 
 def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: Rules) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.panels import PairedBy
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import ListAlignment, Result, Status
 from sitegen.model.values import Unusable, Value
 from sitegen.stats import counts as stats
 
 SCHEMA: Final = "sitegen/eval-results/1"
+
+AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
+"""A pair of list items, or one that found no partner, as a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +112,10 @@ class ResultsDocument:
     pooled_f1: float | None
     macro_f1_attributes: float | None
     discrepancies: tuple[DiscrepancyRow, ...]
-    alignment: dict[str, list[list[int | float | None]]]
-    """List -> [expected index, actual index, similarity]; an index without a partner stands beside null. Where there
-    are several documents, the list is called ``document:path``."""
+    alignment: dict[str, list[AlignedItems]]
+    """List -> [expected index, actual index, similarity, how the pair was found: ``key``, ``position`` or
+    ``agreement``]; an index without a partner stands beside null. Where there are several documents, the list is called
+    ``document:path``."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
@@ -168,16 +173,16 @@ def field_row(counts: Counts) -> FieldRow:
     )
 
 
-def alignments(result: Result) -> dict[str, list[list[int | float | None]]]:
+def alignments(result: Result) -> dict[str, list[AlignedItems]]:
     """The pairings of a result by list, called ``document:path`` where there are several documents."""
     several = len(result.scorecard.documents) > 1
     return {f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments}
 
 
-def _alignment(alignment: ListAlignment) -> list[list[int | float | None]]:
-    rows: list[list[int | float | None]] = [list(pair) for pair in alignment.pairs]
-    rows += [[index, None, None] for index in alignment.unmatched_expected]
-    rows += [[None, index, None] for index in alignment.unmatched_actual]
+def _alignment(alignment: ListAlignment) -> list[AlignedItems]:
+    rows: list[AlignedItems] = list(alignment.pairs)
+    rows += [(index, None, None, None) for index in alignment.unmatched_expected]
+    rows += [(None, index, None, None) for index in alignment.unmatched_actual]
     return rows
 
 

@@ -45,7 +45,13 @@ class ListRule(NamedTuple):
     score_fields: tuple[tuple[str, ...], ...]
     """Keys below an item; empty: every key on either side."""
     threshold: float
-    algorithm: Algorithm
+    algorithm: Algorithm | None
+    """None: not set."""
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the configuration says how items are paired, so that nothing else may pair them."""
+        return bool(self.match_fields) or self.algorithm is not None
 
 
 class _Table(Generic[_T]):
@@ -115,7 +121,7 @@ class Rules:
         match_fields: tuple[str, ...] = ()
         score_fields: tuple[str, ...] = ()
         threshold = THRESHOLD
-        algorithm: Algorithm = "greedy"
+        algorithm: Algorithm | None = None
         for said in reversed(self._lists.all(parse(path))):
             match_fields = match_fields if said.match_fields is None else said.match_fields
             score_fields = score_fields if said.score_fields is None else said.score_fields

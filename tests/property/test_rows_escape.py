@@ -28,6 +28,7 @@ NUMBERS = st.integers(0, 2000)
 COUNTS = st.builds(Counts, *[NUMBERS] * 8)
 SHOWN = st.builds(Shown, st.lists(st.builds(Span, TEXTS, st.booleans()), max_size=4).map(tuple), TEXTS, NUMBERS)
 SPECS = st.builds(MetricSpec, name=TEXTS, label=TEXTS, explanation=TEXTS, higher_is_better=st.booleans())
+BY = st.sampled_from([None, "key", "position", "agreement"])
 CHANGES = st.none() | st.floats(-1, 1)
 JINJA = jinja2.Environment(autoescape=True)
 
@@ -67,7 +68,9 @@ def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
     )
 
 
-@given(st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), TEXTS), max_size=3))
+@given(
+    st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), BY, TEXTS), max_size=3)
+)
 def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list[AlignmentRow]) -> None:
     # A label of 200 characters is shown; more is cut.
     found = [row._replace(label=row.label[:15]) for row in found]
@@ -76,11 +79,14 @@ def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list
     assert all(_clean(row.label) in read.text for row in found)
 
 
-@given(st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), TEXTS), max_size=9))
+@given(
+    st.lists(st.builds(AlignmentRow, NUMBERS | st.none(), NUMBERS | st.none(), st.floats(0, 1), BY, TEXTS), max_size=9)
+)
 def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[AlignmentRow]) -> None:
     missing = sum(row.actual is None for row in found)
     extra = sum(row.expected is None for row in found)
-    words = [f"{sum(None not in row[:2] for row in found)} paired"]
+    agreed = sum(row.by == "agreement" for row in found)
+    words = [f"{sum(None not in row[:2] for row in found)} paired" + f" ({agreed} by agreement)" * bool(agreed)]
     words += [f"{missing} missing"] * bool(missing) + [f"{extra} extra"] * bool(extra)
     assert rows.paired(found) == ", ".join(words)
 

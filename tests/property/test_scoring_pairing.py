@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from sitegen.scoring.agreement import agreeing_pairs
 from sitegen.stats.assignment import assign, pairs_up
 from sitegen.text import similarity
 from sitegen.text.normalise import normalise
@@ -33,6 +35,41 @@ def test_an_assignment_has_the_greatest_weight_that_scipy_finds(weights: list[li
     rows, columns = linear_sum_assignment(np.array(weights), maximize=True)
     assert sum(weights[i][j] for i, j in pairs) == np.array(weights)[rows, columns].sum()
     assert len({i for i, _ in pairs}) == len({j for _, j in pairs}) == len(pairs)
+
+
+SMALL = st.tuples(st.integers(0, 4), st.integers(0, 4))
+AGREED = SMALL.flatmap(
+    lambda shape: st.lists(
+        st.lists(st.integers(0, 4), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+    )
+)
+
+
+@given(AGREED, st.lists(st.integers(0, 12), min_size=4, max_size=4))
+def test_items_are_paired_by_agreement_as_trying_every_pairing_does(equal: list[list[int]], values: list[int]) -> None:
+    columns = range(len(equal[0]) if equal else 0)
+
+    def pairings(row: int, free: tuple[int, ...]) -> Iterator[list[tuple[int, int]]]:
+        """Every way to pair the rows from one on; the order is that of ties, with no partner last."""
+        if row == len(equal):
+            yield []
+            return
+        for column in free:
+            if equal[row][column] >= 2 and 3 * equal[row][column] >= values[row]:
+                for rest in pairings(row + 1, tuple(one for one in free if one != column)):
+                    yield [(row, column), *rest]
+        yield from pairings(row + 1, free)
+
+    every = pairings(0, tuple(columns))
+    best = max(every, key=lambda pairs: sum(equal[row][column] for row, column in pairs))
+    found = agreeing_pairs(range(len(equal)), columns, values.__getitem__, lambda row, column: equal[row][column])
+    assert found == best
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_items_that_agree_alike_are_paired_in_the_order_of_the_documents(ones: int, others: int) -> None:
+    found = agreeing_pairs(range(ones), range(others), lambda _: 3, lambda *_: 2)
+    assert found == [(place, place) for place in range(min(ones, others))]
 
 
 @given(st.lists(st.lists(st.integers(0, 4), unique=True), min_size=1, max_size=5))

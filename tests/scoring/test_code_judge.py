@@ -72,6 +72,13 @@ def test_line_items_are_paired_before_they_are_judged() -> None:
     assert said.score == 0.5
 
 
+def test_line_items_are_paired_by_match_fields_alone_however_much_they_agree() -> None:
+    expected, candidate = ({"line_items": [{"description": name, "n": 1, "m": 2}]} for name in "ab")
+    for config in ({}, {"algorithm": None}):
+        said = judge(expected, candidate, config, "line-items")
+        assert said.details.alignment == {"line_items": [[0, None, None], [None, 0, None]]}
+
+
 def test_what_is_not_of_the_list_does_not_count() -> None:
     said = judge({"line_items": [{"name": "a"}], "total": 1}, {"line_items": [{"name": "a"}]}, None, "line-items")
     assert (said.score, list(said.details.metrics)) == (1.0, ["line_items[].name"])

@@ -154,7 +154,7 @@ def checked(result: Result, checks: dict[str, Any]) -> dict[str, Any]:
         "; ".join(
             f"{each.path} {each.algorithm}: "
             + ", ".join(
-                [f"{i}-{j} {alike:.3f}" for i, j, alike in each.pairs]
+                [f"{i}-{j} {alike:.3f}{' by agreement' if by == 'agreement' else ''}" for i, j, alike, by in each.pairs]
                 + [f"{i}-{NOTHING}" for i in each.unmatched_expected]
                 + [f"{NOTHING}-{j}" for j in each.unmatched_actual]
             )

@@ -224,6 +224,12 @@ def test_a_whole_result_keeps_values_with_their_own_digits():
     }
     assert list(body["by_field"]) == ["a", "b", "c\\udcff"]
     assert body["alignment"] == {
-        "cargo": [[0, 0, 1.0], [1, 2, 0.857142], [2, None, None], [None, 1, None], [None, 3, None]]
+        "cargo": [
+            [0, 0, 1.0, "key"],
+            [1, 2, 0.857142, "agreement"],
+            [2, None, None, None],
+            [None, 1, None, None],
+            [None, 3, None, None],
+        ]
     }
     assert (body["schema"], body["status"], body["metadata"]["iteration"]) == ("sitegen/eval-results/1", "scored", 1)

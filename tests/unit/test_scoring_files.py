@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from sitegen.errors import ConfigurationError
@@ -145,3 +147,21 @@ def test_a_path_through_null_or_a_scalar_or_a_negative_index_is_missing() -> Non
     root = {"a": [{"b": 1}], "n": None, "s": "x", "d": {"0": 2}}
     paths = ("a.0.b", "a[0].b", "a[-1].b", "a[1].b", "n.b", "s.b", "s[0]", "d.0", 'd["0"]')
     assert [follow(root, parse(path)) for path in paths] == [1, 1, None, None, None, None, None, 2, 2]
+
+
+def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves_it_and_says_so() -> None:
+    def items(prefix: str, number: int) -> bytes:
+        return json.dumps({"l": [{"name": f"{prefix}{index}", "n": 1, "m": 2} for index in range(number)]}).encode()
+
+    inputs = Inputs((File("e.json", items("expected ", 201)),), File("t.json", items("?", 200)), None, None, "{}")
+    result = scorer("fields").score(inputs)
+    assert result.alignments[0].pairs == ()
+    assert result.scorecard.findings == (
+        Finding(
+            "note",
+            "In l more items are missing and extra than are paired by the values they agree in",
+            "Name the fields that tell its items apart in match_fields.",
+            None,
+            "output",
+        ),
+    )

@@ -66,7 +66,7 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
             discrepancy("walls[1].name", None, "E", "hallucination", "extra item"),
             discrepancy("note", None, "x", "hallucination", "not in ground truth"),
         ],
-        "alignment": {"walls": [[1, 0, 1.0], [0, None, None], [None, 1, None]]},
+        "alignment": {"walls": [[1, 0, 1.0, "key"], [0, None, None, None], [None, 1, None, None]]},
         "problems": [],
         "metadata": {
             "iteration": 3,
@@ -96,7 +96,11 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
             "walls",
             "greedy",
             0.8,
-            (AlignmentRow(1, 0, 1.0, "N"), AlignmentRow(0, None, None, "S"), AlignmentRow(None, 1, None, "E")),
+            (
+                AlignmentRow(1, 0, 1.0, "key", "N"),
+                AlignmentRow(0, None, None, None, "S"),
+                AlignmentRow(None, 1, None, None, "E"),
+            ),
         ),
         NotePanel(
             "note", "Macro F1 over attributes leaves out 1 of 5 attributes: nothing was expected or given there."
@@ -108,7 +112,7 @@ def test_lists_of_several_documents_are_told_apart() -> None:
     both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
     result = scorer("fields").score(Inputs((File("e.json", both),), File("t.json", both), None, None, "{}"))
     document = results_document(result, eval_id="e", metadata=Metadata())
-    assert document.alignment == {"a:l": [[0, 0, 1.0]], "b:l": [[0, 0, 1.0]]}
+    assert document.alignment == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
 
 
 def test_what_is_written_is_read_back_as_recorded() -> None:
