@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.commands.saying import say, say_text
+from sitegen.commands.saying import say, say_error, say_text
 from sitegen.comparing.document import to_json_bytes
 from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparing.report import report
@@ -105,7 +105,7 @@ def _write(out: Path, found: Compared, plot_format: PlotFormat) -> list[Path]:
     try:
         files[f"comparison_plots.{plot_format}"] = plots(found.document, plot_format, found.thresholds)
     except NoPlotsError as error:
-        say(f"sitegen: {error}", error=True)
+        say_error(error)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (out / name).write_bytes(content)
