@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest, SiteConfig, files_of
@@ -26,6 +26,10 @@ from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
+
+
+_OF_HIGHLIGHTS: Final = ("range", "run_id")
+"""Settings that only the kind of this name has."""
 
 
 class Place(NamedTuple):
@@ -144,8 +148,9 @@ class Bench(NamedTuple):
         if the settings that are given here do not fit.
         """
         place = self.place(eval_id)
-        if settings and place.kind != "highlights":
-            names = " and ".join(f"--{name.replace('_', '-')}" for name in settings)
+        unfit = [name for name in settings or () if name in _OF_HIGHLIGHTS]
+        if unfit and place.kind != "highlights":
+            names = " and ".join(f"--{name.replace('_', '-')}" for name in unfit)
             raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
         if output is not None and not output.is_file():
             raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
