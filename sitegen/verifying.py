@@ -27,7 +27,6 @@ from sitegen.scoring.scorer import File, Inputs
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
 
-
 _OF_HIGHLIGHTS: Final = ("range", "run_id")
 """Settings that only the kind of this name has."""
 
