@@ -32,6 +32,10 @@ METRICS: Final = (
 )
 
 
+MAX_DOCUMENTS: Final = 100_000
+"""Documents of a ground truth. Every one of them has a score of its own in each scorecard of history."""
+
+
 class Expected(NamedTuple):
     """The ground truth of an eval, compiled."""
 
@@ -50,7 +54,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 5
+    version = 6
     metrics = METRICS
     nouns = Nouns()
 
@@ -146,9 +150,9 @@ class _Scoring:
     def _paired(self) -> dict[str, dict[str, Value]]:
         """The documents of the output by the names of the truth; a lone one without a name belongs to the only one."""
         given = self._output.documents
-        names = [name for name, _ in self._expected.documents]
-        if len(names) == len(given) == 1 and ("" in given or names == [""]):
-            return {names[0]: next(iter(given.values()))}
+        names = dict.fromkeys(name for name, _ in self._expected.documents)
+        if len(names) == len(given) == 1 and ("" in given or "" in names):
+            return {next(iter(names)): next(iter(given.values()))}
         strangers = [name for name in given if name not in names]
         if strangers:
             listed = ", ".join(name[:60] or "(without a name)" for name in strangers[:20])
@@ -190,6 +194,9 @@ def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str,
     """Read and compile a ground truth; the same one usually serves many outputs."""
     rules, _ = compile_rules(mapping, settings, schema)
     truth = read_ground_truth(f".{ending}", content, rules.mapping)
+    if len(truth.documents) > MAX_DOCUMENTS:
+        what = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
+        raise UnreadableError(what, "Split the eval into several.")
     documents = []
     attributes: dict[str, None] = {}
     findings = list(truth.findings)

@@ -117,7 +117,7 @@ class Judge:
             return _values(node.items[place].branch)
 
         expected = [(item.index, item.raw) for item in node.items]
-        pairs, algorithm, keys, too_many = align(
+        pairs, algorithm, keys, too_many, beyond = align(
             expected, given, node.rule, field, self._rules, equal_fields, expected_values
         )
         partner = {pair.expected: pair.actual for pair in pairs}
@@ -127,7 +127,9 @@ class Judge:
                 self._members(item.branch, project(given[partner[place]][1], scored))
             else:
                 self._omit(item.branch, MISSING_ITEM, blanks=False)
-        if too_many:
+        if beyond:
+            self._report_too_long(node, len(given), beyond)
+        elif too_many:
             what = f"In {node.path} more items are missing and extra than are paired by the values they agree in"
             fix = "Name the fields that tell its items apart in match_fields."
             self.findings.append(Finding("note", what, fix, None, "output"))
@@ -156,6 +158,14 @@ class Judge:
         labels = {item.index: _label(item.raw, keys) for item in node.items}
         extra_labels = {index: _label(item, keys) for index, item in unmatched}
         self.panels.append(_panel(alignment, labels, extra_labels))
+
+    def _report_too_long(self, node: ItemList, given: int, beyond: str) -> None:
+        where = f" of {self._document[:80]!r}" if self._document else ""
+        what = (
+            f"The list {node.path[:80]!r}{where} has {len(node.items):,} expected and {given:,} given items: {beyond}"
+        )
+        fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
+        self.findings.append(Finding("warning", what, fix))
 
     def _known(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
         """What of an extra item counts: its own fields do not if fields that the truth does not have do not."""

@@ -27,6 +27,16 @@ DEFAULT: Final = (("description",), ("name",), ("id",))
 _MAX_TIES: Final = 20_000
 """Pairs of equal similarity that are told apart by their score fields; beyond, by their order alone."""
 
+MAX_COMPARED: Final = 25_000_000
+"""Pairs of unequal items of two lists that are compared: 5,000 by 5,000. Beyond, only equal items are paired."""
+
+MAX_SIMILAR: Final = 1_000_000
+"""Pairs of them that reach the threshold; so many take about 250 MB. Beyond, only equal items are paired."""
+
+MAX_ASSIGNED: Final = 250_000
+"""Pairs of items that are linked by similarity, among which ``hungarian`` finds the best; its time grows with
+the third power of the number of items."""
+
 Pair = tuple[int, int, float]
 """Place in the expected items, place in the given ones, similarity."""
 
@@ -41,6 +51,8 @@ class Alignment(NamedTuple):
     """What the items were matched by; empty: by nothing but their position."""
     too_many: bool
     """More items were left over than are paired by agreement."""
+    beyond: str = ""
+    """What was not done because the lists are too long."""
 
 
 def align(
@@ -62,6 +74,7 @@ def align(
         ((key,) for key in DEFAULT if _anyone_has(key, expected, rules) or _anyone_has(key, actual, rules)), ()
     )
     ones, others = _cells(keys, fields, expected, actual, rules)
+    beyond = ""
     by: PairedBy = "key"
     algorithm: Algorithm = rule.algorithm or "greedy"
     if algorithm == "position" or not keys:
@@ -72,10 +85,14 @@ def align(
             for place, (index, _) in enumerate(expected)
             if index in place_of
         ]
-    elif algorithm == "hungarian":
-        pairs = _hungarian(similar_pairs(ones, others, rule.threshold), equal_fields)
+    elif algorithm == "hungarian" and (clusters := _clusters_within_bounds(ones, others, rule.threshold)) is not None:
+        pairs = _hungarian(clusters, equal_fields)
     else:
-        pairs = _greedy(ones, others, rule.threshold, equal_fields)
+        if algorithm == "hungarian":
+            algorithm, beyond = "greedy", "too long for hungarian, so that greedy paired them"
+        pairs, compared = _greedy(ones, others, rule.threshold, equal_fields)
+        if not compared:
+            beyond = "too many that are alike but not equal; only equal items are paired by their key"
     found = [ItemPair(*pair, by) for pair in pairs]
     agreed: list[tuple[int, int]] | None = []
     if not rule.is_explicit:
@@ -83,7 +100,7 @@ def align(
         right = sorted({*range(len(actual))} - {pair.actual for pair in found})
         agreed = agreeing_pairs(left, right, expected_values, equal_fields)
         found += [ItemPair(i, j, round(similarity(ones[i], others[j]), 9), "agreement") for i, j in agreed or ()]
-    return Alignment(sorted(found), algorithm, keys, agreed is None)
+    return Alignment(sorted(found), algorithm, keys, agreed is None, beyond)
 
 
 def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: Rules) -> bool:
@@ -146,10 +163,11 @@ def _greedy(
     others: list[tuple[Cell, ...]],
     threshold: float,
     equal_fields: Callable[[int, int], int],
-) -> list[Pair]:
-    """The best remaining pair, again and again. Equal items go first and need no distances at all.
+) -> tuple[list[Pair], bool]:
+    """The best remaining pair, again and again, and whether those that are not equal were compared.
 
-    Items that are named alike are compared once, however many there are: a list of copies costs no square.
+    Equal items go first and need no distances at all. Items that are named alike are compared once, however many there
+    are: a list of copies costs no square.
     """
     lefts, rights = _by_item(ones, range(len(ones))), _by_item(others, range(len(others)))
     equal = (item for item in lefts if item in rights and item.count(None) < len(item))
@@ -162,9 +180,11 @@ def _greedy(
             pairs += _best_first([here], [there], [(0, 0, 1.0)], equal_fields)
     left = _by_item(ones, sorted(set(range(len(ones))) - {i for i, _, _ in pairs}))
     right = _by_item(others, sorted(set(range(len(others))) - {j for _, j, _ in pairs}))
-    close = similar_pairs(list(left), list(right), threshold)
+    close = _similar_within_bounds(list(left), list(right), threshold)
+    if close is None:
+        return sorted(pairs), False
     pairs += _best_first(list(left.values()), list(right.values()), close, equal_fields)
-    return sorted(pairs)
+    return sorted(pairs), True
 
 
 def _by_item(items: Sequence[tuple[Cell, ...]], places: Iterable[int]) -> dict[tuple[Cell, ...], list[int]]:
@@ -243,13 +263,35 @@ def _ordered(tied: list[tuple[int, int]], equal_fields: Callable[[int, int], int
     return sorted(tied, key=lambda pair: (-equal_fields(*pair), *pair))
 
 
-def _hungarian(candidates: list[Pair], equal_fields: Callable[[int, int], int]) -> list[Pair]:
+def _similar_within_bounds(
+    ones: list[tuple[Cell, ...]], others: list[tuple[Cell, ...]], threshold: float
+) -> list[Pair] | None:
+    """The pairs that reach the threshold; None if there are too many to compare, or to choose from."""
+    if len(ones) * len(others) > MAX_COMPARED:
+        return None
+    close = similar_pairs(ones, others, threshold, most=MAX_SIMILAR + 1)
+    return close if len(close) <= MAX_SIMILAR else None
+
+
+def _clusters_within_bounds(
+    ones: list[tuple[Cell, ...]], others: list[tuple[Cell, ...]], threshold: float
+) -> list[list[Pair]] | None:
+    """The pairs that reach the threshold, in connected parts; None if there are too many to find the best of."""
+    close = _similar_within_bounds(ones, others, threshold)
+    if close is None:
+        return None
+    clusters = _clusters(close)
+    sizes = (len({i for i, _, _ in cluster}) * len({j for _, j, _ in cluster}) for cluster in clusters)
+    return None if any(size > MAX_ASSIGNED for size in sizes) else clusters
+
+
+def _hungarian(clusters: list[list[Pair]], equal_fields: Callable[[int, int], int]) -> list[Pair]:
     """Greatest total similarity; among equal totals, more equal score fields.
 
     Items that no candidate links have nothing to do with each other, so that each cluster is solved on its own.
     """
     pairs: list[Pair] = []
-    for cluster in _clusters(candidates):
+    for cluster in clusters:
         rows = sorted({i for i, _, _ in cluster})
         columns = sorted({j for _, j, _ in cluster})
         tied = len(cluster) <= _MAX_TIES

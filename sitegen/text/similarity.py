@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 EPSILON: Final = 1e-9
@@ -45,22 +46,28 @@ def similarity(left: Sequence[Cell], right: Sequence[Cell]) -> float:
 
 
 def similar_pairs(
-    left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]], threshold: float
+    left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]], threshold: float, *, most: int | None = None
 ) -> list[tuple[int, int, float]]:
-    """Every pair of items that reaches the threshold, as (left index, right index, similarity), in that order."""
+    """Every pair of items that reaches the threshold, as (left index, right index, similarity), in that order.
+
+    Of more than *most* pairs the first ones; the rest is not looked for.
+    """
     if not left or not right or not left[0]:
         return []
     least = threshold - EPSILON
     if len(left) * len(right) <= _SMALL:
         every = ((i, j, similarity(one, other)) for i, one in enumerate(left) for j, other in enumerate(right))
-        return [pair for pair in every if pair[2] >= least]
+        return list(islice((pair for pair in every if pair[2] >= least), most))
     height = max(1, _ROWS // len(right))
     found: list[tuple[int, int, float]] = []
     for start in range(0, len(left), height):
         block = _matrix(left[start : start + height], right)
-        rows, columns = (block >= least).nonzero()
+        left_over = None if most is None else most - len(found)
+        rows, columns = (each[:left_over] for each in (block >= least).nonzero())
         values = block[rows, columns].tolist()
         found.extend(zip((rows + start).tolist(), columns.tolist(), values, strict=True))
+        if len(found) == most:
+            break
     return found
 
 

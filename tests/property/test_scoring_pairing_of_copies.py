@@ -50,20 +50,20 @@ def test_copies_are_paired_as_if_every_pair_was_tried(left: list[Any], right: li
     others: list[tuple[Any, ...]] = [(name,) for name in right]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lists, "_MAX_TIES", most)
-        found = lists._greedy(ones, others, 0.6, equal)
+        found, _ = lists._greedy(ones, others, 0.6, equal)
     assert [(i, j) for i, j, _ in found] == every_pair_tried(ones, others, equal, most)
 
 
 def test_copies_of_two_names_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def counted(left: Any, right: Any, threshold: float) -> Any:
+    def counted(left: Any, right: Any, threshold: float, **most: int) -> Any:
         asked.append(len(left) * len(right))
-        return similar_pairs(left, right, threshold)
+        return similar_pairs(left, right, threshold, **most)
 
     monkeypatch.setattr(lists, "similar_pairs", counted)
     left: list[tuple[Any, ...]] = [("freight",)] * 400
     right: list[tuple[Any, ...]] = [("freights",)] * 500
-    found = lists._greedy(left, right, 0.8, lambda i, j: 0)
+    found, _ = lists._greedy(left, right, 0.8, lambda i, j: 0)
     assert asked == [1]
     assert found == [(place, place, 0.875) for place in range(400)]

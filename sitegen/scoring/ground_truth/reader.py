@@ -13,6 +13,9 @@ from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.reading import UnreadableError, text_of
 
+MAX_CELLS: Final = 1_000_000
+"""Cells of a CSV file. Scoring so many values takes about 700 MB."""
+
 
 class CsvLayout(Protocol):
     """One way to lay out a CSV file; its module's name is the word for ``ground_truth_format``."""
@@ -63,10 +66,17 @@ def _rows(content: bytes) -> list[list[str]]:
     # A last row of two empty cells: an open quote would take it into its cell, which nothing else shows.
     reader = csv.reader(chain(_lines(text_of(content)), [","]))
     rows: list[list[str]] = []
-    start = 0
+    start = cells = 0
     try:
         for row in reader:
             rows.append(row)
+            cells += len(row)
+            if cells > MAX_CELLS + 2:
+                raise UnreadableError(
+                    f"it has more than {MAX_CELLS:,} cells, counted up to this line",
+                    "Split the eval into several with fewer documents, or leave out columns that are not scored.",
+                    start + 1,
+                )
             start = reader.line_num
     except csv.Error as error:
         raise UnreadableError(f"it is no valid CSV: {error}", "Correct the line.", start + 1) from None

@@ -33,7 +33,7 @@ class ResponsesScorer:
     """Scores responses. Documents are variants, fields are categories of test cases."""
 
     kind = "responses"
-    version = 1
+    version = 2
     metrics = METRICS
     nouns = Nouns(
         attribute="category",

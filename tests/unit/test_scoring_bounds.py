@@ -1,0 +1,120 @@
+"""What is too large to score is named with its bound, and large files are scored without comparing each with each."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sitegen.model.scorecards import Result
+from sitegen.scoring import fields, lists
+from sitegen.scoring.expected import Branch
+from sitegen.scoring.fields import Expected, FieldsScorer
+from sitegen.scoring.ground_truth import reader
+from sitegen.scoring.outputs import Output
+from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.text import similarity
+
+NAMES = ("brick wall", "stone wall", "glass front")
+
+
+def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:
+    files = (File("extracted.json", json.dumps(output).encode()),), File(f"ground_truth.{ending}", truth.encode())
+    return FieldsScorer().score(Inputs(*files, None, None, settings))
+
+
+def walls(*names: str) -> dict[str, Any]:
+    return {"walls": [{"description": name, "area": 1} for name in names]}
+
+
+def paired(result: Result) -> list[tuple[int, int]]:
+    return [(pair[0], pair[1]) for alignment in result.alignments for pair in alignment.pairs]
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "pairs", "findings"),
+    [("MAX_COMPARED", 9, 4, 0), ("MAX_COMPARED", 8, 1, 1), ("MAX_SIMILAR", 3, 4, 0), ("MAX_SIMILAR", 2, 1, 1)],
+)
+@pytest.mark.parametrize("small", [5_000, 0])
+def test_items_of_lists_beyond_a_bound_are_paired_only_if_they_are_equal(
+    monkeypatch: pytest.MonkeyPatch, name: str, bound: int, pairs: int, findings: int, small: int
+):
+    monkeypatch.setattr(similarity, "_SMALL", small)
+    monkeypatch.setattr(lists, name, bound)
+    others = [f"{name}s" for name in NAMES]
+    result = score(json.dumps(walls("roof", *NAMES)), walls(*others, "roof"))
+    assert (paired(result)[0], len(paired(result))) == ((0, 3), pairs)
+    assert [each.what for each in result.scorecard.findings] == [
+        "The list 'walls' has 4 expected and 4 given items: too many that are alike but not equal; only equal items "
+        "are paired by their key"
+    ] * findings
+
+
+def test_a_thousand_unequal_items_on_each_side_are_within_the_bounds_and_six_thousand_are_not_compared():
+    assert lists.MAX_SIMILAR >= 1_000 * 1_000
+    many = walls(*(f"wall {number}" for number in range(6_000)))
+    result = score(json.dumps(many), walls(*(f"{number} wall" for number in range(6_000))))
+    assert paired(result) == []
+    assert "too many that are alike but not equal" in result.scorecard.findings[0].what
+
+
+@pytest.mark.parametrize(("name", "bound"), [("MAX_COMPARED", 8), ("MAX_SIMILAR", 4), ("MAX_ASSIGNED", 3)])
+def test_lists_too_long_for_hungarian_are_paired_by_greedy_and_a_finding_says_so(
+    monkeypatch: pytest.MonkeyPatch, name: str, bound: int
+):
+    settings = json.dumps({"lists": {"walls": {"algorithm": "hungarian", "threshold": 0.5}}})
+    truth, output = json.dumps(walls("abcd", "abXX", "roof")), walls("abcX", "abcY", "roof")
+    best = score(truth, output, settings=settings)
+    monkeypatch.setattr(lists, name, bound)
+    within = score(truth, output, settings=settings)
+    assert best.alignments[0].algorithm == "hungarian"
+    assert within.alignments[0].algorithm == "greedy"
+    assert best.scorecard.findings == ()
+    assert "too long for hungarian, so that greedy paired them" in within.scorecard.findings[0].what
+
+
+def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem_that_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    truth = "id,total\na,1\nb,2\n"
+    output = [{"id": "a", "total": 1}, {"id": "b", "total": 2}]
+    monkeypatch.setattr(fields, "MAX_DOCUMENTS", 2)
+    monkeypatch.setattr(reader, "MAX_CELLS", 6)
+    assert score(truth, output, "csv").scorecard.status == "scored"
+    monkeypatch.setattr(fields, "MAX_DOCUMENTS", 1)
+    fields._compiled.cache_clear()
+    documents = score(truth, output, "csv")
+    monkeypatch.setattr(reader, "MAX_CELLS", 5)
+    fields._compiled.cache_clear()
+    cells = score(truth, output, "csv")
+    fields._compiled.cache_clear()
+    assert [(each.scorecard.status, each.scorecard.findings[0].what) for each in (documents, cells)] == [
+        (
+            "no_ground_truth",
+            "The ground truth cannot be read: it has 2 documents, more than the 1 that an eval can have",
+        ),
+        ("no_ground_truth", "The ground truth cannot be read: it has more than 5 cells, counted up to this line"),
+    ]
+
+
+class CountedName(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.compared += 1
+        return str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def test_documents_are_found_by_their_names_without_comparing_each_with_each():
+    rules, _ = compile_rules(None, "{}", None)
+    number = 300
+    truth = tuple((str(CountedName(one)), Branch("", "", {})) for one in range(number))
+    output = Output({CountedName(one + 10): {} for one in range(number)}, {}, [])
+    CountedName.compared = 0
+    fields._Scoring(rules, Expected(truth, (), "id", ()), output, ()).result()
+    assert CountedName.compared < 10 * number
