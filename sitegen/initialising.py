@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.installed_from import installing, source
 from sitegen.project import OWN_TEMPLATES
+from sitegen.project_files import NotOpenedError, write_inside
 
 SKELETONS: Final = (
     ("manifest.yaml", "evals/manifest.yaml"),
@@ -44,7 +45,7 @@ def initialise(root: Path) -> tuple[Written, ...]:
     Workflows install what is running: the commit that it was installed from, else its version.
     """
     origin = source()
-    return tuple(_write(root / path, installing(_skeleton(name), origin)) for name, path in SKELETONS)
+    return tuple(_write(root, path, installing(_skeleton(name), origin)) for name, path in SKELETONS)
 
 
 def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Written, ...]:
@@ -67,24 +68,24 @@ def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Writte
             fix = f"Did you mean {near[0]!r}?" if near else f"Look into {ours}."
             raise ConfigurationError(f"There is no template {name!r}.", fix=fix)
         wanted |= {each: known[each].read_bytes() for each in found}
-    return tuple(_write(root / OWN_TEMPLATES / name, content) for name, content in wanted.items())
+    return tuple(_write(root, f"{OWN_TEMPLATES}/{name}", content) for name, content in wanted.items())
 
 
 def _skeleton(name: str) -> bytes:
     return files("sitegen").joinpath("skeletons", name).read_bytes()
 
 
-def _write(target: Path, content: bytes) -> Written:
+def _write(root: Path, name: str, content: bytes) -> Written:
+    target = root / name
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Exclusive: a file that appears in this moment is not overwritten either, and no link is followed.
-        with open(target, "xb") as file:
-            file.write(content)
+        write_inside(root, name, content, replace=False)
     except FileExistsError:
-        if target.exists() or target.is_symlink():
-            return Written(target, new=False)
+        return Written(target, new=False)
+    except NotOpenedError as error:
         raise SitegenError(
-            "A file stands where a folder is needed.", where=str(target.parent), fix="Rename it, and run init again."
+            f"A folder cannot be written to: {error.strerror}.",
+            where=str(target.parent),
+            fix="Put a folder there, and run init again.",
         ) from None
     except NotADirectoryError:
         raise SitegenError(

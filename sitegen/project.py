@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.config import SITE_FILES
 from sitegen.errors import ConfigurationError
-from sitegen.history.head import Found, digest_files, look
+from sitegen.history.head import Found, look
+from sitegen.project_files import (
+    LARGEST_CONFIGURATION,
+    LARGEST_FILE,
+    files_below,
+    is_folder_inside,
+    read_inside,
+)
 from sitegen.text.embedding import installed
 
 OWN_TEMPLATES: Final = "site_templates"
@@ -86,7 +94,7 @@ def open_project(options: Options, templates: str) -> Project:
         templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
     asked = (revision, options.worktree, options.allow_shallow, pin, options.base_url)
     said = repr((__version__, installed(), templates, found.refs(), asked))
-    files = () if found.root is None else tuple(found.root / name for name in SITE_FILES)
+    files = _digest(found.root, SITE_FILES) if found.root else ""
     return Project(
         options=options,
         found=found,
@@ -95,22 +103,32 @@ def open_project(options: Options, templates: str) -> Project:
         out=(options.out or found.top / "public").resolve(),
         cache=(options.cache or found.top / ".sitegen").resolve(),
         templates=templates,
-        fingerprint=hashlib.sha256(f"{said} {digest_files(*files)}".encode()).hexdigest(),
+        fingerprint=hashlib.sha256(f"{said} {files}".encode()).hexdigest(),
         pin=pin,
         own_templates=own,
     )
 
 
 def own_templates(root: Path | None) -> Path | None:
-    """The folder of templates in a work tree; None if there is none."""
-    folder = root / OWN_TEMPLATES if root else None
-    return folder if folder and folder.is_dir() else None
+    """The folder of templates in a work tree; None if there is none, or if it is a link."""
+    return root / OWN_TEMPLATES if root and is_folder_inside(root, OWN_TEMPLATES) else None
 
 
 def _digest_folder(folder: Path) -> str:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    names = repr([path.relative_to(folder).as_posix() for path in files])
-    return f"{hashlib.sha256(names.encode()).hexdigest()} {digest_files(*files)}"
+    names = files_below(folder)
+    return f"{hashlib.sha256(repr(names).encode()).hexdigest()} {_digest(folder, names)}"
+
+
+def _digest(root: Path, names: Iterable[str]) -> str:
+    """The digest of what stands in these files of the project now; why one cannot be read is a content of its own."""
+    state = hashlib.sha256()
+    for name in names:
+        try:
+            content = read_inside(root, name, LARGEST_FILE)
+        except OSError as error:
+            content = f"\0 {error.strerror}".encode()
+        state.update(len(content).to_bytes(8, "little") + content)
+    return state.hexdigest()
 
 
 def _pinned(options: Options) -> str | None:
@@ -126,13 +144,14 @@ def _pinned(options: Options) -> str | None:
 
 def _configured_revision(root: Path) -> str:
     """The revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
-    file = root / "sitegen.toml"
-    if not file.exists():
-        return "HEAD"
+    try:
+        content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
+    except OSError:
+        return "HEAD"  # there is none, or what is wrong is said properly when the file is read for good
     import tomllib
 
     try:
-        rev = tomllib.loads(file.read_text(encoding="utf-8")).get("rev", "HEAD")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError):
+        rev = tomllib.loads(content.decode("utf-8-sig")).get("rev", "HEAD")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
         return "HEAD"  # said properly when the file is read for good
     return rev if isinstance(rev, str) else "HEAD"

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sitegen.analysis.documents import Document
 from sitegen.errors import ConfigurationError
 from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.highlights.document import HighlightsDocument
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import f1, precision, recall
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
 from sitegen.verifying import Verified, iterations
+
+LARGEST_COPIED: Final = 1_000_000_000
+"""Bytes of an output."""
 
 
 def save(verified: Verified, document: Document) -> tuple[Path, Document]:
@@ -38,22 +41,22 @@ def save(verified: Verified, document: Document) -> tuple[Path, Document]:
         )
     results = place.folder / RESULTS
     if isinstance(document, HighlightsDocument) and verified.iteration is None:
-        results.mkdir(exist_ok=True)
         moment = (document.metadata.timestamp or "").partition("+")[0].replace(":", "-")
-        file = results / f"run-{moment}.json"
-        file.write_bytes(to_json_bytes(document))
-        return file, document
+        name = f"{RESULTS}/run-{moment}.json"
+        write_inside(place.folder, name, to_json_bytes(document))
+        return place.folder / name, document
     if verified.iteration is None:
         number = max((number for number, _ in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
-        folder.mkdir(parents=True)
         for output in verified.outputs:
-            shutil.copyfile(output, folder / _name(verified, output))
+            name = f"{RESULTS}/{folder.name}/{_name(verified, output)}"
+            write_inside(place.folder, name, read_file(output, LARGEST_COPIED), replace=False)
         document = replace(document, metadata=replace(document.metadata, iteration=number))
     else:
         folder = verified.outputs[0].parent
-    (folder / RECORDED).write_bytes(to_json_bytes(document))
-    _add_to_aggregate(results / "aggregate.json", verified, document.metadata)
+    record = (folder / RECORDED).relative_to(place.folder).as_posix()
+    write_inside(place.folder, record, to_json_bytes(document))
+    _add_to_aggregate(f"{RESULTS}/aggregate.json", verified, document.metadata)
     return folder, document
 
 
@@ -65,10 +68,10 @@ def _name(verified: Verified, output: Path) -> str:
     return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
-def _add_to_aggregate(file: Path, verified: Verified, metadata: Metadata) -> None:
+def _add_to_aggregate(name: str, verified: Verified, metadata: Metadata) -> None:
     """Replace or add one iteration's line, whatever else the file holds."""
     try:
-        body: dict[str, Any] = json.loads(file.read_bytes())
+        body: dict[str, Any] = json.loads(read_inside(verified.place.folder, name, LARGEST_FILE))
         known = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         body, known = {"eval_id": encodable(verified.place.entry.id)}, []
@@ -84,4 +87,4 @@ def _add_to_aggregate(file: Path, verified: Verified, metadata: Metadata) -> Non
         "errors_by_type": errors,
     }
     body["iterations"] = sorted([*known, line], key=lambda each: each.get("iteration") or 0)
-    file.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+    write_inside(verified.place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())

@@ -20,6 +20,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
 from sitegen.model.scorecards import Result
+from sitegen.project_files import is_folder_inside, read_file, read_inside
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
@@ -76,8 +77,16 @@ class Bench(NamedTuple):
             raise SitegenError("A bare repository has no work tree to score.", where=str(found.top), fix="Clone it.")
         config = read_site(found.root)
         name = f"{config.evals_dir}/manifest.yaml"
-        file = found.root / name
-        manifest = read_manifest(file.read_bytes(), name, config.evals_dir) if file.is_file() else Manifest()
+        try:
+            content = read_inside(found.root, name, config.limits.max_blob_bytes)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            manifest = Manifest()
+        except OSError as error:
+            raise ConfigurationError(
+                f"The manifest cannot be read: {error.strerror}.", where=name, fix="Put a regular file there."
+            ) from None
+        else:
+            manifest = read_manifest(content, name, config.evals_dir)
         return cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
 
     def eval_ids(self) -> tuple[str, ...]:
@@ -116,7 +125,9 @@ class Bench(NamedTuple):
             known = ", ".join(self.eval_ids()) or "none"
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
         entry = self.layout.entry(eval_id)
-        folder = next((path for name in self.layout.folders(eval_id) if (path := self.root / name).is_dir()), None)
+        folder = next(
+            (self.root / name for name in self.layout.folders(eval_id) if is_folder_inside(self.root, name)), None
+        )
         if folder is None:
             raise NothingToReportError(
                 f"The folder of {eval_id!r} is not there.", where=self.layout.folders(eval_id)[0]
@@ -186,9 +197,11 @@ class Bench(NamedTuple):
         candidate = first_file(place.folder, place.files.overwritten)
         if candidate is None:
             return None
-        content = candidate.read_bytes()
+        content = self._file(candidate).content
+        if content is None:
+            return None
         kept = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
-        return None if any(each is not None and each.read_bytes() == content for each in kept) else candidate
+        return None if any(each is not None and self._file(each).content == content for each in kept) else candidate
 
     def metadata(self, verified: Verified, *, timestamp: str | None) -> Metadata:
         """Where a result comes from, for the document that is printed or saved."""
@@ -212,17 +225,17 @@ class Bench(NamedTuple):
     def _file(self, path: Path) -> File:
         shown = path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
         try:
-            if path.stat().st_size > self.config.limits.max_blob_bytes:
-                return File(shown, None, f"larger than {self.config.limits.max_blob_bytes:,} bytes")
-            return File(shown, path.read_bytes())
+            largest = self.config.limits.max_blob_bytes
+            inside = path.is_relative_to(self.root)
+            return File(shown, read_inside(self.root, shown, largest) if inside else read_file(path, largest))
         except OSError as error:
             return File(shown, None, error.strerror or "it cannot be read")
 
     def _instruction_hashes(self) -> Iterator[tuple[str, str]]:
         """(path, SHA-256) of the instruction files that git knows or would add, by path."""
         for name in listed(Repository.open(self.root)):
-            if self.layout.is_instruction(name) and (self.root / name).is_file():
-                yield encodable(name), hashlib.sha256((self.root / name).read_bytes()).hexdigest()
+            if self.layout.is_instruction(name) and (content := self._file(self.root / name).content) is not None:
+                yield encodable(name), hashlib.sha256(content).hexdigest()
 
 
 def _refuse_unfit(result: Result, own_settings: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring.findings import Location, finding_of, found, unknown_key
+from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
@@ -52,7 +53,9 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     except UnreadableError as error:
         read: EvalConfig | Finding = error.finding
     else:
-        read = _entry(eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()})
+        read = _entry(
+            eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()}, "evals"
+        )
     if isinstance(read, EvalConfig):
         return read
     where = path if read.line is None else f"{path}:{read.line}"
@@ -93,7 +96,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
         return None, (Finding("error", what, "Write the id of each eval as a key below evals.", lines.get(("evals",))),)
     evals = []
     for eval_id, entry in (entries or {}).items():
-        read = _entry(str(eval_id), {} if entry is None else entry, lines)
+        read = _entry(str(eval_id), {} if entry is None else entry, lines, evals_dir)
         if isinstance(read, EvalConfig):
             evals.append(read)
             findings += _remarks(read.id, entry or {}, lines)
@@ -122,7 +125,17 @@ def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, in
             )
 
 
-def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
+def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> EvalConfig | Finding:
+    read = _typed_entry(eval_id, entry, lines)
+    if isinstance(read, EvalConfig):
+        for key, value in _outside(read, evals_dir):
+            what = f"evals.{eval_id}.{key} is {found(value)}: {OUTSIDE}."
+            line = lines.get(("evals", eval_id, key), lines.get(("evals", eval_id)))
+            return Finding("error", what, FIX, line)
+    return read
+
+
+def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
     from pydantic import ValidationError
 
     line = lines.get(("evals", eval_id))
@@ -171,6 +184,20 @@ def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[A
     if location[:1] != ("thresholds",) or len(location) == 1:
         return location
     return ("thresholds", thresholds[location[1]])
+
+
+def _outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
+    """(key, path) of what an entry names outside the project."""
+    folder = entry.dir or f"{evals_dir}/{entry.id}"
+    stated = [(key, getattr(entry, key), "") for key in ("dir", "mapping", "schema")]
+    stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs")]
+    stated += [("aliases", alias, "" if "/" in alias else evals_dir) for alias in entry.aliases]
+    for key, path, below in stated:
+        if path and leads_out(path, below):
+            yield key, path
+    for glob in entry.instructions:
+        if leads_out(glob.lstrip("/")):  # a slash in front of a glob is the project's root
+            yield "instructions", glob
 
 
 def _entry_adapter() -> Any:

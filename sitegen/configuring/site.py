@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from sitegen.config import SITE_FILES, SiteConfig
 from sitegen.configuring.findings import UNKNOWN, Location, finding_of, found
+from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.errors import ConfigurationError
+from sitegen.project_files import LARGEST_CONFIGURATION, read_inside
 
 Read = Callable[[str], bytes | None]
 
@@ -70,12 +72,14 @@ def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, byte
         content = None
         if root is not None:
             try:
-                content = (root / name).read_bytes()
+                content = read_inside(root, name, LARGEST_CONFIGURATION)
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 content = None
             except OSError as error:
                 raise ConfigurationError(
-                    f"{name} cannot be read: {error.strerror}.", where=str(root / name), fix="Make it readable."
+                    f"{name} cannot be read: {error.strerror}.",
+                    where=str(root / name),
+                    fix="Put a regular file there that you may read.",
                 ) from error
         elif read is not None:
             content = read(name)
@@ -103,7 +107,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
             f"[tool.sitegen] is {found(table)}, a table is wanted.", where=name, fix="Write [tool.sitegen]."
         )
     try:
-        return TypeAdapter(SiteConfig).validate_python(table)
+        site: SiteConfig = TypeAdapter(SiteConfig).validate_python(table)
     except ValidationError as error:
         first = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)  # before the key that it leaves out
         line = partial(_toml_line, text, prefix=prefix)
@@ -112,6 +116,13 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
         finding = finding_of(first, line, _site_keys)
         where = name if finding.line is None else f"{name}:{finding.line}"
         raise ConfigurationError(finding.what, where=where, fix=finding.fix) from None
+    globs = [("instructions", glob.lstrip("/")) for glob in site.instructions]  # there a slash is the project's root
+    for key, path in (("evals_dir", site.evals_dir), *(("mapping", each) for each in site.mapping), *globs):
+        if leads_out(path):
+            number = _toml_line(text, (key,), prefix)
+            where = name if number is None else f"{name}:{number}"
+            raise ConfigurationError(f"{key} is {found(path)}: {OUTSIDE}.", where=where, fix=FIX)
+    return site
 
 
 def _of_the_user_alone(name: str, location: Location, line: int | None) -> ConfigurationError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.render.own_templates import THEME, own_files, own_loader, sandbox, told, walk
+from sitegen.render.own_templates import THEME, own_files, own_loader, read_template, sandbox, told, walk
 
 if TYPE_CHECKING:
     import jinja2
@@ -103,8 +103,8 @@ class Renderer:
     def digest(self) -> str:
         """Changes when any template or asset does, or sitegen, or what every page knows of the site: 16 hex digits."""
         digest = hashlib.sha256(repr(self._site).encode("utf-8", "backslashreplace"))
-        for name, path in sorted(self._files().items()):
-            content = path.read_bytes()
+        for name in sorted(self._files()):
+            content = self._read(name)
             digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
             digest.update(content)
         return digest.hexdigest()[:16]
@@ -125,14 +125,15 @@ class Renderer:
             for name in sorted(self._files())
             if name.startswith("assets/") and name.count("/") == 1 and name not in made
         )
-        files.extend(RawFile(name, self._find(name).read_bytes()) for name in pictures)
+        files.extend(RawFile(name, self._read(name)) for name in pictures)
         return tuple(files)
 
     def _text(self, name: str) -> str:
-        return self._find(name).read_text(encoding="utf-8")
+        return self._read(name).decode()
 
-    def _find(self, name: str) -> Path:
-        return self._own.get(name) or self._ours / name
+    def _read(self, name: str) -> bytes:
+        own = self._own.get(name)
+        return read_template(own) if own else (self._ours / name).read_bytes()
 
     def _files(self) -> dict[str, Path]:
         return {**dict(walk(self._ours)), **self._own}

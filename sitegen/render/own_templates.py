@@ -12,12 +12,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.project_files import files_below, read_inside
 
 if TYPE_CHECKING:
     import jinja2
 
 KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
 """Suffixes of files that are templates or assets."""
+
+LARGEST_TEMPLATE: Final = 5_000_000
+"""Bytes of a template or an asset."""
 
 THEME: Final = "theme.css"
 """Its rules come after all others: the place for a project's colours."""
@@ -34,12 +38,23 @@ def walk(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def own_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """Name -> file; of several folders the first that has it. A link that leads out of its folder is passed over."""
+    """Name -> file; of several folders the first that has it. Links are passed over."""
     found: dict[str, Path] = {}
     for folder in reversed(folders):
-        within = folder.resolve()
-        found |= {name: path for name, path in walk(folder) if path.resolve().is_relative_to(within)}
+        found |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
     return found
+
+
+def read_template(file: Path) -> bytes:
+    """A template or an asset. Raises ConfigurationError if it is no regular file any more, or too large."""
+    try:
+        return read_inside(file.parent, file.name, LARGEST_TEMPLATE)
+    except OSError as error:
+        raise ConfigurationError(
+            f"A template of the project cannot be read: {error.strerror}.",
+            where=str(file),
+            fix="Correct it, or build with --no-templates.",
+        ) from None
 
 
 def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:
@@ -48,7 +63,7 @@ def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:
 
     def load(name: str) -> tuple[str, str, None] | None:
         file = own.get(name)
-        return None if file is None else (file.read_text(encoding="utf-8"), str(file), None)
+        return None if file is None else (read_template(file).decode(), str(file), None)
 
     shipped = jinja2.FileSystemLoader(str(ours))
     return jinja2.ChoiceLoader([jinja2.FunctionLoader(load), shipped, jinja2.PrefixLoader({OURS: shipped})])

@@ -14,6 +14,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.history.head import Found
 from sitegen.history.layout import Layout, Watched
 from sitegen.project import OWN_TEMPLATES
+from sitegen.project_files import read_inside
 
 GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
 """In a repository: what decides which commit is built, and which files count."""
@@ -64,12 +65,12 @@ def _named(root: Path) -> list[Path]:
         site = configuring.read_site(root)
     except ConfigurationError:  # said by the build; the file itself is followed, so that it can be mended
         site = SiteConfig()
-    path = root / site.evals_dir / "manifest.yaml"
+    path = f"{site.evals_dir}/manifest.yaml"
     try:
-        content = path.read_bytes()
+        content = read_inside(root, path, site.limits.max_blob_bytes)
     except OSError:
         content = b""
-    manifest, _ = configuring.read_manifest_leniently(content, path.name, site.evals_dir)
+    manifest, _ = configuring.read_manifest_leniently(content, path, site.evals_dir)
     read = Layout(site, manifest or Manifest(), Watched()).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, OWN_TEMPLATES, ".gitignore", *read)]
 

@@ -12,9 +12,13 @@ from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, decode, encode
 from sitegen.model.problems import Finding
+from sitegen.project_files import read_inside
 from sitegen.render.writer import digest
 
 CONFIGURATION: Final = "configuration"
+
+_CHECKED: Final = "paths inside the project"
+"""What is checked beyond types: another text for other rules, so that nothing is kept that they would refuse."""
 
 T = TypeVar("T")
 
@@ -22,7 +26,7 @@ T = TypeVar("T")
 def read_site(files: FilesAt, parts: Parts) -> SiteConfig:
     """The site's: from the work tree, or from the commit where there is none. Raises ConfigurationError."""
     root = files.found.root
-    key = digest(repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
+    key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
     return _kept(parts, "site", key, SiteConfig, lambda: configuring.read_site(root, read=files.read))
 
 
@@ -37,10 +41,10 @@ class ManifestRead(NamedTuple):
 def read_manifest(files: FilesAt, config: SiteConfig, parts: Parts, *, worktree: bool) -> ManifestRead:
     """The manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
-    content = _on_disk(root / path, largest) if worktree and root is not None else files.read(path, largest)
+    content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
         return ManifestRead(Manifest(), ())
-    key = digest(repr(EvalConfig(id="")), path, content)
+    key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
 
     def read() -> ManifestRead:
         return ManifestRead(*configuring.read_manifest_with_remarks(content, path, config.evals_dir))
@@ -64,8 +68,9 @@ def _kept(parts: Parts, name: str, key: str, kind: type[T], read: Callable[[], T
     return value
 
 
-def _on_disk(file: Path, limit: int) -> bytes | None:
+def _on_disk(root: Path, path: str, limit: int) -> bytes | None:
     """A file of the work tree; None if there is none, it is a link, or it is larger than any file that is read."""
-    if file.is_symlink() or not file.is_file() or file.stat().st_size > limit:
+    try:
+        return read_inside(root, path, limit)
+    except OSError:
         return None
-    return file.read_bytes()

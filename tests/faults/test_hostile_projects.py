@@ -329,11 +329,11 @@ def test_instructions_with_links_and_markup_are_text(build):
 
 def test_paths_that_climb_are_never_followed(build, tmp_path):
     (tmp_path / "secret.csv").write_text("id,name,total\nsecret,secret,1\n")
-    built = build(
-        {"evals/manifest.yaml": "evals: {names: {ground_truth: ../../../secret.csv, mapping: ../../secret.csv}}\n"}
-    )
+    climbing = "evals: {names: {ground_truth: ../../../secret.csv, mapping: ../../secret.csv}}\n"
+    built = build({"evals/manifest.yaml": climbing}, {"evals/manifest.yaml": None})
     assert [path for path, body in content(built.out).items() if b"secret,secret" in body] == []
     assert "names" in json.loads((built.out / "data" / "index.json").read_bytes())["evals"]
+    assert "evals.names.mapping is text ('../../secret.csv'): it leads out of the project." in built.problems()
 
 
 def test_an_id_that_climbs_is_an_address_like_any_other(build, tmp_path):

@@ -1,0 +1,101 @@
+"""What lies in a work tree chooses neither what is read nor where something is written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sitegen.configuring import read_manifest, read_site
+from sitegen.errors import ConfigurationError
+from sitegen.project import own_templates
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
+    repo.checkout()
+    return repo
+
+
+@pytest.mark.parametrize("kind", ["link", "device", "pipe", "large"])
+def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "outside").write_text('title = "outside"')
+    file = tmp_path / "project" / "sitegen.toml"
+    file.parent.mkdir()
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "large":
+            with file.open("wb") as stream:
+                stream.truncate(20_000_000_000)
+        case _:
+            file.symlink_to("/dev/zero" if kind == "device" else tmp_path / "outside")
+    with pytest.raises(ConfigurationError, match=r"sitegen\.toml cannot be read: it is "):
+        read_site(file.parent)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "dir: ../up",
+        "dir: /etc",
+        "mapping: ../m.yaml",
+        "schema: '{dir}/../../s.json'",
+        "ground_truth: ../../../t.csv",
+        "outputs: ../../../o.json",
+        "outputs: /etc/o.json",
+        "aliases: [../../up]",
+        "instructions: ['../*.md']",
+    ],
+)
+def test_a_manifest_that_names_a_path_outside_is_refused_with_its_line(entry: str) -> None:
+    with pytest.raises(ConfigurationError, match="it leads out of the project") as caught:
+        read_manifest(f"evals:\n  a:\n    name: A\n    {entry}\n".encode(), "evals/manifest.yaml", "evals")
+    assert caught.value.where == "evals/manifest.yaml:4"
+
+
+def test_a_ground_truth_beside_its_folder_is_inside() -> None:
+    text = b"evals: {a: {ground_truth: ../shared/truth.csv}}\n"
+    assert read_manifest(text, "evals/manifest.yaml", "evals").entry("a").ground_truth == "../shared/truth.csv"
+
+
+@pytest.mark.parametrize("line", ['evals_dir = "../evals"', 'mapping = ["../m.yaml"]', 'instructions = ["/../*.md"]'])
+def test_a_configuration_that_names_a_path_outside_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+    (tmp_path / "sitegen.toml").write_text(f'title = "x"\n{line}\n')
+    with pytest.raises(ConfigurationError, match="it leads out of the project") as caught:
+        read_site(tmp_path)
+    assert caught.value.where == "sitegen.toml:2"
+
+
+def test_results_are_not_written_through_a_link(repo: GitRepo, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (repo.path / "evals/a/results").symlink_to(tmp_path / "elsewhere")
+    done = run("verify-one", "a", "--save", cwd=repo.path)
+    assert (done.returncode, list((tmp_path / "elsewhere").iterdir())) == (2, [])
+    assert "a symbolic link" in done.stderr
+
+
+def test_init_does_not_write_through_a_link(repo: GitRepo, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (repo.path / ".github").symlink_to(tmp_path / "elsewhere")
+    done = run("init", cwd=repo.path)
+    assert (done.returncode, list((tmp_path / "elsewhere").iterdir())) == (2, [])
+    assert "a symbolic link" in done.stderr
+
+
+def test_a_linked_folder_of_templates_is_none(repo: GitRepo, tmp_path: Path) -> None:
+    (tmp_path / "theme").mkdir()
+    (repo.path / "site_templates").symlink_to(tmp_path / "theme")
+    assert own_templates(repo.path) is None
+
+
+def test_a_ground_truth_that_is_a_link_is_not_read(repo: GitRepo, tmp_path: Path) -> None:
+    (tmp_path / "private.json").write_text('{"private": 1}')
+    (repo.path / "evals/a/ground_truth.json").unlink()
+    (repo.path / "evals/a/ground_truth.json").symlink_to(tmp_path / "private.json")
+    done = run("verify-one", "a", "--json", cwd=repo.path)
+    assert 'private"' not in done.stdout
+    assert "a symbolic link" in done.stdout + done.stderr
