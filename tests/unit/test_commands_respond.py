@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import anthropic
 import pytest
 
 from sitegen.commands.app import app
@@ -237,7 +238,6 @@ def test_the_server_says_how_long_to_wait(commands: Commands) -> None:
         (Reply(400, f"bad {KEY}\nkey"), {}, "400 some_error: bad ... key"),
         (Reply(400, "x" * 400), {}, "400 some_error: " + "x" * 284 + " … (116 more characters)"),
         (Reply(500, raw=b"<html>"), {"max_retries": 0}, "500 <html>"),
-        (Reply(text="4", delay=0.6), {"max_retries": 0, "timeout": 0.2}, "no answer within 0.2 s"),
         (Reply(text="4", stop_reason="max_tokens"), {"max_tokens": 9}, "the answer was cut off after max_tokens = 9"),
         (Reply(raw=b'{"content": "4"}'), {}, "the answer of the API is no message"),
         (Reply(raw=b"[]"), {}, "the answer of the API is no message"),
@@ -265,6 +265,24 @@ def test_a_call_that_fails_is_recorded_and_the_others_go_on(
         assert commands.run("respond", "sums").code == 0
     assert commands.rows() == [row(1), row(2), row(3), row(4)]
     assert api.messages[-1] == "2+2"
+
+
+def test_a_call_without_an_answer_in_time_is_recorded_and_the_others_go_on(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client raises its error at once, so that the test depends on no clock."""
+    post = anthropic.AsyncAnthropic.post
+
+    async def post_or_time_out(client: anthropic.AsyncAnthropic, path: str, **call: Any) -> Any:
+        if client.timeout == 90 and call["body"]["messages"][0]["content"] == "2+2":
+            raise anthropic.APITimeoutError(request=None)  # type: ignore[arg-type]
+        return await post(client, path, **call)
+
+    monkeypatch.setattr(anthropic.AsyncAnthropic, "post", post_or_time_out)
+    with serving(add) as api:
+        commands.configure(api, max_retries=0, timeout=90)
+        assert commands.run("respond", "sums").code == 1
+    assert commands.rows() == [row(1), failed(2, "no answer within 90 s"), row(3), row(4)]
 
 
 def test_an_empty_answer_is_an_answer(commands: Commands) -> None:
