@@ -38,7 +38,7 @@ bench: .venv/test.stamp ## measure sitegen against git (SIZES=S,M,L; HUGO=1 to a
 browser: .venv/test.stamp
 	@$(BIN)/python -m tests.browser.find 2>/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } || \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	  $(BIN)/playwright install --with-deps chromium || $(BIN)/playwright install chromium
 	@$(BIN)/python -m tests.browser.find
 

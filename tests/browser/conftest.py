@@ -1,5 +1,6 @@
 """One real browser for all tests here, and a site made from the invented sample."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 from tests.browser import sample_site
 from tests.browser.find import find_chromium
+from tests.browser.fonts import fontconfig_file
 
 VIOLATIONS = """
 window.__violations = [];
@@ -18,12 +20,13 @@ addEventListener("securitypolicyviolation", e => window.__violations.push(e.viol
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     path = find_chromium()
     if path is None:
         pytest.fail("No Chromium found. `make browser` installs one.", pytrace=False)
+    fonts = {"FONTCONFIG_FILE": str(fontconfig_file(tmp_path_factory.mktemp("fontconfig")))}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], env={**os.environ, **fonts})
         yield browser
         browser.close()
 

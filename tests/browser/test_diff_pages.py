@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser import preview_diffs
+from tests.browser.fitting import cut_on_paper, sideways
 
 PAGES = [page.path for page in preview_diffs.pages()]
 EDIT = next(path for path in PAGES if path.endswith("1fc1b597a8ea.html"))
@@ -49,7 +50,12 @@ def test_fits_a_small_screen_without_scrolling_sideways(visit: Callable[..., Pag
     page = visit(path, viewport=PHONE)
     if page.locator(f"#{view}").count():
         page.locator(f"label[for={view}]").click()
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+    assert sideways(page) == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_is_cut_on_paper(visit: Callable[..., Page], path: str):
+    assert cut_on_paper(visit(path)) == []
 
 
 def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):

@@ -11,6 +11,7 @@ import axe_core_python
 import pytest
 
 from tests.browser import sample_site
+from tests.browser.fitting import cut_on_paper, sideways
 
 PAGES = [page.path for page in sample_site.pages()]
 AXE = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
@@ -35,8 +36,12 @@ def test_has_no_accessibility_violation_that_axe_finds(visit, path, scheme):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_fits_a_small_screen_without_scrolling_sideways(visit, path):
-    page = visit(path, viewport={"width": 390, "height": 844})
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+    assert sideways(visit(path)) == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_is_cut_on_paper(visit, path):
+    assert cut_on_paper(visit(path)) == []
 
 
 @pytest.mark.parametrize("path", PAGES)
