@@ -9,6 +9,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.scoring.unused_entries import MappingUse
 from sitegen.stages.around import Around
 from sitegen.stages.vectors import Rows
 from sitegen.stages.workshop import Workshop
@@ -65,6 +66,8 @@ class EvalDone(NamedTuple):
     """(id of a commit, what it did), as ``brought_by`` packs it, for the commits of new points."""
     settled: bytes = b""
     """What will be the same of its points after the next one."""
+    mapping_use: MappingUse | None = None
+    """What the newest point does not use of its rules; None: it has none that name fields."""
 
 
 def owner(eval_id: str) -> str:

@@ -13,6 +13,7 @@ from sitegen.analysis.points import Told, edits_of_points, instructions_of, poin
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.analysis.windows import spoken_for, windows
+from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
@@ -31,6 +32,7 @@ from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.unused_entries import MappingUse, mapping_use
 from sitegen.stages.around import Around, around
 from sitegen.stages.brought import brought_by, crossed
 from sitegen.stages.cards import Cards, presents
@@ -39,7 +41,7 @@ from sitegen.stages.eval_task import EvalDone, EvalTask, owner
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.field_pages import write_fields
 from sitegen.stages.reports import Reports
-from sitegen.stages.scoring import results
+from sitegen.stages.scoring import all_inputs, results
 from sitegen.stages.settled import Settled, known_settled, write_series
 from sitegen.stages.suspect_truth import suspects_of
 from sitegen.stages.thinning import Short, write_thinned
@@ -205,7 +207,16 @@ class _EvalWork:
             around=self._around(spoken, series.points, cells),
             brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
             settled=keep,
+            mapping_use=self._mapping_use(),
         )
+
+    def _mapping_use(self) -> MappingUse | None:
+        newest = self._snapshots[-1] if self._snapshots else None
+        if newest is None or self._scorer.kind != "fields":
+            return None
+        if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
+            return None
+        return mapping_use(next(all_inputs(self._shop, [newest])))
 
     def _series(self, cells: CellMap, settled: Settled) -> Series:
         """All points, once every scorecard that they and their deltas need is at hand."""

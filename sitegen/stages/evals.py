@@ -12,6 +12,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
+from sitegen.scoring.unused_entries import MappingUse
 from sitegen.stages.around import forget_around, keep_around
 from sitegen.stages.brought import keep_brought
 from sitegen.stages.cards import wanted_keys
@@ -41,6 +42,8 @@ class Evals(NamedTuple):
     """Of all evals, by id."""
     failures: tuple[Problem, ...] = ()
     """The evals that could not be made, by id: they are among no others."""
+    mapping_uses: tuple[tuple[str, MappingUse], ...] = ()
+    """(eval id, what its newest point does not use of its rules), where they name fields."""
     new_peaks: frozenset[str] = frozenset()
     """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
@@ -51,6 +54,7 @@ class _Kept(NamedTuple):
     summary: EvalSummary
     attributes: tuple[str, ...]
     problems: tuple[Problem, ...]
+    mapping_use: MappingUse | None = None
 
 
 def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
@@ -83,7 +87,9 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         before = kept.get(stored(eval_id))
         if before is None or before.summary.peak != done.summary.peak:
             new_peaks.add(eval_id)
-        kept[stored(eval_id)] = _Kept(_sharing(done.summary, task.history), done.attributes, done.problems)
+        kept[stored(eval_id)] = _Kept(
+            _sharing(done.summary, task.history), done.attributes, done.problems, done.mapping_use
+        )
         memo.put(SUMMARY, eval_id, encode(kept[stored(eval_id)]))
         ledger.record(owner(eval_id), done.rows, done.written, done.kept)
     for eval_id in set(memo.keys(SUMMARY)) - kept.keys():
@@ -97,6 +103,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         attributes=tuple((one.summary.info.id, one.attributes) for one in every),
         problems=tuple(problem for one in every for problem in one.problems),
         failures=tuple(sorted(failures, key=_eval_of)),
+        mapping_uses=tuple((one.summary.info.id, one.mapping_use) for one in every if one.mapping_use is not None),
         new_peaks=frozenset(new_peaks),
     )
 

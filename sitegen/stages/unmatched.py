@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from sitegen.analysis.muting import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
@@ -14,10 +15,14 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import SCORERS, scorer
 from sitegen.scoring.redaction import fits_any
+from sitegen.scoring.unused_entries import UnusedEntry
 from sitegen.stages.evals import Evals
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.timeline import Timeline
 from sitegen.text.keys import nearest
+
+_MOST_ENTRIES: Final = 20
+"""Entries of one mapping that are reported one by one."""
 
 
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
@@ -43,6 +48,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         *(problem for _, problem in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *of_files,
+        *_unused_entries(evals, layout, summaries),
     )
 
 
@@ -124,6 +130,40 @@ def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSum
             yield Problem(
                 "warning", f"[gate] has limits for {name!r}, and no {what} has that name.", _offer(name, known)
             )
+
+
+def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+    """Entries of mappings and settings that fit no field; of a shared mapping those that no eval has a use for."""
+    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses if not summaries[eval_id].deleted]
+    by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
+    for eval_id, use in uses:
+        if use.path is not None:
+            by_file.setdefault(use.path, {})[eval_id] = use.of_file
+    for path, found in sorted(by_file.items()):
+        first, *others = found.values()
+        if first is None or None in others:
+            continue
+        left = [{(entry.key, entry.text) for entry in other} for other in others if other is not None]
+        unused = [entry for entry in first if all((entry.key, entry.text) in each for each in left)]
+        yield from _unused(unused, path, next(iter(found)) if len(found) == 1 else None)
+    for eval_id, use in uses:
+        yield from _unused(use.of_settings, layout.manifest_path, eval_id)
+
+
+def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> Iterator[Problem]:
+    for entry in entries[:_MOST_ENTRIES]:
+        yield Problem(
+            "note",
+            f"{entry.text!r} of `{entry.key}` fits no field of the ground truth or of the newest output.",
+            f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over.",
+            path=path,
+            eval_id=eval_id,
+        )
+    if len(entries) > _MOST_ENTRIES:
+        what = (
+            f"{len(entries) - _MOST_ENTRIES:,} more entries fit no field of the ground truth or of the newest output."
+        )
+        yield Problem("note", what, "Correct or remove those that are listed first.", path=path, eval_id=eval_id)
 
 
 def _offer(name: str, known: Collection[str]) -> str:

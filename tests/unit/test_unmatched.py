@@ -10,7 +10,7 @@ import pytest
 from sitegen.model.problems import Problem
 from sitegen.pages.problems import problems_page
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, differences, run
+from tests.sites import build_site, differences, problems_text, run
 
 TRUTH = "id,total,name\na,1,x\nb,2,y\n"
 OUTPUT = '[{"id": "a", "total": 1, "name": "x"}, {"id": "b", "total": 2, "name": "y"}]'
@@ -162,6 +162,83 @@ def test_an_alias_that_takes_the_folder_of_another_entry_is_an_error(problems: A
             eval_id="k",
         )
     ]
+
+
+NO_FIELD = "fits no field of the ground truth or of the newest output."
+LEFT_OVER = "Correct it, or remove it if it is left over."
+MAPPING = """
+csv_to_json: {id: id, total: total, name: name, Nmae: nmae}
+field_types: {numeric: [total, totl]}
+tolerances: {areas: {percent: 1}}
+tolerance_categories: {areas: [area, otal, al]}
+ignore: [secret.*]
+fields: {"rooms[0].x": {coerce: true}}
+lists: {rooms: {threshold: 0.5}}
+"""
+
+
+def note(what: str, fix: str, path: str, eval_id: str | None) -> Problem:
+    return Problem("note", what, fix, path=path, eval_id=eval_id)
+
+
+def test_every_entry_of_a_mapping_that_fits_no_field_is_one_note(problems: Any) -> None:
+    path = "evals/n/field_mapping.yaml"
+    assert problems({path: MAPPING}) == [
+        note(f"{text!r} of `{key}` {NO_FIELD}", fix, path, "n")
+        for key, text, fix in (
+            ("csv_to_json", "Nmae: nmae", "Did you mean 'name'?"),
+            ("field_types.numeric", "totl", "Did you mean 'total'?"),
+            ("tolerance_categories.areas", "area", LEFT_OVER),
+            ("tolerance_categories.areas", "otal", "Did you mean 'total'?"),
+            ("tolerance_categories.areas", "al", LEFT_OVER),
+            ("ignore", "secret.*", LEFT_OVER),
+            ("fields", "rooms[0].x", LEFT_OVER),
+            ("lists", "rooms", LEFT_OVER),
+        )
+    ]
+
+
+def test_an_entry_of_the_settings_that_fits_no_field_is_a_note_of_the_manifest(problems: Any) -> None:
+    assert problems(entry("settings: {ignore: [nam, name]}")) == [
+        note(f"'nam' of `ignore` {NO_FIELD}", "Did you mean 'name'?", MANIFEST, "n")
+    ]
+
+
+def test_an_entry_of_a_shared_mapping_is_reported_only_if_no_eval_uses_it(problems: Any) -> None:
+    other = {
+        "evals/k/ground_truth.csv": "id,rooms\na,1\n",
+        "evals/k/results/iteration-001/extracted.json": '[{"id": "a", "rooms": 1}]',
+    }
+    files = {**other, "m.yaml": "ignore: [rooms, total, walls]\n", "sitegen.toml": 'mapping = ["m.yaml"]\n'}
+    assert problems(files) == [note(f"'walls' of `ignore` {NO_FIELD}", LEFT_OVER, "m.yaml", None)]
+
+
+def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the_next_build(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    other = {path.replace("/n/", "/k/"): text for path, text in EVAL.items()}
+    repo.commit({**EVAL, **other, "m.yaml": "ignore: [walls]\n", "sitegen.toml": 'mapping = ["m.yaml"]\n'})
+    repo.checkout()
+    build_site(repo.path, tmp_path / "step", jobs=1)
+    assert NO_FIELD in problems_text(tmp_path / "step")
+    repo.commit({"evals/k/results/iteration-002/extracted.json": OUTPUT.replace("}", ', "walls": 1}')})
+    build_site(repo.path, tmp_path / "step", jobs=1)
+    assert NO_FIELD not in problems_text(tmp_path / "step")
+    build_site(repo.path, tmp_path / "cold", jobs=1)
+    assert differences(tmp_path / "step", tmp_path / "cold") == []
+
+
+def test_nothing_is_said_of_an_entry_below_a_list_that_is_always_empty(problems: Any) -> None:
+    files = {
+        "evals/n/ground_truth.csv": TRUTH,
+        "evals/n/results/iteration-001/extracted.json": OUTPUT.replace("}", ', "rooms": [], "walls": [{"b": 1}]}', 1),
+        "evals/n/field_mapping.yaml": 'ignore: ["rooms[*].area", "walls[*].area", "walls[*].b", rooms]\n',
+    }
+    assert [each.what for each in problems(files)] == [f"'walls[*].area' of `ignore` {NO_FIELD}"]
+
+
+def test_nothing_is_said_of_a_mapping_where_an_output_that_it_serves_cannot_be_read(problems: Any) -> None:
+    broken = {"evals/n/results/iteration-002/extracted.json": "{", "evals/n/field_mapping.yaml": "ignore: [walls]\n"}
+    assert [each.what for each in problems(broken) if "fits" in each.what] == []
 
 
 NO_OUTPUT = "The eval 'k' has ground truth and no output."

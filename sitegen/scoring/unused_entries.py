@@ -1,0 +1,147 @@
+"""Entries of a mapping that fit no field of a ground truth and of an output: misspelt, or left over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final, NamedTuple, TypeAlias
+
+from sitegen.model.values import Value
+from sitegen.scoring.ground_truth import read_ground_truth
+from sitegen.scoring.mapping import Mapping, read_mapping
+from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse, pattern, show
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import Inputs
+from sitegen.text.keys import nearest
+
+_Fields: TypeAlias = dict[tuple[Step, ...], bool]
+"""Field paths, of objects and lists too, with ``ANY`` for every index, and whether anything ever stands there."""
+
+_MOST_FIELDS: Final = 20_000
+"""Field paths beyond which nothing is said: whoever wrote the output could make the search as long as they like."""
+_MOST_OFFERED: Final = 1_000
+"""Field paths up to which the one is looked for that was meant."""
+_SHOWN: Final = 120
+
+
+class UnusedEntry(NamedTuple):
+    """One entry that fits nothing."""
+
+    key: str
+    """Of the mapping, such as ``field_types.numeric``."""
+    text: str
+    """As it is written; of a column, with the field that it is mapped to."""
+    near: str = ""
+    """The field path that is probably meant; empty if none is like it."""
+
+
+class MappingUse(NamedTuple):
+    """What is not used of the rules that one output is scored by."""
+
+    path: str | None
+    """Of the mapping file; None: there is none."""
+    of_file: tuple[UnusedEntry, ...] | None
+    """Of the mapping file, as far as the settings leave it in force; None: it cannot be known."""
+    of_settings: tuple[UnusedEntry, ...] = ()
+    """Of the settings in the manifest."""
+
+
+class _Entry(NamedTuple):
+    key: str
+    text: str
+    field: str
+    fits_ends: bool = False
+    """It also fits the last steps of a path, as tolerance categories do."""
+
+
+def mapping_use(inputs: Inputs) -> MappingUse:
+    """What of the mapping and the settings fits no field of these documents, on either side. Never raises."""
+    file = inputs.mapping
+    path = file.path if file else None
+    fields = _fields(inputs)
+    if fields is None or (file is not None and file.content is None):
+        return MappingUse(path, None)
+    content = file.content if file else None
+    mapping, _ = read_mapping(content, inputs.settings)
+    own, _ = read_mapping(content, "")
+    written = set(_entries(own))
+    unused = [(entry, entry in written) for entry in dict.fromkeys(_entries(mapping)) if not _is_used(entry, fields)]
+    names = sorted({show(field) for field in fields if field}) if len(fields) <= _MOST_OFFERED else []
+    return MappingUse(
+        path,
+        tuple(_unused(entry, names) for entry, of_file in unused if of_file),
+        tuple(_unused(entry, names) for entry, of_file in unused if not of_file),
+    )
+
+
+def _fields(inputs: Inputs) -> _Fields | None:
+    """The fields of ground truth and output; None if one of them cannot be read, or they are too many."""
+    truth_file = inputs.ground_truth
+    if truth_file is None or truth_file.content is None:
+        return None
+    mapping, _ = read_mapping(inputs.mapping.content if inputs.mapping else None, inputs.settings)
+    try:
+        truth = read_ground_truth(truth_file.path, truth_file.content, mapping)
+    except UnreadableError:
+        return None
+    output = read_outputs(inputs.outputs, mapping, expected=len(truth.documents), key=truth.key)
+    if output.unreadable or not output.documents:
+        return None
+    fields: _Fields = {}
+    for root in (*(document.root for document in truth.documents), *output.documents.values()):
+        _collect(root, (), fields)
+    if truth.key is not None:  # it names documents, and is taken out of them
+        with suppress(PathError):
+            fields[parse(truth.key)] = True
+    return fields if len(fields) <= _MOST_FIELDS else None
+
+
+def _collect(value: Value, path: tuple[Step, ...], fields: _Fields) -> None:
+    if len(fields) > _MOST_FIELDS:
+        return
+    fields[path] = fields.get(path, False) or value not in (None, [], {})
+    if isinstance(value, dict):
+        for key, below in value.items():
+            _collect(below, (*path, key), fields)
+    elif isinstance(value, list):
+        for item in value:
+            _collect(item, (*path, ANY), fields)
+
+
+def _entries(mapping: Mapping) -> Iterator[_Entry]:
+    """Everything in a mapping that names a field."""
+    for column, field in mapping.csv_to_json.items():
+        yield _Entry("csv_to_json", f"{column}: {field}", field)
+    for name, items in mapping.array_mappings.items():
+        yield _Entry("array_mappings", name, name)
+        for column, field in items.fields.items():
+            yield _Entry(f"array_mappings.{name}", f"{column}: {field}", f"{name}[*].{field}")
+    for kind, texts in mapping.field_types.items():
+        for text in texts:
+            yield _Entry(f"field_types.{kind}", text, text)
+    for category, texts in mapping.tolerance_categories.items():
+        for text in texts:
+            yield _Entry(f"tolerance_categories.{category}", text, text, fits_ends=True)
+    for key, texts in (("ignore", mapping.ignore), ("fields", tuple(mapping.fields)), ("lists", tuple(mapping.lists))):
+        for text in texts:
+            yield _Entry(key, text, text)
+
+
+def _is_used(entry: _Entry, fields: _Fields) -> bool:
+    try:
+        written = pattern(entry.field)
+    except PathError:
+        return True  # which the scorer reports
+    steps = tuple(ANY if isinstance(step, int) else step for step in written.steps)
+    if steps in fields:
+        return True
+    if any(not fields.get(steps[:length], True) for length in range(1, len(steps))):
+        return True  # below a list or an object that is always empty, anything could stand
+    wanted = Pattern(steps, written.open_end)
+    return any(wanted.matches(field) or (entry.fits_ends and wanted.matches_end(field)) for field in fields)
+
+
+def _unused(entry: _Entry, names: list[str]) -> UnusedEntry:
+    near = nearest(entry.field[:_SHOWN], names) if names else None
+    return UnusedEntry(entry.key[:_SHOWN], entry.text[:_SHOWN], (near or "")[:_SHOWN])
