@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.model.panels import Column, Panel, TablePanel
 from sitegen.model.values import Value
-from sitegen.scoring.judged.reading import Case, Opinion
+from sitegen.scoring.judged.case import JudgedCase, Opinion
 
 ROWS: Final = 200
 """Rows of a table; of more cases, those with the lowest scores."""
@@ -42,7 +42,7 @@ _PAIRS: Final = (
 )
 
 
-def panels(cases: Sequence[Case]) -> tuple[Panel, ...]:
+def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
     """What was said of each case, by all judges together and by each, and which items a judge took for which."""
     worst = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
     shown = worst if len(cases) > ROWS else cases
@@ -60,7 +60,7 @@ def _table(title: str, columns: tuple[Column, ...], rows: Iterator[tuple[str, ..
     return TablePanel(title, note, columns, tuple(every[:ROWS]))
 
 
-def _said(case: Case) -> Iterator[Opinion]:
+def _said(case: JudgedCase) -> Iterator[Opinion]:
     """The opinions on a case; that of a single judge, which the case mostly repeats, only once."""
     whole = case.opinion._replace(score=case.score)
     if len(case.judges) == 1 and (one := _merged(whole, case.judges[0])):
@@ -79,7 +79,7 @@ def _merged(whole: Opinion, judge: Opinion) -> Opinion | None:
     return judge._replace(**filled)
 
 
-def _row(case: Case, said: Opinion) -> tuple[str, ...]:
+def _row(case: JudgedCase, said: Opinion) -> tuple[str, ...]:
     details = said.details
     from sitegen.scoring.results_file import plain  # its many classes cost every build that has no such eval
 
@@ -95,7 +95,7 @@ def _row(case: Case, said: Opinion) -> tuple[str, ...]:
     )
 
 
-def _pair_rows(case: Case) -> Iterator[tuple[str, ...]]:
+def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:
     for opinion in case.opinions:
         details = opinion.details if isinstance(opinion.details, dict) else {}
         alignment = details.get("alignment")

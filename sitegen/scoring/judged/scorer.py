@@ -12,8 +12,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.values import Value
 from sitegen.scoring.findings import bounded
+from sitegen.scoring.judged.case import JudgedCase, Opinion
+from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import panels
-from sitegen.scoring.judged.reading import Case, Opinion, read_cases
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.stats import counts as stats
@@ -55,11 +56,11 @@ class JudgedScorer:
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
-        cases: dict[str, Case] = {}
+        cases: dict[str, JudgedCase] = {}
         findings: list[Finding] = [] if inputs.outputs else [_unreadable("the output is missing")]
         for file in inputs.outputs:
             try:
-                read = read_cases(_content(file))
+                read = read_results(file.path, _content(file))
             except UnreadableError as error:
                 findings.append(_unreadable(error.what, error.line))
                 continue
@@ -74,7 +75,7 @@ class JudgedScorer:
         return _metrics(stats.mean(scores)[0], counts)
 
 
-def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
+def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     shared = _shared(cases)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
@@ -107,7 +108,7 @@ def _result(cases: tuple[Case, ...], findings: list[Finding]) -> Result:
     return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases))
 
 
-def _shared(cases: Sequence[Case]) -> frozenset[str]:
+def _shared(cases: Sequence[JudgedCase]) -> frozenset[str]:
     """Attributes that several judges count: each by its own rules, so that their counts do not belong together."""
     judges: dict[str, set[str]] = {}
     for case in cases:
@@ -155,7 +156,7 @@ def _metrics(score: float | None, counts: Counts) -> tuple[Metric, ...]:
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-def _data(cases: Sequence[Case]) -> Value:
+def _data(cases: Sequence[JudgedCase]) -> Value:
     """The details of every judge as they were written, by case."""
     return [
         {"id": case.id, "judges": [_judge_data(each) for each in case.opinions if each.details is not None]}

@@ -1,18 +1,19 @@
-"""The lines of a judge's results: one case a line, as AgentV and judges like it write them."""
+"""JSON Lines: one case a line, as AgentV and judges like it write them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
+from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.scoring.reading import UnreadableError, text_of
-from sitegen.stats.counts import mean
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
@@ -20,47 +21,7 @@ _CELLS: Final = ("tp", "fp", "fn", "tn")
 _TEXT: Final = 10_000
 
 
-class Opinion(NamedTuple):
-    """What one judge says of one case."""
-
-    name: str
-    score: float | None
-    hits: tuple[str, ...]
-    misses: tuple[str, ...]
-    reasoning: str
-    counts: tuple[tuple[str, Counts], ...]
-    """(attribute, counts); the attribute is empty where the judge gives totals alone."""
-    details: Value
-    """As they stand in the file; None without any."""
-
-
-class Case(NamedTuple):
-    """One line."""
-
-    id: str
-    opinion: Opinion
-    """Of all judges together; its counts are those of ``details`` of the case itself."""
-    judges: tuple[Opinion, ...]
-
-    @property
-    def score(self) -> float | None:
-        """As the line gives it, else the mean of its judges' scores."""
-        return self.opinion.score if self.opinion.score is not None else mean(each.score for each in self.judges)[0]
-
-    @property
-    def opinions(self) -> tuple[Opinion, ...]:
-        """Everyone who may have counted."""
-        return (self.opinion, *self.judges)
-
-
-class Read(NamedTuple):
-    """What could be read of a file."""
-
-    cases: tuple[Case, ...]
-    findings: tuple[Finding, ...]
-
-
-def read_cases(content: bytes) -> Read:
+def _read(content: bytes) -> JudgedResults:
     """Read every line that can be read; the others are findings with their numbers. Raises UnreadableError."""
     text = text_of(content)
     if not text.strip():
@@ -69,12 +30,12 @@ def read_cases(content: bytes) -> Read:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             reader.line(number, line)
-    return Read(tuple(reader.cases.values()), tuple(reader.findings))
+    return JudgedResults(tuple(reader.cases.values()), tuple(reader.findings))
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.cases: dict[str, Case] = {}
+        self.cases: dict[str, JudgedCase] = {}
         self.findings: list[Finding] = []
         self._line = 0
 
@@ -100,7 +61,7 @@ class _Reader:
         whole = self._opinion(value, name)
         if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
             whole = whole._replace(counts=())
-        self.cases[name] = Case(name, whole, tuple(opinions))
+        self.cases[name] = JudgedCase(name, whole, tuple(opinions))
 
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
         details = value.get("details")
@@ -196,3 +157,11 @@ def _name(value: Value) -> str:
 
 def _list(value: Value) -> list[Value]:
     return value if isinstance(value, list) else []
+
+
+def _recognises(ending: str, head: bytes) -> bool:
+    """Any file: what is no JSON Lines is said line by line, with the numbers of the lines."""
+    return True
+
+
+LINES: Final = ResultFormat(name="JSON Lines", file_names=("results.jsonl",), recognises=_recognises, read=_read)

@@ -1,0 +1,90 @@
+"""One judged case, whatever tool wrote it: what every format of results is read into."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sitegen.model.metrics import Counts
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.stats.counts import mean
+
+
+class Opinion(NamedTuple):
+    """What one judge (a grader, an assertion, a metric) says of one case."""
+
+    name: str
+    score: float | None
+    """0..1."""
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    reasoning: str = ""
+    counts: tuple[tuple[str, Counts], ...] = ()
+    """(attribute, counts); the attribute is empty where the judge gives totals alone."""
+    details: Value = None
+    """As they stand in the file; None without any."""
+
+
+class Usage(NamedTuple):
+    """What one answer took; None where the file does not say."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    """In the currency of the tool, which is US dollars for all that are read."""
+    latency: float | None = None
+    """Seconds."""
+
+
+class JudgedCase(NamedTuple):
+    """One case of one variant, with everything that a format may say of it."""
+
+    id: str
+    """What names the case through history; with the variant, where the run has several."""
+    opinion: Opinion
+    """Of all judges together; its counts are those of ``details`` of the case itself."""
+    judges: tuple[Opinion, ...]
+    variant: str = ""
+    """The prompt and the provider that answered; empty where the file tells none apart."""
+    passed: bool | None = None
+    """None: the file does not say, or the case was skipped."""
+    input: str = ""
+    expected: str = ""
+    output: str = ""
+    error: str = ""
+    """Why there is no answer to judge, or no judgement; empty if nothing failed."""
+    model: str = ""
+    parameters: Value = None
+    """Of the call, as they stand in the file."""
+    usage: Usage = Usage()
+
+    @property
+    def score(self) -> float | None:
+        """As the file gives it, else the mean of its judges' scores."""
+        return self.opinion.score if self.opinion.score is not None else mean(each.score for each in self.judges)[0]
+
+    @property
+    def opinions(self) -> tuple[Opinion, ...]:
+        """Everyone who may have counted."""
+        return (self.opinion, *self.judges)
+
+
+class JudgedRun(NamedTuple):
+    """What a file of results states about the run that wrote it; empty where it does not."""
+
+    tool: str = ""
+    version: str = ""
+    """Of the tool."""
+    at: str = ""
+    """ISO 8601."""
+    commit: str = ""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """(name, hash) of each prompt, as the tool computes it."""
+
+
+class JudgedResults(NamedTuple):
+    """What could be read of a file of results."""
+
+    cases: tuple[JudgedCase, ...]
+    findings: tuple[Finding, ...] = ()
+    run: JudgedRun = JudgedRun()

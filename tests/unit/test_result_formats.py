@@ -1,0 +1,23 @@
+"""Formats of judged results: which one reads a file, and that each reads into the same model of a case."""
+
+from __future__ import annotations
+
+from sitegen.model.metrics import Counts
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
+from sitegen.scoring.judged.formats import FORMATS, read_results
+
+
+def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:
+    line = b'{"id": "a", "score": 0.5, "evaluator_results": [{"name": "j", "details": {"metrics": {"n": {"tp": 1}}}}]}'
+    judge = Opinion("j", None, counts=(("n", Counts(tp=1)),), details={"metrics": {"n": {"tp": 1}}})
+    assert read_results("results.jsonl", line) == JudgedResults((JudgedCase("a", Opinion("", 0.5), (judge,)),))
+
+
+def test_a_file_is_read_alike_wherever_it_lies_as_long_as_its_ending_stays() -> None:
+    content = b'{"id": "a", "score": 1}'
+    assert read_results("a/results.jsonl", content) == read_results("b/run.JSONL", content)
+
+
+def test_no_two_formats_have_one_name_and_the_last_takes_any_file() -> None:
+    assert len({each.name for each in FORMATS}) == len(FORMATS)
+    assert FORMATS[-1].recognises("", b"\xff")
