@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
+from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
 from sitegen.history.state import Parts, Store
 from sitegen.history.timeline import advance
@@ -28,6 +29,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_origin, read_site
 from sitegen.stages.mappings import known_mappings
+from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.workshop import Workshop
 from sitegen.text.addresses import is_web_address
 
@@ -113,6 +115,10 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     return timeline._replace(shop=timeline.shop._replace(mappings=mappings, foreign=frozenset(foreign)))
 
 
+_HINTS: Final = 3
+"""What is probably misspelt, said where there is nothing to report."""
+
+
 def fold(project: Project, parts: Parts) -> Timeline:
     """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
     root = project.found.root
@@ -127,26 +133,35 @@ def fold(project: Project, parts: Parts) -> Timeline:
     structure = digest(repr((config, manifest)))
     allow_shallow = project.options.allow_shallow
     overlay: tuple[tuple[str, Path], ...] = ()
-    if project.options.worktree and root is not None:
-        advanced, overlay = with_worktree(
-            repository,
-            config,
-            parts,
-            head=head,
-            manifest=manifest,
-            structure=structure,
-            allow_shallow=allow_shallow,
-        )
-    else:
-        advanced = advance(
-            repository,
-            config,
-            parts,
-            head=head,
-            manifest=manifest,
-            structure=structure,
-            allow_shallow=allow_shallow,
-        )
+    try:
+        if project.options.worktree and root is not None:
+            advanced, overlay = with_worktree(
+                repository,
+                config,
+                parts,
+                head=head,
+                manifest=manifest,
+                structure=structure,
+                allow_shallow=allow_shallow,
+            )
+        else:
+            advanced = advance(
+                repository,
+                config,
+                parts,
+                head=head,
+                manifest=manifest,
+                structure=structure,
+                allow_shallow=allow_shallow,
+            )
+    except NothingToReportError as error:
+        hints = [f"{remark.what} {remark.fix}" for remark in remarks]
+        with FilesAt(project.found, head) as files:
+            layout = Layout(config, manifest, Watched())
+            missing = MissingFiles(layout, config, manifest, files, {}, frozenset())
+            hints += [f"{problem.what} {problem.fix}" for problem in missing.problems()]
+        fix = " ".join(hints[:_HINTS]) or error.fix
+        raise NothingToReportError(error.what, where=error.where, fix=fix) from None
     return Timeline(
         project=project,
         config=config,

@@ -213,6 +213,15 @@ def test_an_entry_of_a_shared_mapping_is_reported_only_if_no_eval_uses_it(proble
     assert problems(files) == [note(f"'walls' of `ignore` {NO_FIELD}", LEFT_OVER, "m.yaml", None)]
 
 
+def test_where_nothing_can_be_reported_the_names_that_are_nearly_right_are_named(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/n/groundtruth.csv": TRUTH, MANIFEST: "evals:\n  k: {ground_truht: t.csv}\n"})
+    done = run("build", repo.path)
+    assert done.returncode == 2
+    assert "The key 'evals.k.ground_truht' is not known" in done.stderr
+    assert "evals/n/ is no eval: groundtruth.csv is not the name of a ground truth. Call it one of" in done.stderr
+
+
 def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the_next_build(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project")
     other = {path.replace("/n/", "/k/"): text for path, text in EVAL.items()}
