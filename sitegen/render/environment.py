@@ -5,13 +5,24 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.render.own_templates import THEME, own_files, own_loader, read_template, sandbox, told, walk
+from sitegen.render.bounds import bounded
+from sitegen.render.own_templates import (
+    THEME,
+    bound_joins,
+    own_files,
+    own_loader,
+    read_template,
+    sandbox,
+    told,
+    walk,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -82,10 +93,11 @@ class Renderer:
     def render(self, page: Page) -> bytes:
         """The page as UTF-8. Depends on the page, the templates and the site alone.
 
-        Raises ConfigurationError if a project's own template is wrong.
+        Raises ConfigurationError if a project's own template is wrong, or takes too long or too much memory.
         """
         try:
-            return self._rendered(page)
+            with bounded() if self._own else nullcontext():
+                return self._rendered(page)
         except Exception as error:
             if failure := told(error, self._own):
                 raise failure from error
@@ -206,7 +218,10 @@ def make_environment(
         @classmethod
         def from_code(cls, *arguments: Any, **more: Any) -> jinja2.Template:
             template = super().from_code(*arguments, **more)
-            template.root_render_func.__globals__["escape"] = output
+            compiled = template.root_render_func.__globals__
+            compiled["escape"] = output
+            if own:
+                bound_joins(compiled)
             return template
 
     base: Any = sandbox() if own else jinja2.Environment
@@ -218,7 +233,7 @@ def make_environment(
             return {**self.globals, **(d or {})}
 
     if own and bytecode:
-        bytecode /= "sandbox"  # the same template is other code there
+        bytecode /= "bounded"  # the same template is other code there
     environment: jinja2.Environment = Environment(
         loader=own_loader(own, ours) if own else jinja2.FileSystemLoader(str(ours)),
         autoescape=True,

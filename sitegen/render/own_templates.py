@@ -1,18 +1,20 @@
 """Templates of a project's own, found before ours.
 
 Whoever builds a project trusts what its pages say, but a template is not run as other code is: it works in Jinja's
-sandbox, reaches no module beyond the functions that templates are given, and reads no file outside its folder.
+sandbox, reaches no module beyond the functions that templates are given, reads no file outside its folder, and has
+bounded time and memory for a page (``bounds``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.project_files import files_below, read_inside
+from sitegen.render.bounds import MEMORY, check_join, check_operation, concatenated
 
 if TYPE_CHECKING:
     import jinja2
@@ -74,6 +76,18 @@ def sandbox() -> type[jinja2.Environment]:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Sandbox(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset({"+", "*", "**"})
+        concat = staticmethod(concatenated)
+
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            super().__init__(*arguments, **more)
+            del self.globals["lipsum"], self.filters["random"]  # other bytes at each build
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            """What an operator makes of two values, if it does not become too large."""
+            check_operation(operator, left, right)
+            return super().call_binop(context, operator, left, right)
+
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
             """A module shows what it defines itself; what it imported would lead anywhere."""
             if isinstance(value, ModuleType):
@@ -84,6 +98,21 @@ def sandbox() -> type[jinja2.Environment]:
             return super().is_safe_attribute(obj, attr, value)
 
     return Sandbox
+
+
+def bound_joins(compiled: MutableMapping[str, Any]) -> None:
+    """Have ``~`` in the compiled code of a template check how long a text becomes."""
+
+    def checked(join: Callable[[Sequence[Any]], str]) -> Callable[[Iterable[Any]], str]:
+        def joined(parts: Iterable[Any]) -> str:
+            together = tuple(parts)
+            check_join(together)
+            return join(together)
+
+        return joined
+
+    for name in ("str_join", "markup_join"):
+        compiled[name] = checked(compiled[name])
 
 
 def told(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
@@ -101,5 +130,6 @@ def told(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
         traceback = traceback.tb_next
     if place is None:
         return None
-    what = f"A template of the project cannot be rendered: {error or type(error).__name__}"
+    why = f"a page took more than {MEMORY:,} bytes" if isinstance(error, MemoryError) else str(error)
+    what = f"A template of the project cannot be rendered: {why or type(error).__name__}"
     return ConfigurationError(what, where=place, fix="Correct it, or build with --no-templates.")

@@ -1,0 +1,160 @@
+"""Bounds on the time and the memory that a project's own templates may take to render one page.
+
+Nobody can list what a template may do too often, so the process is bounded, not the template: processor time by a
+timer, memory by a limit of the system. What is counted as well are results of operators and joined texts, because
+systems other than Linux have no such limit of memory, and because numbers of any length cost time out of a timer's
+reach. A bound only ever raises an error: it changes no byte of a page.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer, current_thread, get_ident, main_thread
+from types import FrameType, GeneratorType
+from typing import Any, Final
+
+SECONDS: Final = 30.0
+"""Processor time of one page."""
+
+UNTIL_KILLED: Final = 2
+"""After so many times ``SECONDS`` a process is ended that does not react, for it is in the middle of one operation."""
+
+MEMORY: Final = 1_000_000_000
+"""Bytes that a process may take beyond those it has when it begins a page."""
+
+LARGEST_RESULT: Final = 50_000_000
+"""Characters or items in the result of an operator, a block, a macro or a page."""
+
+LONGEST_NUMBER: Final = 100_000
+"""Bits of the result of ``*`` and ``**``."""
+
+
+class TemplateBoundError(Exception):
+    """A page took more time, or more memory, than it may."""
+
+
+@contextmanager
+def bounded(seconds: float = SECONDS) -> Iterator[None]:
+    """Have what is done inside raise TemplateBoundError or MemoryError if it takes too much of either."""
+    time = _timer if current_thread() is main_thread() else _watched
+    with _memory(), time(seconds):
+        yield
+
+
+@contextmanager
+def _timer(seconds: float) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _took_too_long(seconds)
+
+    before = signal.signal(signal.SIGPROF, stop)
+    if sys.__stderr__ is not None:  # prints which line of which template it was, and then lets the process end
+        faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__, all_threads=False, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, should something have caught the first
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds * UNTIL_KILLED)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _watched(seconds: float) -> Iterator[None]:
+    """The same in a thread, where no signal arrives: a clock on the wall, which Python looks at between operations."""
+    thread = ctypes.c_ulong(get_ident())
+
+    def stop() -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_InThreadError))
+
+    timer = Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except _InThreadError as error:
+        raise _took_too_long(seconds).with_traceback(error.__traceback__) from None
+    finally:
+        timer.cancel()
+        timer.join()
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)  # if it came too late to be raised
+
+
+class _InThreadError(TemplateBoundError):
+    """Raised in another thread than the one that made it, hence without arguments."""
+
+
+def _took_too_long(seconds: float) -> TemplateBoundError:
+    return TemplateBoundError(f"a page took more than {seconds:g} seconds")
+
+
+@contextmanager
+def _memory() -> Iterator[None]:
+    """Linux alone says how much address space there is and holds a process to a limit of it."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    allowed = [limit for limit in (wanted, before, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, hard))
+
+
+def check_operation(operator: str, left: Any, right: Any) -> None:
+    """Raise TemplateBoundError if the result of a binary operator would be larger than one may be."""
+    if isinstance(left, int) and isinstance(right, int):
+        if operator == "**" and right > 0:
+            _check_number(left.bit_length() * right)
+        elif operator == "*":
+            _check_number(left.bit_length() + right.bit_length())
+    elif operator == "*":
+        for many, times in ((left, right), (right, left)):
+            if isinstance(many, str | bytes | list | tuple) and isinstance(times, int):
+                _check_size(len(many) * times)
+    elif operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
+        _check_size(len(left) + len(right))
+
+
+def check_join(parts: Iterable[Any]) -> None:
+    """Raise TemplateBoundError if texts together would be larger than a result may be."""
+    _check_size(sum(len(part) for part in parts if isinstance(part, str)))
+
+
+def concatenated(parts: Iterable[str]) -> str:
+    """The parts as one text. Raises TemplateBoundError as soon as they are more than a result may have."""
+    found, size = [], 0
+    try:
+        for part in parts:
+            size += len(part)
+            _check_size(size)
+            found.append(part)
+    except TemplateBoundError as error:
+        if isinstance(parts, GeneratorType):
+            parts.throw(error)  # where the template is now, so that the traceback names it
+        raise
+    return "".join(found)
+
+
+def _check_size(size: int) -> None:
+    if size > LARGEST_RESULT:
+        raise TemplateBoundError(f"a text or list would have more than {LARGEST_RESULT:,} characters or items")
+
+
+def _check_number(bits: int) -> None:
+    if bits > LONGEST_NUMBER:
+        raise TemplateBoundError(f"a number would have more than {LONGEST_NUMBER:,} bits")

@@ -1,0 +1,154 @@
+"""Templates of a project that never end, or that want more memory than there is, end as one error that names them."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import ConfigurationError
+from sitegen.model.site import Page
+from sitegen.pages.methods import methods_page
+from sitegen.render import bounds
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+NAME = "pages/methods.html"
+MANY = "{% for a in range(99999) %}"
+END = "{% endfor %}"
+DOUBLED = "{% set all = namespace(it=START) %}{% for i in range(99) %}STEP{% endfor %}"
+
+
+def doubled(start: str, step: str) -> str:
+    return DOUBLED.replace("START", start).replace("STEP", step)
+
+
+ENDLESS = {
+    "nested loops": f"{MANY}{MANY}{MANY}{END}{END}{END}",
+    "a macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}"
+    "{{ m(80) }}",
+    "a loop that calls itself": "{% for x in [1, 2] recursive %}{{ loop([1, 2]) if loop.depth0 < 80 }}{% endfor %}",
+    "filters over filters": f"{MANY}{{% set x = range(99999) | map('string') | list | sort | unique | list %}}{END}",
+    "an include that includes itself twice": "{% with n = (n | default(0)) + 1 %}{% if n < 30 %}"
+    '{% include "pages/methods.html" %}{% include "pages/methods.html" %}{% endif %}{% endwith %}',
+}
+
+LARGE = {
+    "a text times a number": "{{ 'a' * 10 ** 10 }}",
+    "a number times a text": "{{ 10 ** 10 * 'a' }}",
+    "a list times a number": "{{ ([0] * 10 ** 10) | length }}",
+    "centred": "{{ 'a' | center(10 ** 10) }}",
+    "centred by a method": "{{ 'a'.center(10 ** 10) }}",
+    "filled": "{{ '1'.zfill(10 ** 10) }}",
+    "indented": "{{ 'a\n\na' | indent(10 ** 10) }}",
+    "joined": "{{ range(99999) | join('a' * 10 ** 6) }}",
+    "replaced": "{{ ('a' * 10 ** 6) | replace('a', 'b' * 10 ** 6) }}",
+    "formatted by %": "{{ '%10000000000d' % 1 }}",
+    "formatted by a filter": "{{ '%10000000000d' | format(1) }}",
+    "formatted by a method": "{{ '{:>10000000000}'.format(1) }}",
+    "batched": "{{ [1] | batch(10 ** 10, 'a') | list | length }}",
+    "a tower of powers": "{{ 10 ** (10 ** 10) }}",
+    "a number squared": doubled("9", "{% set all.it = all.it * all.it %}"),
+    "a text doubled by +": doubled("'a'", "{% set all.it = all.it + all.it %}"),
+    "a text doubled by ~": doubled("'a'", "{% set all.it = all.it ~ all.it %}"),
+    "a text doubled by a block": doubled("'a'", "{% set all.it %}{{ all.it }}{{ all.it }}{% endset %}"),
+    "a text doubled by a filter": doubled("'a'", "{% set all.it = [all.it, all.it] | join %}"),
+    "a list doubled": doubled("[0]", "{% set all.it = all.it + all.it %}"),
+    "a list in lists, as text": doubled("[0]", "{% set all.it = [all.it, all.it] %}") + "{{ all.it }}",
+    "a page of texts": f"{{% set text = 'a' * 10 ** 7 %}}{MANY}{{{{ text }}}}{END}",
+    "an include that includes itself": '{% include "pages/methods.html" %}',
+    "a macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "a template that extends itself": '{% extends "pages/methods.html" %}',
+}
+
+
+def rendered(folder: Path, text: str) -> str:
+    (folder / NAME).parent.mkdir(parents=True, exist_ok=True)
+    (folder / NAME).write_text(text, encoding="utf-8")
+    page = Page("methods.html", NAME, sample.view_of(methods_page(())))
+    return Renderer([folder, find_templates()], sample.SITE).render(page).decode()
+
+
+@pytest.fixture
+def shortly(monkeypatch):
+    """Pages may take a second of the processor."""
+    unchanged = bounds.bounded
+    monkeypatch.setattr("sitegen.render.environment.bounded", lambda: unchanged(1))
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_a_template_without_an_end_is_one_error_that_names_it(tmp_path, shortly, text):
+    with pytest.raises(ConfigurationError) as caught:
+        rendered(tmp_path, text)
+    assert caught.value.what == "A template of the project cannot be rendered: a page took more than 1 seconds"
+    assert (caught.value.where or "").startswith(f"{tmp_path / NAME}:")
+
+
+@pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
+def test_a_template_that_wants_much_memory_is_one_error_that_names_it(tmp_path, shortly, text):
+    with pytest.raises(ConfigurationError) as caught:
+        rendered(tmp_path, text)
+    assert (caught.value.where or "").startswith(f"{tmp_path / NAME}:")
+
+
+def test_a_template_without_an_end_is_an_error_in_a_thread_too(tmp_path, shortly):
+    found: list[Exception] = []
+
+    def render() -> None:
+        try:
+            rendered(tmp_path, ENDLESS["nested loops"])
+        except ConfigurationError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=render)
+    thread.start()
+    thread.join()
+    assert ["took more than 1 seconds" in str(error) for error in found] == [True]
+
+
+def test_a_process_in_the_middle_of_one_endless_operation_is_ended_and_names_the_template(tmp_path):
+    nested = doubled("(0,)", "{% set all.it = (all.it, all.it) %}") + "\n{{ {all.it: 1} | length }}"
+    script = (
+        "from pathlib import Path; import sys; from tests.faults import test_own_templates_bounds as here;"
+        "from sitegen.render import bounds, environment; unchanged = bounds.bounded;"
+        "environment.bounded = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path), nested]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode < 0
+    assert f'File "{tmp_path / NAME}"' in done.stderr
+
+
+def test_what_a_bound_was_set_to_before_is_set_again(tmp_path):
+    import resource
+    import signal
+
+    before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGPROF)
+    assert rendered(tmp_path, "{{ 'a' * 3 ~ 2 ** 10 ~ [1] * 2 }}") == "aaa1024[1, 1]"
+    assert (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGPROF)) == before
+    assert signal.getitimer(signal.ITIMER_PROF) == signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+@pytest.mark.parametrize("text", ["{{ lipsum() }}", "{{ [1, 2] | random }}"])
+def test_nothing_that_differs_at_each_build_is_given_to_templates(tmp_path, text):
+    with pytest.raises(ConfigurationError):
+        rendered(tmp_path, text)
+
+
+def test_a_build_ends_with_one_error(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 2}'})
+    repo.checkout()
+    file = repo.path / "site_templates" / NAME
+    file.parent.mkdir(parents=True)
+    file.write_text("\n{{ 'a' | center(10 ** 10) }}", encoding="utf-8")
+    done = run("build", cwd=repo.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-3:] == [
+        "sitegen: A template of the project cannot be rendered: a page took more than 1,000,000,000 bytes",
+        f"  at: {file}:2",
+        "  do: Correct it, or build with --no-templates.",
+    ]
