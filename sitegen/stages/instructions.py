@@ -22,6 +22,7 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
 from sitegen.stages.ledger import Ledger
 from sitegen.stages.timeline import Timeline
+from sitegen.stages.workshop import Workshop
 from sitegen.text.patch import PatchCounts
 
 COUNTS = "counts"
@@ -69,9 +70,9 @@ def write_instructions(
             failures[task.history.path] = done
             _write_failed(timeline, memo, ledger, task.history, done)
             continue
-        memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts))
+        memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts, timeline.shop))
         memo.put(SIZE, done.path, encode(file_size(done.counts)))
-        memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections))
+        memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections, timeline.shop))
         memo.put(NEWEST, done.path, encode(done.newest))
         ledger.record(owner(done.path), done.rows, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
@@ -139,8 +140,8 @@ def _task(
         workshop=timeline.shop,
         history=file,
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
-        counts=_counts(memo, file),
-        sections=_sections(memo, file),
+        counts=_counts(memo, file, timeline.shop),
+        sections=_sections(memo, file, timeline.shop),
         newest=None if timeline.update.complete else _newest(memo, file),
         pages=ledger.known(owner(file.path)),
         peaks=effects.peaks(file.path),
@@ -156,11 +157,11 @@ def _told(effect: Effect, around: Around | None) -> Effect:
     return effect._replace(flips=around.flips, verdict=around.verdict) if around else effect
 
 
-def _counts(memo: Memo, file: InstructionHistory) -> tuple[PatchCounts | None, ...]:
+def _counts(memo: Memo, file: InstructionHistory, shop: Workshop) -> tuple[PatchCounts | None, ...]:
     """Of each edit, as far as they are known."""
     body = memo.get(COUNTS, file.path)
     known = json.loads(body) if body else {}
-    return tuple(PatchCounts(*one) if (one := known.get(_between(edit))) else None for edit in file.edits)
+    return tuple(PatchCounts(*one) if (one := known.get(_between(edit, shop))) else None for edit in file.edits)
 
 
 def _size(memo: Memo, file: InstructionHistory) -> FileSize:
@@ -169,11 +170,11 @@ def _size(memo: Memo, file: InstructionHistory) -> FileSize:
     return decode(body, FileSize) if body else file_size([None] * len(file.edits))
 
 
-def _sections(memo: Memo, file: InstructionHistory) -> tuple[tuple[str, ...], ...]:
+def _sections(memo: Memo, file: InstructionHistory, shop: Workshop) -> tuple[tuple[str, ...], ...]:
     """Of each edit; empty where its counts are not known either."""
     body = memo.get(SECTIONS, file.path)
     known = json.loads(body) if body else {}
-    return tuple(tuple(known.get(_between(edit), ())) for edit in file.edits)
+    return tuple(tuple(known.get(_between(edit, shop), ())) for edit in file.edits)
 
 
 def _newest(memo: Memo, file: InstructionHistory) -> Newest | None:
@@ -181,13 +182,16 @@ def _newest(memo: Memo, file: InstructionHistory) -> Newest | None:
     return decode(body, Newest) if body else None
 
 
-def _by_contents(edits: Sequence[Edit], known: Sequence[object]) -> bytes:
-    return json.dumps({_between(edit): one for edit, one in zip(edits, known, strict=True)}).encode()
+def _by_contents(edits: Sequence[Edit], known: Sequence[object], shop: Workshop) -> bytes:
+    return json.dumps({_between(edit, shop): one for edit, one in zip(edits, known, strict=True)}).encode()
 
 
-def _between(edit: Edit) -> str:
-    """The two contents of an edit: all that its counts and sections depend on; they survive rewritten history."""
-    return f"{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
+def _between(edit: Edit, shop: Workshop) -> str:
+    """The two contents of an edit and how much of one is read: all that its counts and sections depend on.
+
+    So they survive rewritten history.
+    """
+    return f"{shop.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
 
 
 def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:

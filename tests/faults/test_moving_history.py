@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gitrepo import GitRepo
 from tests.moving_history import MovingHistory
 from tests.sites import build_site, differences
 
@@ -30,3 +31,54 @@ def test_a_history_follows_from_its_seed(tmp_path: Path):
         history = MovingHistory(tmp_path / name, seed=7)
         heads.add([history.commit() for _ in range(5)][-1])
     assert len(heads) == 1
+
+
+GUIDE = "".join(f"## Part {number}\n\nLine {number} of the guide.\n" for number in range(100))
+
+
+def of_kind(kind: str) -> dict[str, str]:
+    return {"evals/manifest.yaml": f"evals:\n  a:\n    kind: {kind}\n"}
+
+
+def reading(limit: int) -> dict[str, str]:
+    return {"sitegen.toml": f"[limits]\nmax_blob_bytes = {limit}\n"}
+
+
+def edited(number: int) -> dict[str, str]:
+    return {"CLAUDE.md": GUIDE.replace(f"Line {number} ", f"Line number {number} ")}
+
+
+def answered(answer: str) -> dict[str, str]:
+    return {"evals/a/responses.json": f'[{{"case_id": "1", "output": "{answer}"}}]', **edited(len(answer))}
+
+
+BEGINNING = {
+    "CLAUDE.md": GUIDE,
+    "evals/a/ground_truth.json": '{"x": 1, "y": 2}',
+    "evals/a/extracted.json": '{"x": 1, "y": 3}',
+    "evals/a/test_cases.json": '[{"id": "1", "input": "Is it?", "expected": "yes"}]',
+}
+BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
+
+
+@pytest.mark.parametrize(
+    "commits",
+    [
+        pytest.param([edited(5) | BETTER, reading(1_000), edited(6), {"CLAUDE.md": "Short.\n"}], id="a lower limit"),
+        pytest.param([reading(1_000), edited(5) | BETTER, reading(9_000), edited(6)], id="a higher limit"),
+        pytest.param(
+            [answered("yes"), BETTER, of_kind("responses"), answered("no"), of_kind("fields"), edited(7)],
+            id="another kind",
+        ),
+    ],
+)
+def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(
+    tmp_path: Path, commits: list[dict[str, str]]
+):
+    repo = GitRepo(tmp_path / "project")
+    for number, files in enumerate([BEGINNING, *commits]):
+        repo.commit(files)
+        repo.checkout()
+        build_site(repo.path, tmp_path / "out", jobs=1)
+        build_site(repo.path, tmp_path / f"cold-{number}", jobs=1)
+        assert differences(tmp_path / "out", tmp_path / f"cold-{number}") == []
