@@ -73,6 +73,8 @@ def refuse_project(asked: Path, out: Path, found: Found) -> None:
         raise OutputFolderError(
             "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
         )
+    if found.root is None and out.is_relative_to(found.git_dir / ".sitegen" / "watch"):
+        return  # of a bare repository, the only part that is ours
     for place in (out, *out.parents):
         if place.name.lower() == ".git" or place in (found.git_dir, found.common_dir) or _is_repository(place):
             raise OutputFolderError(
