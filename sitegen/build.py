@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
+from sitegen.errors import MemoDamagedError
 from sitegen.model.site import SiteInfo
 from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.render.output_folder import claimed, refuse_project
+from sitegen.render.output_folder import Claim, claimed, refuse_project
 from sitegen.stages.ledger import Ledger, Site
 
 FEW: Final = 150
@@ -41,9 +42,17 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     """
     project = open_project(options, template_digest())
     refuse_project(project.asked_out, project.out, project.found)
-    with claimed(project.out, force=options.force) as claim, Memo.open(project.cache) as memo, memo.held():
+    with claimed(project.out, force=options.force) as claim:
+        try:
+            return _bring_up_to_date(project, claim, progress)
+        except MemoDamagedError:  # and was put aside
+            return _bring_up_to_date(project, claim, progress)
+
+
+def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None) -> Site:
+    with Memo.open(project.cache) as memo, memo.held():
         ledger = Ledger(project, claim, memo)
-        if project.head and ledger.head == project.head and not options.worktree:
+        if project.head and ledger.head == project.head and not project.options.worktree:
             return ledger.unchanged()
         gc.set_threshold(1_000_000)  # next to nothing of a build is cyclic, and the memo alone holds many objects
         site = _publish_all_or_nothing(project, memo, ledger, progress)

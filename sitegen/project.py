@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from sitegen import __version__
 from sitegen.config import SITE_FILES
 from sitegen.errors import ConfigurationError
+from sitegen.history.cache_folder import cache_folder
 from sitegen.history.head import Found, look
 from sitegen.project_files import (
     LARGEST_CONFIGURATION,
@@ -101,7 +102,7 @@ def open_project(options: Options, templates: str) -> Project:
         head=head,
         revision=revision,
         out=(options.out or found.top / "public").resolve(),
-        cache=(options.cache or found.top / ".sitegen").resolve(),
+        cache=cache_folder(options.cache, found.top),
         templates=templates,
         fingerprint=hashlib.sha256(f"{said} {files}".encode()).hexdigest(),
         pin=pin,

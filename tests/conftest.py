@@ -1,5 +1,6 @@
 """The demonstration repository and its site, made once."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from subprocess import run
 
@@ -11,6 +12,14 @@ from tests.sites import build_site
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")  # a busy machine fails no test
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_of_a_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The key that marks memos is not that of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,14 +7,27 @@ one transaction. A damaged file is put aside and begun anew, never an error.
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-SCHEMA_VERSION: Final = 24
+from sitegen.analysis.memo_damage import (
+    DamageError,
+    holds_damage,
+    is_damage,
+    memo_error,
+    opened,
+    patiently,
+    put_aside,
+    sealed,
+)
+from sitegen.errors import MemoDamagedError, SitegenError
+from sitegen.history.cache_folder import MEMO, begin
+from sitegen.locking import PATIENCE, wait_for_lock
+
+SCHEMA_VERSION: Final = 25
 """Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
@@ -59,15 +72,14 @@ class Memo:
     def open(cls, folder: Path) -> Self:
         """Open or begin the memo in a folder, which ignores itself by a ``.gitignore`` of its own."""
         begin(folder)
-        file = folder / "memo.sqlite3"
         with _locked(folder):  # a file that another process has only begun would look damaged
             try:
-                return cls(_connect(file), folder)
-            except sqlite3.DatabaseError:
-                file.replace(folder / "memo.damaged.sqlite3")
-                for leftover in ("memo.sqlite3-wal", "memo.sqlite3-shm"):
-                    (folder / leftover).unlink(missing_ok=True)
-                return cls(_connect(file), folder)
+                return cls(_connect(folder / MEMO), folder)
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise memo_error(error, folder) from error
+            put_aside(folder)
+            return cls(_connect(folder / MEMO), folder)
 
     def close(self) -> None:
         """Close the file; whatever was not committed is gone."""
@@ -76,8 +88,29 @@ class Memo:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Close. Of whatever was not foreseen, the memo is asked whether it is to blame; if so, it is put aside.
+
+        Raises MemoDamagedError, or MemoError where the disk or another program is at fault.
+        """
+        if isinstance(error, sqlite3.Error) and not is_damage(error):
+            self._give_up()
+            raise memo_error(error, self._folder) from error
+        asked = isinstance(error, Exception) and not isinstance(error, (SitegenError, OSError))
+        damaged = asked and (isinstance(error, (sqlite3.Error, DamageError)) or holds_damage(self._db))
+        self._give_up()
+        if damaged:
+            with _locked(self._folder):
+                put_aside(self._folder)
+            raise MemoDamagedError(
+                "The memo was damaged, and was put aside.",
+                where=str(self._folder),
+                fix="Run this again: the next one begins without it.",
+            ) from error
+
+    def _give_up(self) -> None:
+        with suppress(sqlite3.Error):
+            self.close()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -88,7 +121,7 @@ class Memo:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing: a killed process leaves the memo as it was before."""
-        self._db.execute("BEGIN IMMEDIATE")
+        patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
             yield
         except BaseException:
@@ -102,12 +135,13 @@ class Memo:
         """Forget at the end what is kept meanwhile, but for scorecards: of their content they are true for ever."""
         scored: list[tuple[str, bytes]] = []
         self._scored = scored
-        self._db.execute("BEGIN IMMEDIATE")
+        patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
             yield
         finally:
             self._scored = None
-            self._db.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
         with self.transaction():
             self.keep_scorecards(scored)
 
@@ -120,7 +154,8 @@ class Memo:
         for start in range(0, len(wanted), 500):
             part = wanted[start : start + 500]
             marks = ",".join("?" * len(part))
-            found.update(self._db.execute(f"SELECT key, body FROM scorecards WHERE key IN ({marks})", part))
+            rows = self._db.execute(f"SELECT key, body FROM scorecards WHERE key IN ({marks})", part)
+            found.update((key, opened(body)) for key, body in rows)
         return found
 
     def keep_scorecards(self, rows: Iterable[tuple[str, bytes]]) -> None:
@@ -128,23 +163,25 @@ class Memo:
         if self._scored is not None:
             rows = list(rows)
             self._scored += rows
-        self._db.executemany("INSERT OR REPLACE INTO scorecards VALUES (?, ?)", rows)
+        sealed_rows = ((key, sealed(body)) for key, body in rows)
+        self._db.executemany("INSERT OR REPLACE INTO scorecards VALUES (?, ?)", sealed_rows)
 
     # Parts of the folded timeline; the store that ``sitegen.history`` asks for.
 
     def get(self, kind: str, key: str) -> bytes | None:
         """A part, or None."""
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
-        return row[0] if row else None
+        return opened(row[0]) if row else None
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Keep a part."""
-        self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, stored(key), content))
+        self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, stored(key), sealed(content)))
 
     def put_all(self, kind: str, rows: Iterable[tuple[str, bytes]]) -> None:
         """Keep parts, (key, content)."""
         self._db.executemany(
-            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", ((kind, stored(key), content) for key, content in rows)
+            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
+            ((kind, stored(key), sealed(content)) for key, content in rows),
         )
 
     def delete(self, kind: str, key: str) -> None:
@@ -161,22 +198,23 @@ class Memo:
 
     def all(self, kind: str) -> tuple[tuple[str, bytes], ...]:
         """Every (key, content) of a kind, by key."""
-        return tuple(self._db.execute("SELECT key, body FROM parts WHERE kind = ? ORDER BY key", (kind,)))
+        rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? ORDER BY key", (kind,))
+        return tuple((key, opened(body)) for key, body in rows)
 
     # What stands in an output folder.
 
     def site(self, site: str) -> bytes | None:
         """The state of an output folder as the last finished build left it; None if unknown or interrupted."""
         row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
-        return row[0] if row else None
+        return opened(row[0]) if row else None
 
     def keep_site(self, site: str, body: bytes) -> None:
         """Remember the state of an output folder: its build is finished."""
-        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, body))
+        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, sealed(body)))
 
     def mark_dirty(self, site: str) -> None:
         """Forget the state of an output folder before the first write into it, at once and for every process to see."""
-        self._db.execute("DELETE FROM sites WHERE site = ?", (site,))
+        patiently(self._db, "DELETE FROM sites WHERE site = ?", self._folder, (site,))
 
     def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
         """The files of a site, or those of one owner, by path."""
@@ -214,11 +252,12 @@ class Memo:
 
     def sizes(self, site: str) -> tuple[tuple[str, bytes], ...]:
         """(owner, what its files have in bytes), as far as that is kept."""
-        return tuple(self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,)))
+        rows = self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,))
+        return tuple((name, opened(body)) for name, body in rows)
 
     def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
         """Remember what the files of an owner have."""
-        self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), body))
+        self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), sealed(body)))
 
     def forget_sizes(self, site: str) -> None:
         """Forget it of all owners."""
@@ -234,29 +273,21 @@ class Memo:
         self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in rows))
 
 
-def begin(folder: Path) -> None:
-    """Make a folder of sitegen's own in a project, which git ignores."""
-    folder.mkdir(parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
-
-
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Alone among processes, until the end."""
     with open(folder / "lock", "a", encoding="utf-8") as handle:
-        fcntl.lockf(handle, fcntl.LOCK_EX)
+        wait_for_lock(handle, folder / "lock", "The memo")
         yield
 
 
 def _connect(file: Path) -> sqlite3.Connection:
     """Open the file and bring it to this version; a memo of another version is emptied, for it can be made again."""
-    connection = sqlite3.connect(file, timeout=60, isolation_level=None)
+    connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
     try:
         # Scorecards have 2 KB and parts hundreds: pages of SQLite's own 4 KB made a new file two fifths larger.
         connection.execute("PRAGMA page_size = 16384")
-        connection.execute("PRAGMA journal_mode = WAL")
+        patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
         connection.execute("PRAGMA synchronous = NORMAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != SCHEMA_VERSION:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from typing import Final, Protocol, TypeVar
 
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, WorkerError
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a snapshot, an edit, a commit: about a millisecond each) from which a second process pays."""
@@ -65,6 +65,18 @@ def _oldest(begun: deque[tuple[T, Future[R]]]) -> tuple[T, R]:
 
 
 @contextmanager
+def _workers_named() -> Iterator[None]:
+    """Have a worker that was ended from outside say what to do."""
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "A process of this build was ended from outside, most likely by the system for want of memory.",
+            fix="Build with less at a time: --jobs 1.",
+        ) from error
+
+
+@contextmanager
 def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> Iterator[Pool]:
     """Where so many units of work are run best: on a dask scheduler if its address is given, else in processes.
 
@@ -89,7 +101,8 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
 
     # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-    with ProcessPoolExecutor(processes, multiprocessing.get_context(method), initializer=_end_with_parent) as executor:
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as executor, _workers_named():
         yield SideBySide(executor, processes)
 
 

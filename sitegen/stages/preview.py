@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sitegen import __version__
-from sitegen.analysis.memo import begin
+from sitegen.history.cache_folder import begin, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import SiteInfo
@@ -55,8 +55,9 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
     every = len(result.judgements)
     alone = Past((snapshot,), lambda judgement: 0)
     page = report_page(info, scorer(kind).metrics, Point(snapshot, result.scorecard, ()), None, result, alone, every)
-    begin(bench.root / ".sitegen")
-    folder = bench.root / ".sitegen" / "preview"
+    cache = cache_folder(None, bench.root)
+    begin(cache)
+    folder = cache / "preview"
     site = SiteInfo(bench.config.title or bench.root.name, __version__)
     renderer = Renderer(template_folders(own_templates(bench.root)), site)
     assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))

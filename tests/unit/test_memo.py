@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 from sitegen.analysis.memo import Memo, PageRow
+from sitegen.errors import Notice
 
 
 @pytest.fixture
@@ -62,7 +63,9 @@ def test_pages_of_two_sites_and_two_owners_are_kept_apart(folder):
 def test_a_damaged_file_is_put_aside_and_begun_anew(folder):
     folder.mkdir()
     (folder / "memo.sqlite3").write_bytes(b"this is no database, and long enough to be read as one" * 100)
-    with Memo.open(folder) as memo:
+    with pytest.warns(Notice, match="was damaged: it was put aside"):
+        memo = Memo.open(folder)
+    with memo:
         memo.put("walk", "head", b"1")
         assert memo.get("walk", "head") == b"1"
     assert (folder / "memo.damaged.sqlite3").read_bytes().startswith(b"this is no database")

@@ -1,0 +1,103 @@
+"""What can be wrong with the memo's file: damage, a full disk, another program that holds it.
+
+SQLite notices a broken structure, not a changed byte in a value. So whatever the memo keeps has a checksum before it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any, Final
+
+from sitegen.errors import MemoError, Notice
+from sitegen.history.cache_folder import MEMO
+from sitegen.locking import PATIENCE, holder, say_waiting
+
+ASIDE: Final = "memo.damaged.sqlite3"
+_WAIT: Final = 60_000
+"""Milliseconds that another program may hold the memo, after it was said."""
+_FILES: Final = (MEMO, f"{MEMO}-shm", f"{MEMO}-wal")
+_NO_DAMAGE: Final = {
+    sqlite3.SQLITE_BUSY: "is held by another program",
+    sqlite3.SQLITE_LOCKED: "is held by another program",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
+    sqlite3.SQLITE_READONLY: "cannot be written",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened",
+    sqlite3.SQLITE_PERM: "cannot be opened",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk fails, or is full",
+}
+
+
+class DamageError(Exception):
+    """What the memo kept has not the checksum that it was kept with."""
+
+
+def sealed(body: bytes) -> bytes:
+    """A value with its checksum before it."""
+    return zlib.crc32(body).to_bytes(4, "big") + body
+
+
+def opened(stored: bytes) -> bytes:
+    """The value again. Raises DamageError if it is another."""
+    if not isinstance(stored, bytes) or zlib.crc32(body := stored[4:]).to_bytes(4, "big") != stored[:4]:
+        raise DamageError
+    return body
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file is at fault, and not the disk or another program."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF not in _NO_DAMAGE
+
+
+def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
+    """What ends the command if the file is not at fault."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    what = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        what = what.replace("another program", holder(*(folder / name for name in _FILES)))
+    fix = "Make room on the disk, end the other program, or name another folder with --cache."
+    return MemoError(f"{what}.", where=str(folder / MEMO), fix=fix)
+
+
+def patiently(connection: sqlite3.Connection, statement: str, folder: Path, values: tuple[Any, ...] = ()) -> None:
+    """Run a statement that may have to wait for another program; if it does, say for whom."""
+    try:
+        connection.execute(statement, values)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        say_waiting("The memo", *(folder / name for name in _FILES))
+        connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
+        connection.execute(statement, values)
+        connection.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
+
+
+def holds_damage(connection: sqlite3.Connection) -> bool:
+    """Read the whole file, and say whether any of it is damaged. For when something failed: it takes a while."""
+    try:
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            return True
+        for table in ("scorecards", "parts", "sites", "sizes"):
+            for (body,) in connection.execute(f"SELECT body FROM {table}"):
+                opened(body)
+        odd = (
+            "typeof(path) != 'text' OR typeof(key) != 'text' OR typeof(size) != 'integer' OR typeof(full) != 'integer'"
+        )
+        return connection.execute(f"SELECT 1 FROM pages WHERE {odd} OR typeof(owner) != 'text'").fetchone() is not None
+    except sqlite3.Error as error:
+        return is_damage(error)
+    except (DamageError, UnicodeDecodeError, MemoryError):
+        return True
+
+
+def put_aside(folder: Path) -> None:
+    """Move a damaged memo out of the way, and say so."""
+    if (folder / MEMO).exists():
+        (folder / MEMO).replace(folder / ASIDE)
+    for name in _FILES[1:]:
+        (folder / name).unlink(missing_ok=True)
+    text = f"The memo in {folder} was damaged: it was put aside as {ASIDE}, and a new one is begun."
+    warnings.warn(text, Notice, stacklevel=1)

@@ -1,0 +1,160 @@
+"""The folder of the memo, and whether what lies in it may be believed.
+
+A memo decides numbers, verdicts of the gate and what a build deletes. One inside the project may have come with the
+project: committed, unpacked from an archive, or as a link. So it is believed only if it bears a mark of this user,
+which is made with a key that lies with the user's own things, and only while git does not track it. A folder outside
+the project, which the user named, is the user's own word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from sitegen.errors import CacheFolderError, Notice
+from sitegen.history.head import is_tracked
+
+MEMO: Final = "memo.sqlite3"
+MARK: Final = "mark"
+"""Two lines: that this user made the memo in this folder; that git did not track it when its index was as it is."""
+_OURS: Final = frozenset(
+    {MEMO, f"{MEMO}-wal", f"{MEMO}-shm", MARK, "lock", ".gitignore", "memo.damaged.sqlite3", "preview", "watch"}
+    | {"committed", "uncommitted"}
+)
+"""What may stand in a folder of ours."""
+
+
+def cache_folder(asked: Path | None, top: Path) -> Path:
+    """The folder of the memo for a project: the one that was asked for, by default ``.sitegen`` in the project.
+
+    If that one is a link or tracked by git, one of the user's own. A memo in the project that is not this user's is put
+    aside. Raises CacheFolderError if the folder holds anything but what sitegen writes there.
+    """
+    default = top / ".sitegen"
+    folder = Path(os.path.abspath(asked or default))
+    real = Path(os.path.realpath(folder))
+    parent = Path(os.path.realpath(folder.parent))
+    inside = parent.is_relative_to(top) or real.is_relative_to(top)
+    if inside and real != parent / folder.name:
+        return _elsewhere(folder, "is a link")
+    if not real.is_dir():
+        return real
+    mine, untracked = _marks(real)
+    if mine is not None and _read_mark(real) == (mine, untracked):
+        return real
+    if is_tracked(real):
+        return _elsewhere(folder, "is tracked by git")
+    names = {entry.name for entry in os.scandir(real)}
+    if real != default and (strangers := sorted(names - _OURS)):
+        raise CacheFolderError(
+            f"The folder of the memo holds what sitegen did not write: {', '.join(strangers[:5])}",
+            where=str(real),
+            fix="Name an empty folder with --cache, or none.",
+        )
+    if inside and MEMO in names and (mine is None or _read_mark(real)[0] != mine):
+        _put_aside(real)
+    return real
+
+
+def begin(folder: Path) -> None:
+    """Make a folder of sitegen's own, which git ignores, with the mark of this user."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (".gitignore", MARK, "lock", MEMO, f"{MEMO}-wal", f"{MEMO}-shm"):
+        place = folder / name
+        if os.path.lexists(place) and not stat.S_ISREG(os.lstat(place).st_mode):
+            raise CacheFolderError("A file of the memo is a link or a folder.", where=str(place), fix="Remove it.")
+    if not (folder / ".gitignore").exists():
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    marks = _marks(Path(os.path.realpath(folder)))
+    if marks[0] is not None and _read_mark(folder) != marks:
+        with suppress(OSError):
+            (folder / MARK).write_text(f"{marks[0]}\n{marks[1]}\n", encoding="ascii")
+
+
+def _put_aside(folder: Path) -> None:
+    """Begin without a memo that somebody else made."""
+    (folder / MEMO).replace(folder / "memo.damaged.sqlite3")
+    for name in (f"{MEMO}-wal", f"{MEMO}-shm"):
+        (folder / name).unlink(missing_ok=True)
+    warnings.warn(
+        f"The memo in {folder} was not made by this user, in this place: it is not used, and a new one is begun.",
+        Notice,
+        stacklevel=1,
+    )
+
+
+def _elsewhere(folder: Path, why: str) -> Path:
+    """A folder of the user's own in place of one that cannot be believed."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    base = Path(home) if home else Path(os.path.expanduser("~")) / ".cache"
+    instead = base / "sitegen" / "memos" / hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    warnings.warn(f"{folder} {why}, and is not used for the memo; {instead} is.", Notice, stacklevel=1)
+    return instead
+
+
+def _marks(folder: Path) -> tuple[str | None, str]:
+    """The lines of the mark, as they are if this user made the memo and git does not track it."""
+    key = _key()
+    if key is None:
+        return None, ""
+
+    def sign(text: str) -> str:
+        return hashlib.blake2b(os.fsencode(text), key=key, digest_size=16).hexdigest()
+
+    return sign(f"memo {folder}"), sign(f"untracked {folder} {_index(folder)}")
+
+
+def _read_mark(folder: Path) -> tuple[str | None, str]:
+    try:
+        ours, _, rest = (folder / MARK).read_text(encoding="ascii").partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None, ""
+    return ours, rest.strip()
+
+
+def _index(folder: Path) -> str:
+    """What changes with the index of the repository around a folder; empty if there is none."""
+    for parent in folder.parents:
+        git = parent / ".git"
+        try:
+            if stat.S_ISREG(os.lstat(git).st_mode):
+                git = parent / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+            found = os.stat(git / "index")
+        except (FileNotFoundError, NotADirectoryError):
+            if os.path.lexists(git):
+                return "no index"
+            continue
+        except (OSError, UnicodeDecodeError):
+            return os.urandom(16).hex()
+        return f"{found.st_ino} {found.st_mtime_ns} {found.st_size}"
+    return ""
+
+
+def _key() -> bytes | None:
+    """The user's own key, which is made when it is first asked for; None if there is no place to keep it."""
+    home = os.environ.get("XDG_STATE_HOME")
+    file = (Path(home) if home else Path(os.path.expanduser("~")) / ".local" / "state") / "sitegen" / "key"
+    try:
+        key = file.read_bytes()
+        if len(key) == 32:
+            return key
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = file.with_name(f"key-{os.getpid()}")
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as handle:
+            handle.write(os.urandom(32))
+        with suppress(FileExistsError):
+            os.link(temporary, file)
+        temporary.unlink()
+        return file.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,129 @@
+"""A memo is believed only if this user made it here, and one that is damaged costs time and nothing else."""
+
+import random
+import sqlite3
+import subprocess
+import warnings
+from pathlib import Path
+
+import pytest
+
+from sitegen.analysis.memo import Memo
+from sitegen.errors import CacheFolderError, MemoError, Notice, WorkerError
+from sitegen.history.cache_folder import cache_folder
+from sitegen.stages.engine import pool_for
+from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
+from tests.sites import build_site, content, differences, run
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepo:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
+    repo.checkout()
+    return repo
+
+
+def test_a_memo_of_this_user_is_used_again(small):
+    assert run("build", small.path).returncode == 0
+    again = run("build", small.path)
+    assert (again.returncode, again.stderr, " 0 files written" in again.stdout) == (0, "", True)
+
+
+def test_a_memo_that_git_tracks_is_not_used(small, tmp_path):
+    run("build", small.path)
+    subprocess.run(["git", "add", "--force", ".sitegen"], cwd=small.path, check=True)
+    before = content(small.path / ".sitegen")
+    done = run("build", small.path, "-o", tmp_path / "public")
+    assert (done.returncode, done.stderr.count(".sitegen is tracked by git, and is not used")) == (0, 1)
+    assert content(small.path / ".sitegen") == before
+    assert run("build", small.path, "-o", tmp_path / "public").stdout.count(" 0 files written") == 1
+
+
+def test_a_memo_that_came_with_the_project_is_put_aside(small, monkeypatch, tmp_path):
+    run("build", small.path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another user"))
+    done = run("build", small.path, "-o", tmp_path / "public")
+    assert (done.returncode, done.stderr.count("was not made by this user")) == (0, 1)
+    assert run("build", small.path, "-o", tmp_path / "public").stderr == ""
+
+
+def test_a_folder_of_the_memo_that_is_a_link_is_not_used(small, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (small.path / ".sitegen").symlink_to(elsewhere)
+    with pytest.warns(Notice, match="is a link, and is not used"):
+        folder = cache_folder(None, small.path)
+    assert folder.is_relative_to(tmp_path / "home")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_folder_that_holds_other_files_is_no_folder_of_the_memo(small, tmp_path):
+    with pytest.raises(CacheFolderError, match=r"CLAUDE\.md"):
+        build_site(small.path, tmp_path / "public", cache=small.path)
+    assert not (small.path / ".gitignore").exists()
+
+
+def test_a_damaged_memo_is_put_aside_and_the_build_is_begun_again(small, tmp_path):
+    out, file = tmp_path / "public", tmp_path / "public-memo" / "memo.sqlite3"
+    build_site(small.path, out)
+    whole = file.read_bytes()
+    dice = random.Random(1)
+    damages = [whole[: len(whole) * part // 5] for part in range(1, 5)]
+    for _ in range(12):
+        at = dice.randrange(len(whole))
+        damages.append(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+    step = max(1, len(whole) // 12 // 4096) * 4096
+    damages += [whole[:at] + bytes(4096) + whole[at + 4096 :] for at in range(0, len(whole), step)]
+    for number, damage in enumerate(damages):
+        for name in ("memo.sqlite3-wal", "memo.sqlite3-shm"):
+            file.with_name(name).unlink(missing_ok=True)
+        file.write_bytes(damage)
+        with warnings.catch_warnings(action="ignore", category=Notice):
+            build_site(small.path, out, jobs=1, verify=number % 2 == 0)
+    build_site(small.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+
+
+def test_a_value_that_is_not_what_was_kept_is_damage(tmp_path):
+    with Memo.open(tmp_path) as memo:
+        memo.put("walk", "head", b"kept")
+    with sqlite3.connect(tmp_path / "memo.sqlite3") as database:
+        database.execute("UPDATE parts SET body = CAST(replace(body, 'kept', 'kEpt') AS BLOB)")
+    database.close()
+    with pytest.warns(Notice, match="was damaged"), pytest.raises(MemoError), Memo.open(tmp_path) as memo:
+        memo.get("walk", "head")
+
+
+def test_a_full_disk_is_said_and_puts_nothing_aside(tmp_path):
+    with pytest.raises(MemoError, match="disk is full"), Memo.open(tmp_path) as memo:
+        memo._db.execute("PRAGMA max_page_count = 12")
+        with memo.transaction():
+            memo.put("walk", "head", bytes(1_000_000))
+    assert not (tmp_path / "memo.damaged.sqlite3").exists()
+
+
+def test_waiting_for_another_program_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.analysis.memo.PATIENCE", 0.1)
+    monkeypatch.setattr("sitegen.analysis.memo_damage._WAIT", 100)
+    Memo.open(tmp_path).close()
+    other = sqlite3.connect(tmp_path / "memo.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.warns(Notice, match="in use by another process"), pytest.raises(MemoError, match="is held by"):  # noqa: SIM117
+        with Memo.open(tmp_path) as memo, memo.transaction():
+            pass
+    other.close()
+
+
+def end(code: int) -> None:
+    import os
+
+    os._exit(code)
+
+
+def test_a_worker_that_was_killed_is_said(small):
+    with pytest.raises(WorkerError, match="for want of memory"), pool_for(1000, jobs=2) as pool:
+        list(pool.map(end, [9]))
