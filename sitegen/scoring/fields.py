@@ -54,7 +54,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 6
+    version = 7
     metrics = METRICS
     nouns = Nouns()
 

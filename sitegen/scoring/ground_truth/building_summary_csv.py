@@ -25,7 +25,7 @@ class Section(NamedTuple):
     columns: dict[int, str]
 
 
-def fits(rows: list[list[str]]) -> bool:
+def fits(rows: list[list[str]], mapping: Mapping) -> bool:
     """Sections, or mostly rows that begin with an empty cell and go on with a name and a value."""
     if any(_section(row) for row in rows):
         return True

@@ -5,30 +5,61 @@ from __future__ import annotations
 from typing import Final
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, unmapped
-from sitegen.scoring.ground_truth.wide import check_distinct
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, is_plain_path, mapped_path, unmapped
+from sitegen.scoring.ground_truth.wide import check_distinct, id_column
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.reading import Document, UnreadableError
 
 _FIELD: Final = frozenset({"field", "attribute", "name", "path"})
 _VALUE: Final = frozenset({"value", "expected"})
+_FIELD_OF_TWO: Final = _FIELD | frozenset(
+    {"field name", "field path", "attribute name", "column", "column name", "parameter", "property", "key"}
+)
+_VALUE_OF_TWO: Final = _VALUE | frozenset({"expected value", "correct value", "true value", "ground truth", "gold"})
+"""Words that are taken for a field and its value only where they are the two headers of a file of several rows."""
 
 
-def fits(rows: list[list[str]]) -> bool:
-    """The first two headers are a word for the field and a word for the value."""
+def fits(rows: list[list[str]], mapping: Mapping) -> bool:
+    """Whether each row seems to hold a field.
+
+    Either the first two headers are a word for the field and a word for the value. Or there are two headers and at
+    least two rows, no label of a row stands twice, and the headers are such words in more spellings, or labels are
+    mapped and headers are not, or every label is a field path and one of them an item of a list. Headers that are
+    mapped themselves are fields of the wide layout, unless labels are mapped too.
+    """
     header = _header(rows)
-    return len(header) >= 2 and header[0].lower() in _FIELD and header[1].lower() in _VALUE
+    if len(header) < 2:
+        return False
+    labels = [row[0].strip() for row in rows[_start(rows) :] if _filled(row)]
+    are_mapped = any(label in mapping.csv_to_json for label in labels)
+    if not are_mapped and any(column in mapping.csv_to_json for column in header[:2]):
+        return False
+    words = [_word(column) for column in header]
+    if words[0] in _FIELD and words[1] in _VALUE:
+        return True
+    if len(header) != 2 or len(labels) < 2 or len({*labels}) < len(labels) or id_column(header, mapping) is not None:
+        return False
+    if (words[0] in _FIELD_OF_TWO and words[1] in _VALUE_OF_TWO) or are_mapped:
+        return True
+    return all(map(is_plain_path, labels)) and any("[" in label for label in labels)
 
 
 def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
-    """Read the documents. Without a mapping the field is a path itself."""
+    """Read the documents. Without a mapping the field is a path itself.
+
+    The columns of the field and of its value are found by their words; where one of them is not, they are the first
+    two that do not name the document.
+    """
     header = _header(rows)
     check_distinct(header, 1)
-    words = [word.lower() for word in header]
-    field = next((place for place, word in enumerate(words) if word in _FIELD), None)
-    value = next((place for place, word in enumerate(words) if word in _VALUE), None)
+    words = [_word(column) for column in header]
+    field = next((place for place, word in enumerate(words) if word in _FIELD_OF_TWO), None)
+    value = next((place for place, word in enumerate(words) if word in _VALUE_OF_TWO), None)
     if field is None or value is None:
-        raise UnreadableError("there is no column for the field and one for its value", "Name them: field,value.", 1)
+        first_two = [place for place, column in enumerate(header) if column != (mapping.id_column or "id")][:2]
+        if len(first_two) < 2:
+            raise UnreadableError("it has no column for the field and one for its value", "Write both columns.", 1)
+        field, value = first_two
     wanted = mapping.id_column or "id"
     named_by = header.index(wanted) if wanted in header else None
     if mapping.id_column is not None and named_by is None:
@@ -36,12 +67,12 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
     left_over: list[str] = []
-    for row in rows[rows.index(next(filter(_filled, rows))) + 1 :]:
+    for row in rows[_start(rows) :]:
         if not _filled(row):
             continue
         cells = [*row, *blanks]
         name = cells[field].strip()
-        path = mapping.csv_to_json.get(name) if mapping.csv_to_json else name
+        path = mapped_path(name, mapping)
         tree = trees.setdefault(cells[named_by].strip() if named_by is not None else "", Tree())
         if path:
             tree.put(path, cells[value])
@@ -57,6 +88,15 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
 
 def _filled(row: list[str]) -> bool:
     return any(map(str.strip, row))
+
+
+def _start(rows: list[list[str]]) -> int:
+    """The place of the row behind the header."""
+    return next((place for place, row in enumerate(rows, 1) if _filled(row)), len(rows))
+
+
+def _word(column: str) -> str:
+    return " ".join(column.lower().replace("_", " ").replace("-", " ").split())
 
 
 def _header(rows: list[list[str]]) -> list[str]:

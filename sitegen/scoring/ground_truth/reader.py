@@ -20,7 +20,7 @@ MAX_CELLS: Final = 1_000_000
 class CsvLayout(Protocol):
     """One way to lay out a CSV file; its module's name is the word for ``ground_truth_format``."""
 
-    def fits(self, rows: list[list[str]]) -> bool:
+    def fits(self, rows: list[list[str]], mapping: Mapping) -> bool:
         """Whether the rows look like this layout."""
 
     def read(self, rows: list[list[str]], mapping: Mapping) -> GroundTruth:
@@ -51,7 +51,9 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     rows = _rows(content)
     _refuse_other_delimiter(rows)
     for name, layout in LAYOUTS:
-        if mapping.ground_truth_format == name or (mapping.ground_truth_format == "auto" and layout.fits(rows)):
+        if mapping.ground_truth_format == name or (
+            mapping.ground_truth_format == "auto" and layout.fits(rows, mapping)
+        ):
             truth = layout.read(rows, mapping)
             if not any(document.root for document in truth.documents):
                 raise UnreadableError(

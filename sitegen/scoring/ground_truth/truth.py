@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, Step, parse, show
 from sitegen.scoring.reading import Document
 
 _MAX_ITEMS: Final = 10_000
+_PLAIN_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+")
 
 
 class GroundTruth(NamedTuple):
@@ -75,6 +78,21 @@ def _finished(node: object) -> Value:
     if node and all(isinstance(step, int) for step in node):
         return [_finished(node[index]) if index in node else None for index in range(max(node) + 1)]
     return {str(step): _finished(below) for step, below in node.items()}
+
+
+def is_plain_path(label: str) -> bool:
+    """Whether a label leads below a key and looks like nothing else: ``items[0].name``, ``seller.name``."""
+    return _PLAIN_PATH.fullmatch(label) is not None
+
+
+def mapped_path(label: str, mapping: Mapping) -> str | None:
+    """The field path that a column or a row stands for; None: it is not mapped.
+
+    Without ``csv_to_json`` every label is a path. With it, a label that is a path below a key needs no entry.
+    """
+    if not mapping.csv_to_json:
+        return label
+    return mapping.csv_to_json.get(label) or (label if is_plain_path(label) else None)
 
 
 def unmapped(names: list[str]) -> tuple[Finding, ...]:

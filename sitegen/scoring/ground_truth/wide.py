@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, unmapped
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, mapped_path, unmapped
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.reading import Document, UnreadableError
 
 
-def fits(rows: list[list[str]]) -> bool:
+def fits(rows: list[list[str]], mapping: Mapping) -> bool:
     """Whatever no other layout claims."""
     return True
 
@@ -19,11 +19,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     header = [cell.strip() for cell in rows[start]]
     check_distinct(header, start + 1)
     named_by = id_column(header, mapping)
-    paths = (
-        {column: mapping.csv_to_json.get(column) for column in header}
-        if mapping.csv_to_json
-        else {column: column for column in header}
-    )
+    paths = {column: mapped_path(column, mapping) for column in header}
     documents: list[Document] = []
     findings: list[Finding] = []
     for number, row in enumerate(rows[start + 1 :], start + 2):
