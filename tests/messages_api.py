@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,13 +20,12 @@ class Reply(NamedTuple):
     text: str = ""
     stop_reason: str = "end_turn"
     headers: tuple[tuple[str, str], ...] = ()
-    delay: float = 0.0
     raw: bytes | None = None
     """Instead of a message."""
 
 
 Script = Callable[[str, int], Reply]
-"""(message, how often it was asked before) -> answer."""
+"""(message, how often it was asked before) -> answer. Each request calls it in a thread of its own, and waits."""
 
 
 class Api:
@@ -59,9 +57,7 @@ class Api:
             self._now += 1
             self.most_at_once = max(self.most_at_once, self._now)
         try:
-            reply = self.script(message, before)
-            time.sleep(reply.delay)
-            return reply
+            return self.script(message, before)
         finally:
             with self._lock:
                 self._now -= 1

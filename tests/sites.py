@@ -66,8 +66,8 @@ def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Completed
     )
 
 
-def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
-    """The command line, running."""
+def start(*arguments: str | Path, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """The command line, running. A pipe as *stdout* ends when the last of its processes has ended."""
     return subprocess.Popen(
-        [sys.executable, "-m", "sitegen", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "sitegen", *map(str, arguments)], stdout=stdout, stderr=subprocess.DEVNULL
     )

@@ -3,15 +3,20 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 from tests.browser import sample_site
 from tests.browser.find import find_chromium
 from tests.browser.fonts import fontconfig_file
+
+PATIENCE: Final = 120_000
+"""Milliseconds that a page may take for anything: no test fails because a machine is busy."""
+expect.set_options(timeout=PATIENCE)
 
 VIOLATIONS = """
 window.__violations = [];
@@ -26,7 +31,9 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         pytest.fail("No Chromium found. `make browser` installs one.", pytrace=False)
     fonts = {"FONTCONFIG_FILE": str(fontconfig_file(tmp_path_factory.mktemp("fontconfig")))}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], env={**os.environ, **fonts})
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox"], env={**os.environ, **fonts}, timeout=PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -44,6 +51,7 @@ def open_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
     def open_(**options: object) -> BrowserContext:
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         return context
 

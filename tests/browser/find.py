@@ -32,7 +32,7 @@ def _candidates() -> Iterator[str]:
 def _starts(path: str) -> bool:
     """A name on the PATH may be a stub that only says how to install the browser."""
     try:
-        run = subprocess.run([path, "--version"], capture_output=True, timeout=30, check=False)
+        run = subprocess.run([path, "--version"], capture_output=True, timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return run.returncode == 0 and b"Chrom" in run.stdout and os.access(path, os.X_OK)

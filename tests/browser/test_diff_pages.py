@@ -119,7 +119,7 @@ def test_edits_can_be_filtered(visit: Callable[..., Page]):
 def test_a_button_copies_the_command_before_it(visit: Callable[..., Page]):
     page = visit(FILE, permissions=["clipboard-read", "clipboard-write"])
     page.locator("[data-copy]").first.click()
-    page.get_by_text("Copied", exact=True).wait_for(timeout=5000)
+    page.get_by_text("Copied", exact=True).wait_for()
     command = page.locator(".cmd code").first.text_content()
     assert page.evaluate("() => navigator.clipboard.readText()") == command
     assert command is not None

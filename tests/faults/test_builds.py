@@ -151,11 +151,10 @@ def test_rewritten_history_leaves_no_page_of_the_old_one(bare_demo, demo_site, t
 @pytest.mark.parametrize("after", [0.25, 0.45, 0.6, 0.75, 0.9, 1.1])
 def test_a_killed_build_leaves_whole_pages_and_the_next_one_makes_the_site_right(demo, demo_site, tmp_path, after):
     out, memo = tmp_path / "public", tmp_path / "memo"
-    build = start("build", demo, "-o", out, "--cache", memo, "--jobs", "2")
+    build = start("build", demo, "-o", out, "--cache", memo, "--jobs", "2", stdout=subprocess.PIPE)
     time.sleep(after)
     build.kill()
-    build.wait()
-    time.sleep(0.3)  # its workers notice, and end
+    build.communicate()  # until its workers have noticed, and ended
     halves = [path for path in out.rglob("*.html") if not path.read_bytes().rstrip().endswith(b"</html>")]
     assert halves == []
     done = start("build", demo, "-o", out, "--cache", memo)

@@ -195,7 +195,7 @@ def plain_git(repo: GitRepo, key: Key) -> None:
         start_new_session=True,
     ) as process:
         try:
-            process.communicate(key.stdin, timeout=20)
+            process.communicate(key.stdin, timeout=120)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise

@@ -39,7 +39,7 @@ def p_values(found: Comparison) -> list[tuple[float | None, float | None]]:
     return [(each.p_value, each.adjusted_p) for test in tests for each in (test.independent, test.paired)]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(variants())
 def test_every_p_value_is_a_probability_and_adjusting_never_lowers_it(some):
     for p, adjusted in p_values(compare("e", some)):
@@ -48,7 +48,7 @@ def test_every_p_value_is_a_probability_and_adjusting_never_lowers_it(some):
             assert 0 <= p <= adjusted + 1e-12 <= 1 + 1e-9
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(variants())
 def test_the_order_of_the_variants_decides_nothing(some):
     one, other = compare("e", some), compare("e", some[::-1])
@@ -58,7 +58,7 @@ def test_the_order_of_the_variants_decides_nothing(some):
     assert one.confidence == other.confidence
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(variants())
 def test_confidence_is_high_only_if_the_first_of_the_ranking_wins_over_all(some):
     found = compare("e", some)
@@ -66,7 +66,7 @@ def test_confidence_is_high_only_if_the_first_of_the_ranking_wins_over_all(some)
         assert [row.name for row in found.ranking if row.rank == 1] == [found.overall_winner]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(variants())
 def test_cases_are_better_with_one_equal_or_better_with_the_other(some):
     for pair in compare("e", some).pairs:
@@ -76,7 +76,7 @@ def test_cases_are_better_with_one_equal_or_better_with_the_other(some):
         assert changes.count("still_wrong") <= accuracy.equal
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.text(max_size=4), st.lists(ANSWER, max_size=30))
 def test_a_prompt_never_wins_against_its_equal(name, answers):
     found = compare("e", [variant(name, answers, None), variant(f"{name}2", answers, None)])

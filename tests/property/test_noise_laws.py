@@ -59,7 +59,6 @@ def verdict(before: Cells, after: Cells) -> ChangeVerdict:
     return change_verdict(card_of(before), card_of(after), "fields", flips)
 
 
-@settings(deadline=None)
 @given(DOCUMENTS)
 def test_the_interval_of_two_documents_or_more_holds_the_headline_and_stays_within_0_and_1(documents):
     some = card(documents)
@@ -72,21 +71,19 @@ def test_the_interval_of_two_documents_or_more_holds_the_headline_and_stays_with
         assert (found.unit, found.n) == ("documents", counting)
 
 
-@settings(deadline=None)
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_the_order_of_documents_decides_nothing(documents, random):
     shuffled = random.sample(documents, len(documents))
     assert interval_of(card(documents), "fields") == interval_of(card(shuffled), "fields")
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_resampling_is_the_same_every_time_and_in_any_order(documents, random):
     shuffled = random.sample(documents, len(documents))
     assert bootstrap_of(card(documents), "fields") == bootstrap_of(card(shuffled), "fields")
 
 
-@settings(deadline=None)
 @given(DOCUMENTS, st.integers(2, 5))
 def test_more_documents_of_the_same_kind_narrow_the_interval(documents, times):
     few, many = interval_of(card(documents), "fields"), interval_of(card(documents * times), "fields")
@@ -105,7 +102,6 @@ def test_wilson_of_the_wrong_ones_mirrors_that_of_the_right_ones(right, trials, 
     assert wider[1] - wider[0] <= high - low + 1e-12
 
 
-@settings(deadline=None)
 @given(CELLS)
 def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
     before, after = [first for first, _ in cells], [last for _, last in cells]
@@ -121,7 +117,6 @@ def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
         assert -1 <= there.interval.low <= there.change <= there.interval.high <= 1
 
 
-@settings(deadline=None)
 @given(CELLS)
 def test_better_and_worse_are_said_only_if_all_agrees(cells):
     found = verdict([first for first, _ in cells], [last for _, last in cells])
@@ -135,7 +130,6 @@ def test_better_and_worse_are_said_only_if_all_agrees(cells):
     assert (found.decision == "same") == (not found.fixed and not found.broken)
 
 
-@settings(deadline=None)
 @given(CELLS)
 def test_adjusting_for_several_fields_never_lowers_a_p_value(cells):
     moves = verdict([first for first, _ in cells], [last for _, last in cells]).fields

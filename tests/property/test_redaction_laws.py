@@ -48,7 +48,7 @@ def scored(truth: Any, output: Any, mapping: bytes | None) -> Result:
     return FieldsScorer().score(Inputs((files[1],), files[0], rules, None, "{}"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(documents, documents, globs, st.sampled_from([None, MAPPING]))
 def test_no_hidden_value_is_left_anywhere_and_no_number_changes(truth, output, hidden, mapping):
     numbers = count()
@@ -60,14 +60,14 @@ def test_no_hidden_value_is_left_anywhere_and_no_number_changes(truth, output, h
     assert left.alignments == result.alignments
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(documents, documents, globs)
 def test_to_redact_twice_is_to_redact_once(truth, output, hidden):
     once = Redaction(hidden).applied(scored(truth, output, None), kind="fields")
     assert Redaction(hidden).applied(once, kind="fields") == once
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(documents, documents)
 def test_what_fits_no_glob_stays(truth, output):
     result = scored(truth, output, None)

@@ -74,7 +74,7 @@ def broken(text: str, how: str) -> str:
 hows = st.sampled_from(["whole", "whole", "cut", "twice", "not JSON"])
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, suppress_health_check=list(HealthCheck))
 @given(sides(), sides(), sides(), hows, hows, st.booleans())
 def test_no_hidden_value_is_in_any_byte_of_a_site(truth, first, second, of_truth, of_output, others):
     with tempfile.TemporaryDirectory() as folder:

@@ -40,7 +40,7 @@ def every_pair_tried(
     return sorted(taken)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(NAMES, NAMES, st.sampled_from([5, 20_000]))
 def test_copies_are_paired_as_if_every_pair_was_tried(left: list[Any], right: list[Any], most: int) -> None:
     def equal(i: int, j: int) -> int:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -305,7 +306,15 @@ def test_where_no_call_can_succeed_the_first_one_ends_the_run(commands: Commands
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_no_more_calls_are_under_way_at_once_than_configured(commands: Commands, concurrency: int) -> None:
-    with serving(lambda message, before: add(message, before)._replace(delay=0.1)) as api:
+    together = threading.Barrier(concurrency)
+
+    def script(message: str, before: int) -> Reply:
+        if len(api.requests) <= concurrency:
+            together.wait(120)
+            time.sleep(0.1)  # a call too many would come now; none that is allowed is waited for
+        return add(message, before)
+
+    with serving(script) as api:
         commands.configure(api, concurrency=8)
         commands.run("respond", "sums", "--concurrency", str(concurrency))
     assert api.most_at_once == concurrency
@@ -327,8 +336,12 @@ def test_debug_tells_of_each_call(commands: Commands) -> None:
 def test_a_run_that_is_ended_loses_nothing_and_the_next_goes_on_from_there(
     commands: Commands, blow: signal.Signals
 ) -> None:
+    ended = threading.Event()
+
     def script(message: str, before: int) -> Reply:
-        return add(message, before)._replace(delay=0.0 if message in ("1+1", "3+3") or before else 30.0)
+        if message not in ("1+1", "3+3"):
+            ended.wait(120)
+        return add(message, before)
 
     folder = commands.project / "evals" / "sums"
     with serving(script) as api:
@@ -338,12 +351,13 @@ def test_a_run_that_is_ended_loses_nothing_and_the_next_goes_on_from_there(
         heeds = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, preexec_fn=heeds)
         begun = partial_of(folder / "responses.json")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not begun.exists() or begun.read_bytes().count(b"\n") < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(blow)
         process.wait()
+        ended.set()
         assert not (folder / "responses.json").exists()
         api.script = add
         done = commands.run("respond", "sums")

@@ -37,7 +37,7 @@ class Running(NamedTuple):
     loop: asyncio.AbstractEventLoop
 
     def ask(self, path: str, method: str = "GET", host: str | None = "localhost", **headers: str) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest(method, path, skip_host=True)
         for name, value in {**({"Host": host} if host is not None else {}), **headers}.items():
             connection.putheader(name, value)
@@ -225,7 +225,7 @@ def test_a_page_has_another_tag_when_it_or_the_style_of_all_pages_changed(own):
 
 
 def test_a_page_hears_of_every_build_until_the_end(own):
-    connection = http.client.HTTPConnection("127.0.0.1", own.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", own.port, timeout=120)
     connection.request("GET", "/.sitegen/events")
     with closing(connection), connection.getresponse() as answer:
         _hears(own, answer)
