@@ -503,12 +503,21 @@ def test_what_cannot_be_asked_ends_with_2(
     assert done.err.startswith(why)
 
 
-@pytest.mark.parametrize("entry", ["settings: {prompt: ../secret.md}", "outputs: ../../../taken.json"])
-def test_a_project_cannot_name_files_outside_of_it(commands: Commands, tmp_path: Path, entry: str) -> None:
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ("settings: {prompt: ../secret.md}", "The project names a file outside of it."),
+        (
+            "outputs: ../../../taken.json",
+            "evals.sums.outputs is text ('../../../taken.json'): it leads out of the project.",
+        ),
+    ],
+)
+def test_a_project_cannot_name_files_outside_of_it(commands: Commands, tmp_path: Path, entry: str, why: str) -> None:
     (tmp_path / "secret.md").write_text("{input}")
     (commands.project / "evals" / "manifest.yaml").write_text(f"evals: {{sums: {{{entry}}}}}\n")
     done = commands.run("respond", "sums")
-    assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside of it.")
+    assert (done.code, done.err.splitlines()[0]) == (2, why)
 
 
 @pytest.mark.parametrize("link", ["prompts/sums.md", "evals/sums/test_cases.json"])
