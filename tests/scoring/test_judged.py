@@ -52,7 +52,7 @@ def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
         for each in result.judgements
     ]
     said = {
-        "numbers": " ".join(NOTHING if value is None else f"{value:.3f}" for _, value in card.metrics),
+        "numbers": " ".join(NOTHING if value is None else f"{value:.3f}" for _, value in card.metrics[:4]),
         "counts": " ".join(map(str, card.counts[:4])),
         "status": card.status,
         "attributes": "; ".join(attributes) or NOTHING,
@@ -87,7 +87,7 @@ def test_what_is_odd_is_said_with_its_line() -> None:
 )
 def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: str) -> None:
     card = score(content).scorecard
-    assert (card.status, [metric.value for metric in card.metrics]) == ("unreadable", [None] * 4)
+    assert (card.status, [metric.value for metric in card.metrics]) == ("unreadable", [None] * 5)
     assert card.findings[0].what == f"The output cannot be read: {why}"
 
 
@@ -191,7 +191,7 @@ def test_the_document_holds_the_numbers_and_the_details_as_they_were_written() -
         "schema": "sitegen/judged-results/1",
         "eval_id": "e",
         "status": "scored",
-        "metrics": {"score": 0.5, "f1": 0.4, "precision": 1.0, "recall": 0.25},
+        "metrics": {"score": 0.5, "f1": 0.4, "precision": 1.0, "recall": 0.25, "pass_rate": None},
         "totals": row,
         "by_attribute": {"items.n": row},
     }

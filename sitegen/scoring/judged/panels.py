@@ -29,6 +29,20 @@ _SAID: Final = (
     Column("Reasoning"),
     Column("Details", "code"),
 )
+_ANSWERS: Final = (
+    Column("Case"),
+    Column("Passed"),
+    Column("Variant"),
+    Column("Input"),
+    Column("Expected"),
+    Column("Output"),
+    Column("Error"),
+    Column("Model"),
+    Column("Tokens in", "number"),
+    Column("Tokens out", "number"),
+    Column("Cost", "number"),
+    Column("Seconds", "number"),
+)
 _REPEATED: Final = ("score", "hits", "misses", "reasoning", "details")
 _EMPTY: Final = (None, (), "")
 
@@ -43,10 +57,11 @@ _PAIRS: Final = (
 
 
 def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
-    """What was said of each case, by all judges together and by each, and which items a judge took for which."""
+    """What each case was and took, what its judges said, together and each, and which items a judge took for which."""
     worst = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
     shown = worst if len(cases) > ROWS else cases
     tables = (
+        _without_empty_columns(_table("Answers", _ANSWERS, (_answer_row(case) for case in shown))),
         _table("What the judges said", _SAID, (_row(case, each) for case in shown for each in _said(case))),
         _table("Alignment", _PAIRS, (row for case in shown for row in _pair_rows(case))),
     )
@@ -58,6 +73,33 @@ def _table(title: str, columns: tuple[Column, ...], rows: Iterator[tuple[str, ..
     left_out = max(0, len(every) - ROWS)
     note = f"{left_out:,} more in the data file" if left_out else ""
     return TablePanel(title, note, columns, tuple(every[:ROWS]))
+
+
+def _without_empty_columns(table: TablePanel) -> TablePanel:
+    """Only what the tool says of some case; nothing at all if it says no more than which cases there are."""
+    filled = [place for place in range(len(table.columns)) if any(row[place] for row in table.rows)]
+    if filled == [0]:
+        return table._replace(rows=())
+    columns = tuple(table.columns[place] for place in filled)
+    return table._replace(columns=columns, rows=tuple(tuple(row[place] for place in filled) for row in table.rows))
+
+
+def _answer_row(case: JudgedCase) -> tuple[str, ...]:
+    usage = case.usage
+    return (
+        case.id,
+        {True: "yes", False: "no", None: ""}[case.passed],
+        _cut(case.variant),
+        _cut(case.input),
+        _cut(case.expected),
+        _cut(case.output),
+        _cut(case.error),
+        _cut(case.model),
+        "" if usage.tokens_in is None else f"{usage.tokens_in:,}",
+        "" if usage.tokens_out is None else f"{usage.tokens_out:,}",
+        "" if usage.cost is None else f"{usage.cost:.6f}",
+        "" if usage.latency is None else f"{usage.latency:.3f}",
+    )
 
 
 def _said(case: JudgedCase) -> Iterator[Opinion]:

@@ -26,9 +26,15 @@ METRICS: Final = (
         "Score",
         "The mean of the cases' scores as the judge gave them; of a case without one, its judges' mean.",
     ),
-    MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN), from the judges' counts of all cases together."),
+    MetricSpec(
+        "f1",
+        "F1",
+        "2 TP / (2 TP + FP + FN), from the judges' counts of all cases together. An assertion counts as one value that "
+        "is right or wrong, so that F1 is the share of assertions that passed.",
+    ),
     MetricSpec("precision", "Precision", "TP / (TP + FP), from the same counts."),
     MetricSpec("recall", "Recall", "TP / (TP + FN), from the same counts."),
+    MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases of which the tool says whether they passed."),
 )
 
 
@@ -43,7 +49,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 3
+    version = 4
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -70,9 +76,10 @@ class JudgedScorer:
 
     def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The mean score of these cases, the rest from their counts."""
-        scores = (metric.value for document in documents for metric in document.metrics if metric.name == "score")
+        own = [dict(document.metrics) for document in documents]
+        score, pass_rate = (stats.mean(metrics.get(name) for metrics in own)[0] for name in ("score", "pass_rate"))
         counts = stats.total([Counts(), *(document.counts for document in documents)])
-        return _metrics(stats.mean(scores)[0], counts)
+        return _metrics(score, counts, pass_rate)
 
 
 def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
@@ -89,16 +96,17 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
                     fields.setdefault(attribute, []).append(cells)
                     judgements += _judgements(case.id, attribute, cells, opinion.misses)
         summed = stats.total(counts)
-        documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.score, summed)))
+        documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.score, summed, _share(case.passed))))
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.score for case in cases)
+    pass_rate, _ = stats.mean(_share(case.passed) for case in cases)
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_metrics(score_mean, pooled),
+        metrics=_metrics(score_mean, pooled, pass_rate),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded(findings),
@@ -151,8 +159,12 @@ def _values(number: int, others: int = 0) -> str | None:
     return None if not number else "a value" if number == 1 else f"{number} values"
 
 
-def _metrics(score: float | None, counts: Counts) -> tuple[Metric, ...]:
-    values = (score, stats.f1(counts), stats.precision(counts), stats.recall(counts))
+def _share(passed: bool | None) -> float | None:
+    return None if passed is None else float(passed)
+
+
+def _metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
+    values = (score, stats.f1(counts), stats.precision(counts), stats.recall(counts), pass_rate)
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final
@@ -12,22 +11,22 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
+from sitegen.scoring.judged.formats.json_values import items, name_of, share, text
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.scoring.reading import UnreadableError, text_of
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _CELLS: Final = ("tp", "fp", "fn", "tn")
-_TEXT: Final = 10_000
 
 
 def _read(content: bytes) -> JudgedResults:
     """Read every line that can be read; the others are findings with their numbers. Raises UnreadableError."""
-    text = text_of(content)
-    if not text.strip():
+    whole = text_of(content)
+    if not whole.strip():
         raise UnreadableError("it is empty", "Write one JSON object a line.")
     reader = _Reader()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(whole.split("\n"), 1):
         if line.strip():
             reader.line(number, line)
     return JudgedResults(tuple(reader.cases.values()), tuple(reader.findings))
@@ -39,11 +38,11 @@ class _Reader:
         self.findings: list[Finding] = []
         self._line = 0
 
-    def line(self, number: int, text: str) -> None:
+    def line(self, number: int, written: str) -> None:
         """Add the case of one line."""
         self._line = number
         try:
-            value, findings = parse(text, number)
+            value, findings = parse(written, number)
         except UnreadableError as error:
             self._report("error", f"Line {number} cannot be read: {error.what}")
             return
@@ -51,13 +50,13 @@ class _Reader:
         if not isinstance(value, dict):
             self._report("error", f"Line {number} is no object")
             return
-        name = next((name for key in _IDS if (name := _name(value.get(key)))), f"line {number}")
+        name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
         if name in self.cases:
             self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
-        if error_text := _text(value.get("error")):
+        if error_text := text(value.get("error")):
             self._report("warning", f"The judge failed at the case {name[:80]!r}", error_text[:200])
         judges = value.get("evaluator_results", value.get("scores"))
-        opinions = [self._opinion(each, name) for each in _list(judges) if isinstance(each, dict)]
+        opinions = [self._opinion(each, name) for each in items(judges) if isinstance(each, dict)]
         whole = self._opinion(value, name)
         if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
             whole = whole._replace(counts=())
@@ -66,16 +65,16 @@ class _Reader:
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
         details = value.get("details")
         hits, misses = _texts(value.get("hits")), _texts(value.get("misses"))
-        for each in _list(value.get("assertions")):
+        for each in items(value.get("assertions")):
             if isinstance(each, dict) and isinstance(each.get("passed"), bool):
-                text = (_text(each.get("text")),)
-                hits, misses = (hits + text, misses) if each["passed"] else (hits, misses + text)
+                said = (text(each.get("text")),)
+                hits, misses = (hits + said, misses) if each["passed"] else (hits, misses + said)
         return Opinion(
-            name=_name(value.get("name")),
+            name=name_of(value.get("name")),
             score=self._score(value.get("score"), case),
             hits=hits,
             misses=misses,
-            reasoning=_text(value.get("reasoning")),
+            reasoning=text(value.get("reasoning")),
             counts=tuple(self._counts(details, case)) if isinstance(details, dict) else (),
             details=details,
         )
@@ -83,8 +82,8 @@ class _Reader:
     def _score(self, value: Value, case: str) -> float | None:
         if value is None:
             return None
-        score = float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else math.nan
-        if not 0 <= score <= 1:
+        score = share(value)
+        if score is None:
             self._report("error", f"The score of the case {case[:80]!r} is no number from 0 to 1, and is left out")
             return None
         return score
@@ -123,9 +122,9 @@ def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:
     """(attribute, its metrics) of an object by attribute, or of a list of objects that name theirs."""
     if isinstance(metrics, dict):
         yield from ((name, value) for name, value in metrics.items() if isinstance(value, dict))
-    for each in _list(metrics):
+    for each in items(metrics):
         if isinstance(each, dict):
-            name = next((_name(each.get(key)) for key in _ATTRIBUTES if each.get(key) is not None), "")
+            name = next((name_of(each.get(key)) for key in _ATTRIBUTES if each.get(key) is not None), "")
             if name:
                 yield name, each
 
@@ -144,19 +143,7 @@ def _count(value: Value) -> int | None:
 
 
 def _texts(value: Value) -> tuple[str, ...]:
-    return tuple(_text(each) for each in _list(value))
-
-
-def _text(value: Value) -> str:
-    return value[:_TEXT] if isinstance(value, str) else ""
-
-
-def _name(value: Value) -> str:
-    return str(value).strip()[:_TEXT] if isinstance(value, str | int) and not isinstance(value, bool) else ""
-
-
-def _list(value: Value) -> list[Value]:
-    return value if isinstance(value, list) else []
+    return tuple(text(each) for each in items(value))
 
 
 def _recognises(ending: str, head: bytes) -> bool:

@@ -1,0 +1,74 @@
+"""``python -m tests.importers`` makes the fixtures again: see the README beside this file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+PLAIN = "Hello {{name}}, please answer in {{language}}.\n"
+EDITED = "Welcome, {{name}}! Please answer in {{language}}.\n"
+CHAT = '[{"role": "system", "content": "Answer in {{language}}."}, {"role": "user", "content": "I am {{name}}."}]\n'
+
+CONFIGURATION = """description: Greetings
+prompts:
+  - file://prompts/plain.txt
+  - file://prompts/chat.json
+providers:
+  - {id: echo, label: first}
+  - {id: echo, label: second}
+tests:
+  - description: names the guest
+    vars: {name: Ada, language: English}
+    assert:
+      - {type: contains, value: Ada}
+      - {type: icontains, value: welcome, metric: warmth}
+  - vars: {name: Grace, language: French}
+    assert:
+      - {type: contains, value: French, weight: 2}
+      - {type: regex, value: "^Welcome", metric: warmth}
+      - {type: not-contains, value: "{{name}}"}
+  - vars: {name: Alan, language: Old English}
+    assert:
+      - {type: is-json}
+"""
+FAILING = """prompts: ["Hi {{name}}"]
+providers: [echo, "file://broken.js"]
+tests: [{vars: {name: Ada}}]
+"""
+BROKEN = "module.exports = class { id() { return 'broken'; } async callApi() { return { error: 'No answer.' }; } };\n"
+
+
+def promptfoo(folder: Path, plain: str, name: str, configuration: str = CONFIGURATION) -> None:
+    """One run, and its results as a fixture."""
+    (folder / "prompts").mkdir(exist_ok=True)
+    (folder / "prompts/plain.txt").write_text(plain, "utf-8")
+    (folder / "prompts/chat.json").write_text(CHAT, "utf-8")
+    (folder / "broken.js").write_text(BROKEN, "utf-8")
+    (folder / "promptfooconfig.yaml").write_text(configuration, "utf-8")
+    off = {f"PROMPTFOO_DISABLE_{what}": "1" for what in ("TELEMETRY", "UPDATE", "SHARING", "REMOTE_GENERATION")}
+    own = {"HOME": str(folder), "PROMPTFOO_CONFIG_DIR": str(folder / "own")}
+    options = ("--no-cache", "--no-table", "--no-write", "--no-progress-bar", "-o", "output.json")
+    # promptfoo ends with 100 where a test failed, which is wanted here.
+    subprocess.run([os.environ["PROMPTFOO"], "eval", *options], cwd=folder, env=os.environ | off | own, check=False)
+    found: dict[str, Any] = json.loads((folder / "output.json").read_text("utf-8").replace(f"{folder}/", ""))
+    found["metadata"] = {key: found["metadata"][key] for key in ("promptfooVersion", "exportedAt")}
+    (FIXTURES / name).write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+
+
+def main() -> None:
+    """Every fixture, each from a folder of its own."""
+    FIXTURES.mkdir(exist_ok=True)
+    runs = ((PLAIN, "1", CONFIGURATION), (EDITED, "2", CONFIGURATION), (EDITED, "error", FAILING))
+    for plain, name, configuration in runs:
+        with TemporaryDirectory() as folder:
+            promptfoo(Path(folder), plain, f"promptfoo-{name}.json", configuration)
+
+
+if __name__ == "__main__":
+    main()

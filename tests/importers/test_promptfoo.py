@@ -1,0 +1,140 @@
+"""promptfoo's results as cases: sitegen's totals are those that promptfoo wrote into the same file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.model.metrics import Counts
+from sitegen.model.panels import TablePanel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Result
+from sitegen.scoring.judged.case import Usage
+from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, Inputs
+
+FIXTURES = Path(__file__).parent / "fixtures"
+RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json")
+AGAIN = "Let promptfoo write the results again."
+
+
+def content(name: str) -> bytes:
+    return (FIXTURES / name).read_bytes()
+
+
+def score(body: bytes) -> Result:
+    return scorer("judged").score(Inputs((File("output.json", body),), None, None, None, "{}"))
+
+
+def changed(name: str, **results: Any) -> bytes:
+    """A fixture with other members of ``results``."""
+    document = json.loads(content(name))
+    document["results"] |= results
+    return json.dumps(document).encode()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_totals_are_those_of_the_tool(name: str) -> None:
+    results = json.loads(content(name))["results"]
+    columns, stats = [prompt["metrics"] for prompt in results["prompts"]], results["stats"]
+    cases, card = read_results(name, content(name)).cases, score(content(name)).scorecard
+    tests = stats["successes"] + stats["failures"] + stats["errors"]
+    assert len(card.documents) == len({each.id for each in card.documents}) == tests
+    assert sum(case.passed is True for case in cases) == stats["successes"]
+    assert sum(bool(case.error) for case in cases) == stats["errors"]
+    assert card.metric("pass_rate") == pytest.approx(stats["successes"] / tests)
+    assert card.metric("score") == pytest.approx(sum(each["score"] for each in columns) / tests)
+    right, wrong = (sum(each[f"assert{what}Count"] for each in columns) for what in ("Pass", "Fail"))
+    assert card.counts == Counts(tp=right, fp=wrong, fn=wrong, wrong_value=wrong)
+    assert sum(case.usage.cost or 0 for case in cases) == sum(each["cost"] for each in columns)
+    milliseconds = 1000 * sum(case.usage.latency or 0 for case in cases)
+    assert milliseconds == pytest.approx(sum(each["totalLatencyMs"] for each in columns))
+
+
+def test_a_case_is_the_test_and_of_the_variant_what_several_have() -> None:
+    cases = read_results("output.json", content("promptfoo-1.json")).cases
+    variants = [f"prompts/{prompt} · {label}" for label in ("first", "second") for prompt in ("plain.txt", "chat.json")]
+    tests = ("names the guest", "language=French, name=Grace", "language=Old English, name=Alan")
+    assert [case.id for case in cases] == [f"{test} · {variant}" for test in tests for variant in variants]
+    assert [case.variant for case in cases[:4]] == variants
+    alone = json.loads(content("promptfoo-1.json"))["results"]
+    one = {"prompts": alone["prompts"][:1], "results": [row for row in alone["results"] if not row["promptIdx"]]}
+    assert [case.id for case in read_results("o.json", changed("promptfoo-1.json", **one)).cases] == list(tests)
+
+
+def test_an_edit_of_a_prompt_leaves_the_names_of_cases_and_their_order() -> None:
+    before, after = (read_results("o.json", content(name)) for name in RUNS[:2])
+    assert [case.id for case in before.cases] == [case.id for case in after.cases]
+    shuffled = list(reversed(json.loads(content(RUNS[0]))["results"]["results"]))
+    assert read_results("o.json", changed(RUNS[0], results=shuffled)) == before
+
+
+def test_a_case_holds_what_was_asked_answered_and_asserted() -> None:
+    case = read_results("output.json", content("promptfoo-2.json")).cases[4]
+    text = "Welcome, Grace! Please answer in French."
+    assert (case.input, case.output, case.model, case.passed, case.score) == (text, text, "echo", False, 0.75)
+    assert [(each.name, each.score, each.misses) for each in case.judges] == [
+        ("contains", 1.0, ()),
+        ("warmth", 1.0, ()),
+        ("not-contains", 0.0, ('not-contains: Expected output to not contain "Grace"',)),
+    ]
+    assert case.usage == Usage(cost=0.0, latency=case.usage.latency)
+
+
+def test_the_run_says_its_tool_time_and_prompts() -> None:
+    run = read_results("output.json", content("promptfoo-1.json")).run
+    document = json.loads(content("promptfoo-1.json"))
+    prompts = document["results"]["prompts"]
+    assert (run.tool, run.version) == ("promptfoo", document["metadata"]["promptfooVersion"])
+    assert run.at == document["results"]["timestamp"]
+    assert run.prompts == (("prompts/plain.txt", prompts[0]["id"]), ("prompts/chat.json", prompts[1]["id"]))
+
+
+def test_a_provider_that_fails_is_said_with_its_case() -> None:
+    card = score(content("promptfoo-error.json")).scorecard
+    what = "promptfoo has no result of the case 'name=Ada · broken'"
+    assert card.findings == (Finding("warning", what, AGAIN, value="No answer."),)
+
+
+@pytest.mark.parametrize(
+    ("version", "stated"), [(2, "version 2"), (5, "version 5"), ("x", "version x"), (True, "version true")]
+)
+def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(version: Any, stated: str) -> None:
+    card = score(changed("promptfoo-1.json", version=version)).scorecard
+    what = f"it has {stated} of promptfoo's results, and only versions 3 and 4 are known"
+    assert (card.status, card.findings[0].what) == ("unreadable", f"The output cannot be read: {what}")
+    assert read_results("o.json", changed("promptfoo-1.json", version=4)).cases
+
+
+def test_what_is_no_score_is_left_out_and_the_rest_counts() -> None:
+    row = {"testIdx": 0, "promptIdx": 9, "score": 7, "success": True, "vars": {"q": {"a": 1}}, "gradingResult": []}
+    result = score(changed("promptfoo-1.json", results=[row, "x", {}]))
+
+    assert [each.id for each in result.scorecard.documents] == ["test 1", 'q={"a": 1}']
+    assert result.scorecard.metric("pass_rate") == 1
+    what = "The score of the case 'q={\"a\": 1}' is no number from 0 to 1, and is left out"
+    assert result.scorecard.findings == (Finding("error", what, AGAIN),)
+
+
+def test_a_report_shows_the_answers_without_columns_that_nothing_fills() -> None:
+    table = score(content("promptfoo-error.json")).panels[0]
+    assert isinstance(table, TablePanel)
+    assert [column.label for column in table.columns] == [
+        "Case",
+        "Passed",
+        "Variant",
+        "Input",
+        "Output",
+        "Error",
+        "Model",
+        "Cost",
+        "Seconds",
+    ]
+    assert [row[:6] for row in table.rows] == [
+        ("name=Ada · echo", "yes", "prompt 1 · echo", "Hi Ada", "Hi Ada", ""),
+        ("name=Ada · broken", "no", "prompt 1 · broken", "Hi Ada", "", "No answer."),
+    ]
