@@ -21,6 +21,9 @@ LARGEST_CONFIGURATION: Final = 1_000_000
 LARGEST_FILE: Final = 20_000_000
 """Bytes of any other file, where the configuration does not say otherwise."""
 
+LARGEST_ARGUMENT: Final = 200_000_000
+"""Bytes of a file that the user names: a log, records, a configuration."""
+
 _READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LINK: Final = "it is a symbolic link, or lies behind one, which is not followed"

@@ -20,7 +20,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
 from sitegen.model.scorecards import Result
-from sitegen.project_files import is_folder_inside, read_file, read_inside
+from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
@@ -109,7 +109,7 @@ class Bench(NamedTuple):
         Raises ConfigurationError.
         """
         try:
-            said = read_entry(eval_id, file.read_bytes(), str(file))
+            said = read_entry(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
         except OSError as error:
             raise ConfigurationError(
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."

@@ -21,6 +21,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.verdicts import Verdict
+from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.text.embedding import embedder
@@ -184,7 +185,7 @@ def _file(records: Records, name: str) -> File:
     """What a scorer reads: the file, or the records as if they were the file of that name."""
     if isinstance(records, str | Path):
         try:
-            return File(str(records), Path(records).read_bytes())
+            return File(str(records), read_file(Path(records), LARGEST_ARGUMENT))
         except OSError as error:
             why = error.strerror or "It cannot be read"
             raise NothingToReportError(f"{why}.", where=str(records), fix="Name a file that is there.") from error

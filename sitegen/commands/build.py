@@ -29,7 +29,7 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
     if bars:
         bars.end()
     if gate:
-        gate.check(tuple(site.unmatched_redactions))
+        gate.check(site.unmatched_redactions)
     say_text(closing_line(site))
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)

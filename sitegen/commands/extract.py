@@ -9,6 +9,7 @@ from typing import Final
 
 from sitegen.commands.saying import say, say_error
 from sitegen.errors import NothingToReportError, SitegenError
+from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file
 from sitegen.scoring.highlights.extract import extract as extracted
 from sitegen.scoring.reading import UnreadableError
 
@@ -23,7 +24,10 @@ def extract(log: Path, out: Path, run: str | None) -> None:
     if not log.is_file():
         raise NothingToReportError("There is no such log.", where=str(log), fix="Name a file that is there.")
     try:
-        done = extracted(log.read_bytes(), run, _name(log))
+        done = extracted(read_file(log, LARGEST_ARGUMENT), run, _name(log))
+    except NotOpenedError as error:
+        fix = "Cut the log into parts, or name another file."
+        raise SitegenError(f"The log cannot be read: {error.strerror}.", where=str(log), fix=fix) from None
     except UnreadableError as error:
         where = str(log) if error.line is None else f"{log}:{error.line}"
         raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None

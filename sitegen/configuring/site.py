@@ -14,7 +14,7 @@ from sitegen.config import SITE_FILES, SiteConfig
 from sitegen.configuring.findings import UNKNOWN, Location, finding_of, found
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.errors import ConfigurationError
-from sitegen.project_files import LARGEST_CONFIGURATION, read_inside
+from sitegen.project_files import LARGEST_CONFIGURATION, read_file, read_inside
 
 Read = Callable[[str], bytes | None]
 
@@ -51,7 +51,7 @@ def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
 def read_site_file(file: Path) -> SiteConfig:
     """The configuration in a file of any name, written as ``sitegen.toml`` is. Raises ConfigurationError."""
     try:
-        content = file.read_bytes()
+        content = read_file(file, LARGEST_CONFIGURATION)
     except OSError as error:
         raise ConfigurationError(
             f"{file.name} cannot be read: {error.strerror}.", where=str(file), fix="Name a file that is there."

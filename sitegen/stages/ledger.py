@@ -96,7 +96,13 @@ class Ledger:
     def unchanged(self) -> Site:
         """What the last build left behind, with nothing written."""
         assert self._state is not None
-        return Site(**self._state["site"])._replace(written=0, removed=0, kept=self._memo.count_pages(self._site))
+        site = Site(**self._state["site"])
+        return site._replace(
+            written=0,
+            removed=0,
+            kept=self._memo.count_pages(self._site),
+            unmatched_redactions=tuple(site.unmatched_redactions),
+        )
 
     def known(self, owner: str) -> tuple[PageRow, ...]:
         """The files of an owner that surely stand in the folder."""

@@ -14,6 +14,7 @@ from sitegen.model.scorecards import Result
 from sitegen.pages.fields import Band, CellRow
 from sitegen.pages.report import is_bounded
 from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
+from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.render import field_rows, rows, span_rows
 from sitegen.scoring.highlights.document import Numbers, ParagraphRow, highlights_document
 from sitegen.scoring.highlights.marks import MARKS, SEARCHED, Highlight, marked, place
@@ -312,6 +313,16 @@ def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path: Path)
             }
         ],
     }
+
+
+def test_a_log_beyond_the_limit_or_without_an_end_is_refused(tmp_path: Path):
+    with (tmp_path / "log.ndjson").open("wb") as log:
+        log.truncate(LARGEST_ARGUMENT + 1)
+    done = run("extract", "log.ndjson", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sitegen: The log cannot be read: it is larger than")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    assert run("extract", "endless", cwd=tmp_path).returncode == 2
 
 
 def test_extract_writes_another_run_to_standard_output(tmp_path: Path):
