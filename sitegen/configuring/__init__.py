@@ -3,6 +3,7 @@
 pydantic and yaml are imported where they are needed: a build whose configuration is known needs neither.
 """
 
+from sitegen.configuring.found_evals import Looked, with_found_evals
 from sitegen.configuring.manifest import (
     overlaid,
     read_entry,
@@ -13,6 +14,7 @@ from sitegen.configuring.manifest import (
 from sitegen.configuring.site import read_site, read_site_file, site_config_bytes
 
 __all__ = [
+    "Looked",
     "overlaid",
     "read_entry",
     "read_manifest",
@@ -21,4 +23,5 @@ __all__ = [
     "read_site",
     "read_site_file",
     "site_config_bytes",
+    "with_found_evals",
 ]

@@ -26,7 +26,8 @@ def fold_eval(state: EvalState, touch: Touch, inputs_of: Callable[[EvalState], I
     before = state.active
     for place, change in touch.changes:
         _take(state, place, change, touch)
-    state.active = _active(state) or before
+    active = _active(state)
+    state.active = before if active is None else active
     moved = state.active != before
     if before is not None and moved:
         state.renamed_from.append(basename(before))
@@ -98,6 +99,9 @@ def _take(state: EvalState, place: Place, change: Change, touch: Touch) -> None:
 
 def _active(state: EvalState) -> str | None:
     """The best of the eval's folders that any file is in."""
-    return next(
-        (folder for folder in state.folders if any(path.startswith(f"{folder}/") for path in state.files)), None
-    )
+    return next((folder for folder in state.folders if any(_is_below(path, folder) for path in state.files)), None)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    """Whether a path lies in an eval's folder; the top of the repository holds no more than its own files."""
+    return path.startswith(f"{folder}/") if folder else "/" not in path

@@ -146,7 +146,7 @@ class Layout:
         if owner is None:
             return ()
         eval_ids, folder = owner
-        inside = path[len(folder) + 1 :]
+        inside = path[len(folder) + 1 :] if folder else path
         places = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
         return tuple([place for place in places if place is not None])
 
@@ -236,6 +236,8 @@ class Layout:
             if path[:end] in self._owners:
                 return self._owners[path[:end]], path[:end]
             end = path.rfind("/", 0, end)
+        if "" in self._owners and "/" not in path:  # an eval that lies at the top has what lies at the top
+            return self._owners[""], ""
         if not path.startswith(self._evals):
             return None
         inside = path[len(self._evals) :]
@@ -271,7 +273,7 @@ def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
 
 def outputs_in(folder: str, names: Iterable[str], files: Mapping[str, str], variants: str = "") -> tuple[Blob, ...]:
     """The output files of a folder: those of several variants together, by path, else the first of the names."""
-    first = first_blob((f"{folder}/{name}" for name in names), files)
+    first = first_blob((f"{folder}/{name}" if folder else name for name in names), files)
     if not variants:
         return (first,) if first else ()
     own = re.compile(f"{re.escape(folder)}/{variants}")

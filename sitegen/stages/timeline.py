@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.configuring import Looked, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
@@ -127,6 +128,7 @@ def fold(project: Project, parts: Parts) -> Timeline:
     with FilesAt(project.found, head) as files:
         config = read_site(files, parts)
         manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
+        config, manifest = with_found_evals(config, manifest, Looked(files.names, files.read))
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work

@@ -1,0 +1,138 @@
+"""Evals that no manifest names: results of other tools, where those tools leave them.
+
+What is found becomes entries of the manifest and instruction globs of the site, as if somebody had written them. So all
+of history is read by them, and nothing after the configuration knows how an eval was found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from posixpath import basename, normpath
+from typing import Any, Final, NamedTuple
+
+from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Manifest, SiteConfig, files_of
+from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+
+PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
+PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
+
+_MOST_FOLDERS: Final = 100
+_DEEPEST: Final = 3
+_MOST_PROMPTS: Final = 200
+_LARGEST: Final = 1_000_000
+_SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
+_PROMPT_FILE = re.compile(r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)")
+_FUNCTION = re.compile(r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$")
+
+
+class Looked(NamedTuple):
+    """The files of the revision, or of the work tree, by name."""
+
+    names: Callable[[str], dict[str, bool]]
+    """The names in a folder, and whether each is a folder; of one that is not there, none."""
+    read: Callable[[str, int], bytes | None]
+    """The bytes of a file; None if there is none, or it is larger than so many bytes."""
+
+
+def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> tuple[SiteConfig, Manifest]:
+    """The configuration with the evals that lie where tools leave them. An entry of the manifest goes first.
+
+    Never raises: a configuration of a tool that cannot be read names no prompts.
+    """
+    stated = {entry.id for entry in manifest.evals}
+    homes = {_path(entry.dir or f"{config.evals_dir}/{entry.id}") for entry in manifest.evals}
+    found: dict[str, EvalConfig] = {}
+    for entry in (*_promptfoo(looked, homes), *_lone_results(config.evals_dir, looked, homes)):
+        if entry.id not in stated and entry.id not in found:
+            found[entry.id] = entry
+    if not found:
+        return config, manifest
+    prompts = [glob for entry in found.values() for glob in entry.instructions]
+    globs = tuple(dict.fromkeys((*config.instructions, *prompts)))
+    return replace(config, instructions=globs), replace(manifest, evals=(*manifest.evals, *found.values()))
+
+
+def _promptfoo(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
+    """Folders with promptfoo's configuration and its results beside it."""
+    for folder in _folders(looked):
+        names = looked.names(folder)
+        configuration = next((name for name in PROMPTFOO_CONFIGURATIONS if names.get(name) is False), None)
+        results = next((name for name in PROMPTFOO_RESULTS if names.get(name) is False), None)
+        if configuration is None or results is None or folder in homes:
+            continue
+        yield EvalConfig(
+            id=basename(folder) or "promptfoo",
+            kind="judged",
+            dir=folder or ".",
+            outputs=results,
+            instructions=_prompts(looked.read(_below(folder, configuration), _LARGEST) or b"", folder),
+        )
+
+
+def _folders(looked: Looked) -> Iterator[str]:
+    """The root and what is below, nearest first; so many folders and no more."""
+    level, left = [""], _MOST_FOLDERS
+    for _ in range(_DEEPEST):
+        below: list[str] = []
+        for folder in level:
+            if not left:
+                return
+            left -= 1
+            yield folder
+            names = looked.names(folder)
+            inside = sorted(name for name in names if names[name] and name[0] != "." and name not in _SKIPPED)
+            below += [_below(folder, name) for name in inside]
+        level = below
+
+
+def _prompts(content: bytes, folder: str) -> tuple[str, ...]:
+    """The files of the prompts that a configuration names, as globs from the root; nothing outside the project."""
+    try:
+        root, _ = read_yaml(content)
+    except UnreadableError:
+        return ()
+    stated: Any = root.get("prompts") if isinstance(root, dict) else None
+    listed = stated if isinstance(stated, list) else [stated]
+    globs: dict[str, None] = {}
+    for each in listed[:_MOST_PROMPTS]:
+        text = each.get("id", each.get("raw")) if isinstance(each, dict) else each
+        if isinstance(text, str) and (glob := _prompt_glob(text.strip(), folder)):
+            globs[glob] = None
+    return tuple(globs)
+
+
+def _prompt_glob(text: str, folder: str) -> str | None:
+    named = text.startswith("file://")
+    path = _FUNCTION.sub(r"\1", text.removeprefix("file://"))
+    if "\n" in path or "{" in path or "://" in path or path.startswith(("/", "\\")):
+        return None
+    if not named and (" " in path or not _PROMPT_FILE.fullmatch(path)):
+        return None  # the prompt itself
+    glob = _path(_below(folder, path))
+    return None if not glob or glob.startswith("..") else glob
+
+
+def _lone_results(evals_dir: str, looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
+    """Folders of evals with judged results, and nothing that makes them an eval of another kind."""
+    names = files_of("judged").outputs
+    others = {*GROUND_TRUTHS, *(name for files in KIND_FILES for name in files.overwritten)} - set(names)
+    top = _path(evals_dir)
+    inside = looked.names(top)
+    for eval_id in sorted(name for name in inside if inside[name] and name[0] != "."):
+        folder = _below(top, eval_id)
+        here = looked.names(folder)
+        if folder in homes or not others.isdisjoint(here):
+            continue
+        if any(here.get(name) is False for name in names):
+            yield EvalConfig(id=eval_id, kind="judged")
+
+
+def _below(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _path(path: str) -> str:
+    folder = normpath(path.strip("/"))
+    return "" if folder == "." else folder

@@ -1,0 +1,107 @@
+"""Results of other tools that no manifest names, through history and in the configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.configuring import Looked, with_found_evals
+from sitegen.history.files import Listed
+from tests.gitrepo import GitRepo
+from tests.sites import broken_links, build_site, problems_text
+
+FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
+CONFIGURATION = """prompts: [file://prompts/*.txt, "file://prompts/chat.json", "prompts/third.md", "Say hi to {{name}}"]
+providers: [echo]
+"""
+
+
+def found(files: dict[str, str], manifest: Manifest | None = None) -> tuple[tuple[str, ...], tuple[EvalConfig, ...]]:
+    """(instructions beyond the defaults, entries)."""
+    listed = {folder: Listed(files).names(folder) for folder in ("", *_folders(files))}
+
+    def read(path: str, largest: int) -> bytes | None:
+        return files[path].encode() if path in files else None
+
+    site = SiteConfig()
+    top = {path.partition("/")[0]: "/" in path for path in files}
+    looked = Looked(lambda folder: listed.get(folder, {}) if folder else top, read)
+    config, entries = with_found_evals(site, manifest or Manifest(), looked)
+    return config.instructions[len(site.instructions) :], entries.evals
+
+
+def _folders(files: dict[str, str]) -> set[str]:
+    return {"/".join(path.split("/")[:depth]) for path in files for depth in range(1, path.count("/") + 1)}
+
+
+def entry(eval_id: str, **stated: Any) -> EvalConfig:
+    return EvalConfig(id=eval_id, kind="judged", **stated)
+
+
+def test_results_beside_a_configuration_of_promptfoo_are_an_eval_driven_by_its_prompts() -> None:
+    globs = ("prompts/*.txt", "prompts/chat.json", "prompts/third.md")
+    files = {"promptfooconfig.yaml": CONFIGURATION, "output.json": "{}"}
+    assert found(files) == (globs, (entry("promptfoo", dir=".", outputs="output.json", instructions=globs),))
+    below = tuple(f"qa/{glob}" for glob in globs)
+    files = {"qa/promptfooconfig.yaml": CONFIGURATION, "qa/results.json": "{}"}
+    assert found(files) == (below, (entry("qa", dir="qa", outputs="results.json", instructions=below),))
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        "file:///etc/passwd",
+        "file://../../x.txt",
+        "https://example.org/p.txt",
+        "[{a: 1}]",
+        "!!python/name:os.system",
+        "}",
+    ],
+)
+def test_a_prompt_outside_the_project_or_none_at_all_is_no_instruction(prompts: str) -> None:
+    files = {"promptfooconfig.yaml": f"prompts: {prompts}\n", "output.json": "{}"}
+    assert found(files) == ((), (entry("promptfoo", dir=".", outputs="output.json"),))
+
+
+def test_judged_results_alone_in_a_folder_of_evals_are_an_eval() -> None:
+    files = {"evals/a/results.jsonl": "", "evals/b/results.jsonl": "", "evals/b/ground_truth.csv": "", "evals/c/x": ""}
+    assert found(files) == ((), (entry("a"),))
+
+
+def test_what_the_manifest_names_stays_as_it_says() -> None:
+    stated = Manifest(evals=(EvalConfig(id="other", dir="qa"), EvalConfig(id="a")))
+    files = {"qa/promptfooconfig.yaml": CONFIGURATION, "qa/output.json": "{}", "evals/a/results.jsonl": ""}
+    assert found(files, stated) == ((), stated.evals)
+
+
+@pytest.mark.parametrize("folder", ["", "qa/"])
+def test_a_history_of_promptfoo_needs_no_configuration(tmp_path: Path, folder: str) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    start = {f"{folder}promptfooconfig.yaml": "prompts: prompts/*.txt\n", "README.md": "Greetings\n"}
+    for number, prompt in ((1, "Hello\n"), (2, "Welcome\n")):
+        results = (FIXTURES / f"promptfoo-{number}.json").read_bytes()
+        repo.commit(start | {f"{folder}prompts/plain.txt": prompt, f"{folder}output.json": results})
+    site = tmp_path / "public"
+    build_site(repo.path, site)
+    eval_id = folder.strip("/") or "promptfoo"
+    series = json.loads((site / f"data/evals/{eval_id}.json").read_bytes())
+    points = [(point["cause"], point["then"]["metrics"]["pass_rate"]) for point in series["points"]]
+    assert points == [(["outputs"], pytest.approx(2 / 12)), (["outputs"], pytest.approx(4 / 12))]
+    assert series["kind"] == "judged"
+    assert list(series["points"][1]["instructions"]) == [f"{folder}prompts/plain.txt"]
+    assert len(list((site / "instructions").glob("*/*.html"))) == 3
+    assert broken_links(site) == []
+    assert "promptfoo" not in problems_text(site).replace("promptfooTrend", "").split("What to do")[-1]
+
+
+def test_judged_results_alone_are_shown_without_a_manifest(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/letters/results.jsonl": '{"id": "a", "score": 0.25}\n'})
+    repo.commit({"evals/letters/results.jsonl": '{"id": "a", "score": 0.75}\n'})
+    build_site(repo.path, tmp_path / "public")
+    series = json.loads((tmp_path / "public/data/evals/letters.json").read_bytes())
+    assert [point["then"]["metrics"]["score"] for point in series["points"]] == [0.25, 0.75]
