@@ -67,6 +67,23 @@ class Text:
         return FORMAT
 
 
+class Identical:
+    """The same type and the same value (``equality: strict``). JSON has one type of number: 12 and 12.0 are equal."""
+
+    __slots__ = ("_expected",)
+
+    def __init__(self, expected: Value) -> None:
+        self._expected = expected
+
+    def judge(self, actual: Value) -> Outcome:
+        """Whether it is the same value."""
+        if is_number(actual) != is_number(self._expected):
+            return FORMAT
+        if not is_number(actual) and type(actual) is not type(self._expected):
+            return FORMAT
+        return CORRECT if actual == self._expected else WRONG
+
+
 class Numeric:
     """Within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
 
@@ -181,6 +198,17 @@ def comparison(value: Value, rule: FieldRule, rules: Rules, *, written: bool) ->
         return shown_items, Sequence(items, rule.ordered, rules.empty)
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
+    shown, compare = _scalar(value, rule, rules, written=written)
+    if rules.mapping.equality == "strict":
+        if rule.type == "string":
+            shown = str(shown)
+        return shown, Identical(shown)
+    return shown, compare
+
+
+def _scalar(
+    value: bool | int | Decimal | str | None, rule: FieldRule, rules: Rules, *, written: bool
+) -> tuple[Value, Comparison]:
     if rule.type is not None:
         return _declared(value, rule, rules)
     if written and isinstance(value, str):

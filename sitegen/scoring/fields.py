@@ -54,7 +54,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 7
+    version = 8
     metrics = METRICS
     nouns = Nouns()
 

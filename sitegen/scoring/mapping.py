@@ -93,6 +93,8 @@ class Mapping:
     true_values: tuple[str, ...] = ()
     false_values: tuple[str, ...] = ()
     extra_fields: Literal["count", "ignore"] = "count"
+    equality: Literal["tolerant", "strict"] = "tolerant"
+    """``strict``: the same type and the same value. Tolerances, letter case and other spellings do not count."""
     convention: Convention = "standard"
     ground_truth_format: GroundTruthFormat = "auto"
 

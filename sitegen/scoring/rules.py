@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping, read_mapping
 from sitegen.scoring.paths import ANY, PathError, Pattern, parse, pattern
-from sitegen.scoring.schema_types import SchemaType, read_schema
+from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.normalise import normalise
 
@@ -68,9 +68,9 @@ class _Table(Generic[_T]):
 class Rules:
     """The rules of one eval. What they say of a path is remembered by its attribute; otherwise it never changes."""
 
-    def __init__(self, mapping: Mapping, schema: tuple[SchemaType, ...], lists: frozenset[str]) -> None:
+    def __init__(self, mapping: Mapping, schema: SchemaRules) -> None:
         self.mapping = mapping
-        self.lists_of_objects = lists
+        self.lists_of_objects = schema.lists
         self.empty = Emptiness(mapping.null_values)
         self.true_words = frozenset({"true", "1", *map(normalise, mapping.true_values)})
         self.false_words = frozenset({"false", "0", *map(normalise, mapping.false_values)}) - self.true_words
@@ -78,7 +78,8 @@ class Rules:
         self._types = _Table(
             self._compiled(("field_types", text, kind) for kind, texts in mapping.field_types.items() for text in texts)
         )
-        self._schema = _Table(schema)
+        self._schema_types = _Table(schema.types)
+        self._schema_tolerances = _Table(schema.tolerances)
         self._fields = _Table(self._compiled(("fields", text, said) for text, said in mapping.fields.items()))
         self._lists = _Table(self._compiled(("lists", text, said) for text, said in mapping.lists.items()))
         self._ignored = _Table(self._compiled(("ignore", text, True) for text in mapping.ignore))
@@ -89,7 +90,7 @@ class Rules:
                 for text in texts
             )
         )
-        tables = (self._types, self._schema, self._fields, self._lists, self._ignored)
+        tables = (self._types, self._fields, self._lists, self._ignored)
         self._indexed = any(table.indexed for table in tables) or any(each.indexed for each, _ in self._categories)
         self._check()
         self._field_rules: dict[str, FieldRule] = {}
@@ -146,16 +147,20 @@ class Rules:
                 coerce=each.coerce if said.coerce is None else said.coerce,
                 ordered=each.ordered if said.ordered is None else said.ordered,
             )
-        declared = [said.type] if said.type else self._types.all(steps) or self._schema.all(steps)
+        declared = [said.type] if said.type else self._types.all(steps) or self._schema_types.all(steps)
         tolerances = self.mapping.tolerances
         category = self._category(steps)
-        layers = [tolerances[name] for name in (category, "default") if name is not None and name in tolerances]
-        exact = said.percent is None and said.absolute is None and category is None
+        by_category = [tolerances[category]] if category is not None else []
+        by_schema = self._schema_tolerances.all(steps)
+        layers = [*by_category, *by_schema, *([tolerances["default"]] if "default" in tolerances else [])]
+        exact = said.percent is None and said.absolute is None and not by_category and not by_schema
         percents = [said.percent, *(layer.percent for layer in layers), PERCENT]
         absolutes = [said.absolute, *(layer.absolute for layer in layers), ABSOLUTE]
         if declared and declared[0] == "integer" and (said.percent, said.absolute) != (None, None):
             # One of the two, given to an integer itself, does not bring the other's default with it.
             percents, absolutes = [said.percent, Decimal(0)], [said.absolute, Decimal(0)]
+        elif declared and declared[0] == "integer" and by_schema and not by_category:
+            percents, absolutes = [by_schema[0].percent, Decimal(0)], [by_schema[0].absolute, Decimal(0)]
         return FieldRule(
             type=declared[0] if declared else None,
             percent=next(each for each in percents if _is_usable(each)),
@@ -229,6 +234,6 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
 def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None) -> tuple[Rules, tuple[Finding, ...]]:
     """Compile the rules of one eval, and say what was wrong with their sources. Never raises."""
     said, findings = read_mapping(mapping, settings)
-    types, lists, more = read_schema(schema)
-    rules = Rules(said, types, lists)
-    return rules, (*findings, *more, *rules.findings)
+    stated = read_schema(schema)
+    rules = Rules(said, stated)
+    return rules, (*findings, *stated.findings, *rules.findings)

@@ -1,18 +1,35 @@
-"""Types of fields out of a JSON Schema of the output, as pydantic and others export it. Nothing is validated by it."""
+"""Types and tolerances of fields out of a JSON Schema of the output, as pydantic and others export it.
+
+Nothing is validated by it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sitegen.model.problems import Finding
 from sitegen.scoring.json_reader import read_json
-from sitegen.scoring.mapping import FieldType
-from sitegen.scoring.paths import ANY, Pattern, Step, follow
+from sitegen.scoring.mapping import FieldType, Tolerance
+from sitegen.scoring.paths import ANY, Pattern, Step, follow, show
 from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.values import is_number
 
-SchemaType = tuple[Pattern, FieldType]
+_Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
+"""Where something is stated, and what: a type (or ``list`` for a list of objects), or a tolerance."""
+
+
+class SchemaRules(NamedTuple):
+    """What a schema says of fields."""
+
+    types: tuple[tuple[Pattern, FieldType], ...] = ()
+    tolerances: tuple[tuple[Pattern, Tolerance], ...] = ()
+    lists: frozenset[str] = frozenset()
+    """The paths of lists of objects, as ``walls[*]``."""
+    findings: tuple[Finding, ...] = ()
+
 
 _TYPES: Final[dict[str, FieldType]] = {
     "number": "numeric",
@@ -22,45 +39,51 @@ _TYPES: Final[dict[str, FieldType]] = {
 }
 _MAX_FIELDS: Final = 20_000
 _MAX_DEPTH: Final = 30
+TOLERANCE_KEY: Final = "x-tolerance"
+"""Keyword of a property, ``{percent, absolute}``; with pydantic, ``Field(json_schema_extra={"x-tolerance": ...})``."""
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 
 
 @lru_cache(maxsize=32)
-def read_schema(content: bytes | None) -> tuple[tuple[SchemaType, ...], frozenset[str], tuple[Finding, ...]]:
-    """The declared types by path, the paths of lists of objects (as ``walls[*]``), and what was wrong.
+def read_schema(content: bytes | None) -> SchemaRules:
+    """The types and tolerances that a schema states, and what was wrong with it.
 
     ``$ref`` is followed within the document only, never in a circle; ``null`` in a union is overlooked; a field of
     several types has none. A text with ``format: date`` is a text: only the mapping can say how dates are written.
     """
     if content is None:
-        return (), frozenset(), ()
+        return SchemaRules()
     try:
         root = read_json(content).value
     except UnreadableError as error:
-        return (
-            (),
-            frozenset(),
-            (Finding("error", f"The schema cannot be read: {error.what}", error.fix, error.line, "schema"),),
-        )
+        what = f"The schema cannot be read: {error.what}"
+        return SchemaRules(findings=(Finding("error", what, error.fix, error.line, "schema"),))
     if not isinstance(root, dict):
-        return (), frozenset(), (Finding("error", "The schema is no object", "Write a JSON Schema.", None, "schema"),)
-    types: list[SchemaType] = []
+        what = "The schema is no object"
+        return SchemaRules(findings=(Finding("error", what, "Write a JSON Schema.", None, "schema"),))
+    types: list[tuple[Pattern, FieldType]] = []
+    tolerances: list[tuple[Pattern, Tolerance]] = []
     lists: set[str] = set()
-    for steps, kind in _walk(root, root, (), ()):
-        if kind == "list":
+    findings: dict[Finding, None] = {}
+    for steps, stated in _walk(root, root, (), ()):
+        if isinstance(stated, Tolerance):
+            tolerances.append((Pattern(steps, open_end=False), stated))
+        elif isinstance(stated, Finding):
+            findings[stated] = None
+        elif stated == "list":
             lists.add(".".join(map(str, steps)))
-        elif kind in _TYPES and steps:
-            types.append((Pattern(steps, open_end=False), _TYPES[kind]))
-        if len(types) >= _MAX_FIELDS:
+        elif stated in _TYPES and steps:
+            types.append((Pattern(steps, open_end=False), _TYPES[stated]))
+        if len(types) + len(tolerances) >= _MAX_FIELDS:
             break
-    return tuple(types), frozenset(lists), ()
+    return SchemaRules(tuple(types), tuple(tolerances), frozenset(lists), tuple(findings))
 
 
-def _walk(
-    schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]
-) -> Iterator[tuple[tuple[Step, ...], str]]:
+def _walk(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
     if not isinstance(schema, dict) or len(steps) > _MAX_DEPTH:
         return
+    if TOLERANCE_KEY in schema and steps:
+        yield steps, _tolerance(schema[TOLERANCE_KEY], steps)
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference in refs or not reference.startswith("#/"):
@@ -84,9 +107,19 @@ def _walk(
     yield from _leaf_or_list(schema, root, steps, refs)
 
 
+def _tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Finding:
+    """A tolerance as it is written at a property; a finding if it is none."""
+    if isinstance(written, dict) and written and {*written} <= {"percent", "absolute"}:
+        numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
+        if len(numbers) == len(written):
+            return Tolerance(**numbers)
+    what = f"The {TOLERANCE_KEY} of {show(steps)!r} is no tolerance"
+    return Finding("error", what, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.', None, "schema")
+
+
 def _leaf_or_list(
     schema: dict[str, Any], root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]
-) -> Iterator[tuple[tuple[Step, ...], str]]:
+) -> Iterator[_Statement]:
     written = schema.get("type")
     kinds = [kind for kind in (written if isinstance(written, list) else [written]) if kind != "null"]
     if len(kinds) != 1 or not isinstance(kinds[0], str):
@@ -95,10 +128,10 @@ def _leaf_or_list(
         yield steps, kinds[0]
         return
     below = list(_walk(schema.get("items"), root, (*steps, ANY), refs))
-    # A list of scalars is one attribute: its items' type is declared at the list's own path.
-    scalar = next((kind for place, kind in below if place == (*steps, ANY)), None)
-    if scalar is not None:
-        yield steps, scalar
+    # A list of scalars is one attribute: its items' type and tolerance are stated at the list's own path.
+    of_items = [stated for place, stated in below if place == (*steps, ANY)]
+    if any(isinstance(stated, str) for stated in of_items):
+        yield from ((steps, stated) for stated in of_items)
     elif below:
         yield steps, "list"
     yield from below
