@@ -106,6 +106,18 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
             os.replace(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
 
 
+def append_inside(root: Path, name: str) -> IO[bytes]:
+    """A file below *root*, new or to be added to, as a stream. Raises NotOpenedError for a link or a pipe."""
+    *folders, last = _parts(name)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with _folder(root, folders) as folder:
+        try:
+            descriptor = os.open(last, flags, 0o666, dir_fd=folder)
+        except OSError as error:
+            raise _in_words(error, name, last, folder) from None
+    return _regular(descriptor, name, "ab")
+
+
 def _parts(name: str, least: int = 1) -> list[str]:
     """The folders and the file that a path names, from the root on."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
@@ -154,12 +166,12 @@ def _in_words(error: OSError, shown: str, name: str, folder: int) -> OSError:
     return type(error)(error.errno, error.strerror, shown)
 
 
-def _regular(descriptor: int, shown: str) -> IO[bytes]:
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return open(descriptor, "rb")
+def _regular(descriptor: int, shown: str, mode: str = "rb") -> IO[bytes]:
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        return open(descriptor, mode)
     os.close(descriptor)
-    if stat.S_ISDIR(mode):
+    if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
     raise NotOpenedError(errno.EINVAL, "it is no regular file", shown)
 

@@ -91,6 +91,10 @@ class Found(NamedTuple):
         return digest_files(self.common_dir / "config", self.common_dir / "shallow")
 
 
+PATIENCE: Final = 60.0
+"""Seconds that git may take for the first question, which takes it some milliseconds."""
+
+
 def environment() -> dict[str, str]:
     """The environment for git: the caller's own, without what a hook or a user set to steer git, and ``SAFE``.
 
@@ -161,7 +165,15 @@ def is_tracked(path: Path) -> bool:
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False)
+        return subprocess.run(
+            command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        raise RepositoryError(
+            f"git did not answer within {PATIENCE:g} seconds.",
+            where=str(folder),
+            fix="Look for a pipe or a device among the files that git's configuration includes (include.path).",
+        ) from None
     except FileNotFoundError as error:
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.project_files import LARGEST_FILE, read_file
 
 
 class Case(NamedTuple):
@@ -32,10 +33,14 @@ def read_cases(file: Path) -> tuple[Case, ...]:
     Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
     """
     try:
-        root = json.loads(file.read_bytes().decode("utf-8-sig"))
+        root = json.loads(read_file(file, LARGEST_FILE).decode("utf-8-sig"))
     except FileNotFoundError:
         raise NothingToReportError(
             "The eval has no test cases.", where=str(file), fix="Write a list of {id, input, expected, category}."
+        ) from None
+    except OSError as error:
+        raise ConfigurationError(
+            f"The test cases cannot be read: {error.strerror}.", where=str(file), fix="Put a regular file there."
         ) from None
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(

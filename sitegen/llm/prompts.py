@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import ConfigurationError
+from sitegen.project_files import LARGEST_FILE, read_file
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")
 _PARTS = re.compile(r"^[ \t]*<!--[ \t]*(system|user)[ \t]*-->[ \t]*\n", re.MULTILINE)
@@ -99,7 +100,7 @@ def parse(text: str) -> Template:
 def read_prompt(file: Path) -> Template:
     """The template in a file. Raises ConfigurationError."""
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        text = read_file(file, LARGEST_FILE).decode("utf-8-sig")
     except OSError as error:
         raise ConfigurationError(
             f"The prompt cannot be read: {error.strerror}.",

@@ -7,14 +7,17 @@ replaced by one with all rows, ordered by case. After an interruption the next c
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from sitegen.errors import ConfigurationError
+from sitegen.project_files import NotOpenedError, append_inside, read_inside, write_inside
+
+LARGEST: Final = 1_000_000_000
+"""Bytes of a file of responses."""
 
 Row: TypeAlias = dict[str, Any]
 """One response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, ``quality``; other keys are kept."""
@@ -71,7 +74,7 @@ class ResponsesFile:
         """Keep a row, in the place of an earlier one. It survives whatever happens to this process."""
         if self._journal is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._journal = self._partial.open("ab")
+            self._journal = append_inside(self._partial.parent, self._partial.name)
         self.rows[slot] = row
         self._journal.write(_line([slot.number, row]))
         self._journal.flush()
@@ -85,9 +88,7 @@ class ResponsesFile:
         places = {case: place for place, case in enumerate(self._order)}
         slots = sorted(self.rows, key=lambda slot: places.get(slot.case_id, len(places)))
         rows = [self.rows[slot] for slot in slots]
-        new = self.path.with_name(f"{self.path.name}.new")
-        new.write_bytes(_content(rows, lines=self.path.suffix == ".jsonl"))
-        os.replace(new, self.path)
+        write_inside(self.path.parent, self.path.name, _content(rows, lines=self.path.suffix == ".jsonl"))
         self._partial.unlink(missing_ok=True)
 
 
@@ -118,9 +119,11 @@ def _numbered(rows: Iterable[Row]) -> dict[Slot, Row]:
 
 def _read(path: Path) -> list[Row]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_inside(path.parent, path.name, LARGEST).decode("utf-8-sig")
     except FileNotFoundError:
         return []
+    except NotOpenedError as error:
+        raise _broken(str(path), str(error.strerror)) from None
     except UnicodeDecodeError:
         raise ConfigurationError("The responses are not UTF-8.", where=str(path), fix="Save them as UTF-8.") from None
     if path.suffix == ".jsonl":
@@ -137,9 +140,11 @@ def _read(path: Path) -> list[Row]:
 def _read_journal(path: Path) -> dict[Slot, Row]:
     """What was kept; whatever follows the last line feed was never finished."""
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        lines = read_inside(path.parent, path.name, LARGEST).split(b"\n")[:-1]
     except FileNotFoundError:
         return {}
+    except NotOpenedError as error:
+        raise _broken(str(path), str(error.strerror)) from None
     found = {}
     for line_number, line in enumerate(lines, 1):
         where = f"{path}:{line_number}"

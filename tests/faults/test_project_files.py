@@ -1,12 +1,16 @@
 """What lies in a work tree chooses neither what is read nor where something is written."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from sitegen.configuring import read_manifest, read_site
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, RepositoryError
+from sitegen.history import head
+from sitegen.llm.cases import read_cases
+from sitegen.llm.responses_file import ResponsesFile, Slot
 from sitegen.project import own_templates
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -99,3 +103,33 @@ def test_a_ground_truth_that_is_a_link_is_not_read(repo: GitRepo, tmp_path: Path
     done = run("verify-one", "a", "--json", cwd=repo.path)
     assert 'private"' not in done.stdout
     assert "a symbolic link" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["responses.jsonl", "responses.jsonl.partial"])
+def test_responses_are_not_read_through_a_link_nor_written_through_one(tmp_path, name):
+    secret = tmp_path / "secret"
+    secret.write_text('{"case_id": "a"}\n', encoding="utf-8")
+    folder = tmp_path / "evals"
+    folder.mkdir()
+    (folder / name).symlink_to(secret)
+    with pytest.raises(ConfigurationError, match="symbolic link"):
+        ResponsesFile.read(folder / "responses.jsonl", [])
+    with ResponsesFile(folder / "responses.jsonl", {}, []) as file, suppress(OSError):
+        file.put(Slot("a"), {"case_id": "a"})
+        file.finish()
+    assert secret.read_text(encoding="utf-8") == '{"case_id": "a"}\n'
+
+
+def test_test_cases_in_a_pipe_are_an_error(tmp_path):
+    os.mkfifo(tmp_path / "cases.json")
+    with pytest.raises(ConfigurationError, match="no regular file"):
+        read_cases(tmp_path / "cases.json")
+
+
+def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, monkeypatch):
+    os.mkfifo(repo.path / "pipe")
+    with (repo.path / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write("[include]\npath = ../pipe\n")
+    monkeypatch.setattr(head, "PATIENCE", 0.5)
+    with pytest.raises(RepositoryError, match="git did not answer"):
+        head.look(repo.path)
