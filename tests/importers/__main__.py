@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,6 +46,42 @@ tests: [{vars: {name: Ada}}]
 BROKEN = "module.exports = class { id() { return 'broken'; } async callApi() { return { error: 'No answer.' }; } };\n"
 
 
+TESTS = """import pytest
+
+class TestRooms:
+    def test_area(self):
+        assert 1 + 1 == 2
+
+    @pytest.mark.parametrize("name", ["hall", "<b>attic</b> & more"])
+    def test_name(self, name):
+        assert name == "hall"
+
+@pytest.fixture
+def heater():
+    raise RuntimeError("no gas")
+
+def test_heating(heater):
+    pass
+
+@pytest.mark.skip(reason="not built yet")
+def test_garage():
+    pass
+
+@pytest.mark.xfail(reason="known")
+def test_cellar():
+    assert False
+"""
+
+
+def junit(folder: Path) -> None:
+    """One run of pytest, and its report as a fixture."""
+    (folder / "test_house.py").write_text(TESTS, "utf-8")
+    options = ("-q", "-p", "no:cacheprovider", "--rootdir", str(folder), "--junitxml", "junit.xml", "test_house.py")
+    subprocess.run([sys.executable, "-m", "pytest", *options], cwd=folder, check=False)
+    written = (folder / "junit.xml").read_text("utf-8").replace(f"{folder}/", "")
+    (FIXTURES / "pytest.xml").write_text(re.sub(r' hostname="[^"]*"', "", written) + "\n", "utf-8")
+
+
 def promptfoo(folder: Path, plain: str, name: str, configuration: str = CONFIGURATION) -> None:
     """One run, and its results as a fixture."""
     (folder / "prompts").mkdir(exist_ok=True)
@@ -64,6 +102,8 @@ def promptfoo(folder: Path, plain: str, name: str, configuration: str = CONFIGUR
 def main() -> None:
     """Every fixture, each from a folder of its own."""
     FIXTURES.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder:
+        junit(Path(folder))
     runs = ((PLAIN, "1", CONFIGURATION), (EDITED, "2", CONFIGURATION), (EDITED, "error", FAILING))
     for plain, name, configuration in runs:
         with TemporaryDirectory() as folder:

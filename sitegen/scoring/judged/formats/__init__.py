@@ -6,11 +6,12 @@ from posixpath import splitext
 from typing import Final
 
 from sitegen.scoring.judged.case import JudgedResults
+from sitegen.scoring.judged.formats.junit import JUNIT
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
 from sitegen.scoring.judged.formats.result_format import HEAD, ResultFormat
 
-FORMATS: Final[tuple[ResultFormat, ...]] = (PROMPTFOO, LINES)
+FORMATS: Final[tuple[ResultFormat, ...]] = (PROMPTFOO, JUNIT, LINES)
 """The first that recognises a file reads it; the last one takes all that no other does."""
 
 

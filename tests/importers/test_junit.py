@@ -1,0 +1,91 @@
+"""JUnit XML as cases: sitegen's totals are those that pytest wrote into the same file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sitegen.model.metrics import Counts
+from sitegen.scoring.judged.case import JudgedCase, Opinion, Usage
+from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import File, Inputs
+
+CONTENT = (Path(__file__).parent / "fixtures/pytest.xml").read_bytes()
+WRONG = Counts(fp=1, fn=1, wrong_value=1)
+
+
+def test_totals_are_those_of_the_tool() -> None:
+    stated = {key: int(number) for key, number in re.findall(r' (tests|failures|errors|skipped)="(\d+)"', str(CONTENT))}
+    card = scorer("judged").score(Inputs((File("junit.xml", CONTENT),), None, None, None, "{}")).scorecard
+    cases = read_results("junit.xml", CONTENT).cases
+    judged = stated["tests"] - stated["skipped"]
+    right = judged - stated["failures"] - stated["errors"]
+    assert (len(cases), sum(case.passed is None for case in cases)) == (stated["tests"], stated["skipped"])
+    assert sum(bool(case.error) for case in cases) == stated["errors"]
+    assert card.metric("pass_rate") == card.metric("score") == right / judged
+    assert card.counts == Counts(tp=right, fp=judged - right, fn=judged - right, wrong_value=judged - right)
+
+
+def test_every_case_has_the_name_and_the_outcome_that_pytest_gave() -> None:
+    cases = read_results("junit.xml", CONTENT).cases
+    assert [(case.id, case.passed) for case in cases] == [
+        ("test_house.TestRooms::test_area", True),
+        ("test_house.TestRooms::test_name[hall]", True),
+        ("test_house.TestRooms::test_name[<b>attic</b> & more]", False),
+        ("test_house::test_heating", False),
+        ("test_house::test_garage", None),
+        ("test_house::test_cellar", None),
+    ]
+    assert cases[3].error == 'failed on setup with "RuntimeError: no gas"'
+
+
+def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
+    content = b"""<testsuites><testsuite name="out" timestamp="2026-01-02T03:04:05"><testsuite name="in">
+      <testcase name="a" time="1,234.5"><failure>too late</failure><system-out>noise</system-out></testcase>
+      <testcase name="a"><properties/></testcase></testsuite><testcase name="b" classname="k" time="x"/>
+      </testsuite></testsuites>"""
+    results = read_results("x.xml", content)
+    wrong, right = (("in", WRONG),), Counts(tp=1)
+    assert results.cases == (
+        JudgedCase(
+            "in::a",
+            Opinion("", 0.0, misses=("in: too late",), counts=wrong),
+            (),
+            passed=False,
+            usage=Usage(latency=1234.5),
+        ),
+        JudgedCase("in::a (2)", Opinion("", 1.0, counts=(("in", right),)), (), passed=True),
+        JudgedCase("k::b", Opinion("", 1.0, counts=(("k", right),)), (), passed=True),
+    )
+    assert results.run.at == "2026-01-02T03:04:05"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (
+            b'<!DOCTYPE t [<!ENTITY a "b">]><testsuite name="&a;"/>',
+            "it has a document type or entities, which are refused",
+        ),
+        (
+            b'<!DOCTYPE t SYSTEM "file:///etc/passwd"><testsuite/>',
+            "it has a document type or entities, which are refused",
+        ),
+        (b"<html/>", "it is no JUnit XML: its root is <html>"),
+        (b"<testsuite>", "it is no valid XML: no element found"),
+        (b"", "it is no valid XML: no element found"),
+        (b"<testsuite>" + b"<x>" * 200, "it is nested deeper than 100 levels"),
+        (
+            b'<?xml version="1.0" encoding="x-none"?><testsuite/>',
+            "it is no text in an encoding that is known",
+        ),
+    ],
+)
+def test_a_file_that_is_no_safe_junit_xml_is_refused(content: bytes, why: str) -> None:
+    with pytest.raises(UnreadableError) as refused:
+        read_results("x.xml", content)
+    assert refused.value.what == why
