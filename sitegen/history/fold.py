@@ -87,7 +87,8 @@ class Fold:
         # What is handed on holds no method of ours: in a cycle all states would live until garbage is looked for.
         self._read = read = partial(repository.read_blob, reader=reader)
         known_instruction = _nothing if self.complete else store.instruction
-        self.instructions = Instructions(known_instruction, lambda oid: read(oid).content)
+        every_instruction = tuple if self.complete else store.instructions
+        self.instructions = Instructions(known_instruction, every_instruction, lambda oid: read(oid).content)
         self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append)
 
     @property
@@ -148,8 +149,9 @@ class Fold:
         for eval_id in self._rules.take(commit, read.shared, read.manifest) if read.shared or read.manifest else ():
             by_eval.setdefault(eval_id, [])
         self._follow_renames(by_eval)
-        started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
+        # Instructions come first: an output may record the hash of a file that its own commit brings.
         edits = self.instructions.fold(commit, read.instructions) if read.instructions else ()
+        started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
         if read.changes:
             others = len(revision.changes) - len(read.changes)
             self.records.append((CommitRecord(commit, tuple(sorted(read.changes)), others, (), edits), started))
@@ -179,7 +181,15 @@ class Fold:
     def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[Place, Change], ...]) -> Started:
         each, entry = self._eval(eval_id), self._entry(eval_id)
         iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
-        fold_eval(each, Touch(commit, changes, entry, self._read, self.problems.append), self._rules.inputs)
+        touch = Touch(
+            commit=commit,
+            changes=changes,
+            entry=entry,
+            read=self._read,
+            report=self.problems.append,
+            with_hashes=self.instructions.with_hashes,
+        )
+        fold_eval(each, touch, self._rules.inputs)
         self.state.evals[eval_id] = each.active
         if each.was_scorable:
             self.state.scorable[eval_id] = True

@@ -120,6 +120,8 @@ def _read_record(blob: Blob, touch: Touch) -> _Record:
         return _Record()
     timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
+    if recorded.git_commit is None and (edited := touch.with_hashes(recorded.instruction_hashes)) is not None:
+        commit = edited.sha
     return _Record(timestamp, commit, recorded.metrics[:_METRICS])
 
 

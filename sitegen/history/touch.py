@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
@@ -25,6 +25,8 @@ class Touch(NamedTuple):
     read: Callable[[str], BlobRead]
     """Gives a blob's content."""
     report: Callable[[Problem], None]
+    with_hashes: Callable[[Sequence[tuple[str, str]]], Commit | None]
+    """Gives the commit that left instruction files, by path, with these hashes."""
 
 
 class InForce(NamedTuple):

@@ -26,14 +26,14 @@ class Recorded(NamedTuple):
     git_commit: str | None
     """Full or abbreviated object id, as written, in lower case."""
     instruction_hashes: tuple[tuple[str, str], ...]
-    """(path, SHA-256 of the file's bytes in hex), by path."""
+    """(path, hash in hex of the file's bytes), by path; the path is empty where the record states only a hash."""
 
 
 def read_recorded(content: bytes) -> Recorded | None:
     """Read a results file; None if it is no JSON object. Never raises.
 
-    ``iteration``, ``timestamp``, ``git_commit`` and ``instruction_hashes`` are looked for below ``metadata`` and, where
-    it does not have them, at the top level.
+    ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes`` and ``prompt_hash`` are looked for below
+    ``metadata`` and, where it does not have them, at the top level.
     """
     if len(content) > _MAX_BYTES:
         return None
@@ -51,7 +51,7 @@ def read_recorded(content: bytes) -> Recorded | None:
         iteration=_iteration(both.get("iteration")),
         timestamp=_text(both.get("timestamp")),
         git_commit=commit.lower() if commit else None,
-        instruction_hashes=_hashes(both.get("instruction_hashes")),
+        instruction_hashes=_hashes(both.get("instruction_hashes")) or _hashes({"": both.get("prompt_hash")}),
     )
 
 
@@ -89,4 +89,4 @@ def _hashes(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         return ()
     pairs = sorted((path, digest) for path, digest in value.items() if isinstance(digest, str))
-    return tuple((path, digest.lower()) for path, digest in pairs[:_MAX_ENTRIES])
+    return tuple((path, digest.strip().lower()) for path, digest in pairs[:_MAX_ENTRIES])

@@ -40,7 +40,7 @@ class Snapshot(NamedTuple):
     recorded_at: str | None = None
     """The timestamp that it records, ISO 8601."""
     made_at: str | None = None
-    """Id of the commit whose instructions made the output, if the output records it."""
+    """Id of the commit whose instructions made the output, if the output records it or hashes of instruction files."""
     deleted: bool = False
     """The iteration's folder is gone from the built revision."""
     runs: tuple[Blob, ...] = ()

@@ -1,6 +1,9 @@
 """From commits to snapshots: each rule of an eval's series is one short history."""
 
+import hashlib
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -112,6 +115,47 @@ evals:
         runs=tuple(blob(f"{RESULTS}/iteration-012/runs/{number}/extracted.json") for number in (9, 10)),
     )
     assert (snapshot.commit.sha, snapshot.commit.subject) == (sha, "Add the shop")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda content, oid: {"instruction_hashes": {"CLAUDE.md": hashlib.sha256(content).hexdigest()}},
+        lambda content, oid: {"prompt_hash": "sha256:" + hashlib.sha256(content).hexdigest()[:12]},
+        lambda content, oid: {"prompt_hash": hashlib.sha1(content).hexdigest()},
+        lambda content, oid: {"prompt_hash": hashlib.md5(content).hexdigest().upper()},
+        lambda content, oid: {"prompt_hash": oid},
+        lambda content, oid: {"prompt_hash": oid[:7]},
+    ],
+    ids=["sha256 by path", "sha256 in part", "sha1", "md5", "blob", "blob in part"],
+)
+def test_a_recorded_hash_of_an_instruction_file_names_the_commit_that_left_it_so(
+    repo: GitRepo, form: Callable[[bytes, str], dict[str, object]]
+) -> None:
+    first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
+    repo.commit({"CLAUDE.md": "Read the plan twice.\n"})
+    stated = form(b"Read the plan.\n", repo.oid(first, "CLAUDE.md"))
+    repo.commit({"CLAUDE.md": "Read.\n", output(1): "{}", record(1): json.dumps({"metadata": stated})})
+    assert [snapshot.made_at for snapshot in shop(repo).snapshots] == [first]
+
+
+@pytest.mark.parametrize(
+    ("stated", "made_at"),
+    [
+        ({"prompt_hash": "0" * 64}, None),
+        ({"prompt_hash": "Read"}, None),
+        ({"instruction_hashes": {"OTHER.md": "<blob>"}}, None),
+        ({"prompt_hash": "<blob>", "git_commit": "abcdef0123"}, "abcdef0123"),
+    ],
+    ids=["no such content", "no hash", "another file", "a commit goes first"],
+)
+def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_goes_first(
+    repo: GitRepo, stated: dict[str, object], made_at: str | None
+) -> None:
+    first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
+    text = json.dumps(stated).replace("<blob>", repo.oid(first, "CLAUDE.md"))
+    repo.commit({output(1): "{}", record(1): text})
+    assert [snapshot.made_at for snapshot in shop(repo).snapshots] == [made_at]
 
 
 def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo: GitRepo) -> None:
