@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitegen.model.metrics import Counts
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import FORMATS, read_results
 
 
@@ -21,3 +21,19 @@ def test_a_file_is_read_alike_wherever_it_lies_as_long_as_its_ending_stays() -> 
 def test_no_two_formats_have_one_name_and_the_last_takes_any_file() -> None:
     assert len({each.name for each in FORMATS}) == len(FORMATS)
     assert FORMATS[-1].recognises("", b"\xff")
+
+
+def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:
+    first = b'{"timestamp": "2026-01-02T03:04:05.000Z", "test_id": "greet", "score": 1, "target": "one"}'
+    second = (
+        b'{"test_id": "greet", "score": 0, "target": "two", "error": "stopped", "duration_ms": 1500, '
+        b'"token_usage": {"input": 12, "output": 3}}'
+    )
+    results = read_results("index.jsonl", first + b"\n" + second)
+    usage = Usage(tokens_in=12, tokens_out=3, latency=1.5)
+    assert results.cases == (
+        JudgedCase("greet · one", Opinion("", 1.0), (), variant="one"),
+        JudgedCase("greet · two", Opinion("", 0.0), (), variant="two", error="stopped", usage=usage),
+    )
+    assert results.run == JudgedRun(at="2026-01-02T03:04:05.000Z")
+    assert [case.id for case in read_results("index.jsonl", first).cases] == ["greet"]

@@ -49,7 +49,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 4
+    version = 5
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -10,8 +10,8 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion
-from sitegen.scoring.judged.formats.json_values import items, name_of, share, text
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
+from sitegen.scoring.judged.formats.json_values import items, members, name_of, number, share, text, whole
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.scoring.reading import UnreadableError, text_of
 
@@ -22,45 +22,64 @@ _CELLS: Final = ("tp", "fp", "fn", "tn")
 
 def _read(content: bytes) -> JudgedResults:
     """Read every line that can be read; the others are findings with their numbers. Raises UnreadableError."""
-    whole = text_of(content)
-    if not whole.strip():
+    lines = text_of(content)
+    if not lines.strip():
         raise UnreadableError("it is empty", "Write one JSON object a line.")
     reader = _Reader()
-    for number, line in enumerate(whole.split("\n"), 1):
+    for place, line in enumerate(lines.split("\n"), 1):
         if line.strip():
-            reader.line(number, line)
-    return JudgedResults(tuple(reader.cases.values()), tuple(reader.findings))
+            reader.line(place, line)
+    return JudgedResults(reader.results(), tuple(reader.findings), JudgedRun(at=reader.at))
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.cases: dict[str, JudgedCase] = {}
         self.findings: list[Finding] = []
+        self.at = ""
+        """The time that the first line states that has one."""
+        self._cases: dict[tuple[str, str], JudgedCase] = {}
         self._line = 0
 
-    def line(self, number: int, written: str) -> None:
+    def results(self) -> tuple[JudgedCase, ...]:
+        """The cases; the same case of several targets (models, agents) is as many cases."""
+        several = len({target for _, target in self._cases}) > 1
+        return tuple(
+            case._replace(id=f"{name} · {target}") if several and target else case
+            for (name, target), case in self._cases.items()
+        )
+
+    def line(self, place: int, written: str) -> None:
         """Add the case of one line."""
-        self._line = number
+        self._line = place
         try:
-            value, findings = parse(written, number)
+            value, findings = parse(written, place)
         except UnreadableError as error:
-            self._report("error", f"Line {number} cannot be read: {error.what}")
+            self._report("error", f"Line {place} cannot be read: {error.what}")
             return
         self.findings += findings
         if not isinstance(value, dict):
-            self._report("error", f"Line {number} is no object")
+            self._report("error", f"Line {place} is no object")
             return
-        name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
-        if name in self.cases:
+        name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {place}")
+        target = name_of(value.get("target"))
+        if (name, target) in self._cases:
             self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
-        if error_text := text(value.get("error")):
-            self._report("warning", f"The judge failed at the case {name[:80]!r}", error_text[:200])
+        if failure := text(value.get("error")):
+            self._report("warning", f"The judge failed at the case {name[:80]!r}", failure[:200])
+        self.at = self.at or text(value.get("timestamp"))
         judges = value.get("evaluator_results", value.get("scores"))
         opinions = [self._opinion(each, name) for each in items(judges) if isinstance(each, dict)]
-        whole = self._opinion(value, name)
+        together = self._opinion(value, name)
         if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
-            whole = whole._replace(counts=())
-        self.cases[name] = JudgedCase(name, whole, tuple(opinions))
+            together = together._replace(counts=())
+        self._cases[name, target] = JudgedCase(
+            id=name,
+            opinion=together,
+            judges=tuple(opinions),
+            variant=target,
+            error=failure,
+            usage=_usage(value),
+        )
 
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
         details = value.get("details")
@@ -140,6 +159,16 @@ def _count(value: Value) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal) or value < 0 or value != int(value):
         return None
     return int(value) if value < 10**9 else None
+
+
+def _usage(value: Mapping[str, Value]) -> Usage:
+    """What AgentV writes beside the scores."""
+    tokens, milliseconds = members(value.get("token_usage")), number(value.get("duration_ms"))
+    return Usage(
+        tokens_in=whole(tokens.get("input")),
+        tokens_out=whole(tokens.get("output")),
+        latency=None if milliseconds is None else milliseconds / 1000,
+    )
 
 
 def _texts(value: Value) -> tuple[str, ...]:
