@@ -6,18 +6,16 @@ how many points there are. ``Follower`` goes on where an earlier one stopped: a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from sitegen.model.cells import WRONG, Cell, CellMap, Run
-from sitegen.model.outcomes import EXTRA_ITEM, Judgement
+from sitegen.model.outcomes import CellKey, Judgement
 from sitegen.model.values import Value
 from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200
 """Characters of a value that a cell keeps."""
-
-_Key: TypeAlias = tuple[str, str, bool]
 
 
 def shown(value: Value) -> str:
@@ -31,9 +29,9 @@ class Follower:
     def __init__(self, known: CellMap | None = None) -> None:
         """``known``: what an earlier one ended with."""
         self._points = known.points if known else 0
-        self._tracks: dict[_Key, _Track] = {}
+        self._tracks: dict[CellKey, _Track] = {}
         for cell in known.cells if known else ():
-            self._tracks[cell.document, cell.path, cell.extra] = _Track(cell.attribute, list(cell.runs))
+            self._tracks[cell.key] = _Track(cell, list(cell.runs))
 
     @property
     def points(self) -> int:
@@ -46,16 +44,16 @@ class Follower:
         tracks = self._tracks
         judged = 0
         for judgement in judgements:
-            key = _key(judgement)
+            key = judgement.key
             track = tracks.get(key)
             if track is None:
-                track = tracks[key] = _Track(judgement.attribute, [])
+                track = tracks[key] = _Track(judgement, [])
             if track.seen == here and judgement.outcome not in WRONG:
                 continue  # judged twice at one place: the error is what counts
             judged += track.seen != here
             track.seen = here
             if track.last is not judgement:  # most are made once for each ground truth and come again as they are
-                track.last = judgement
+                track.last = track.newest = judgement
                 track.become(Run(here, judgement.outcome, shown(judgement.expected), shown(judgement.actual)))
         if judged < len(tracks):
             for track in tracks.values():
@@ -66,7 +64,7 @@ class Follower:
 
     def cells(self) -> CellMap:
         """All that was followed."""
-        cells = (Cell(*key[:2], track.attribute, key[2], tuple(track.runs)) for key, track in self._tracks.items())
+        cells = (track.cell(extra, track.runs) for (_, _, extra), track in self._tracks.items())
         return CellMap(self._points, tuple(cells))
 
     def lately(self) -> CellMap:
@@ -77,41 +75,42 @@ class Follower:
         before = self._points - 2
         held: set[str] = set()
         cells = []
-        for (document, path, extra), track in self._tracks.items():
+        for (document, _, extra), track in self._tracks.items():
             last = track.runs[-1]
             changed = last.start > before
             if not changed and not last.is_wrong:
                 if last.state == "absent" or document in held:
                     continue
                 held.add(document)
-            runs = tuple(track.runs[-3:]) if changed else (last,)
-            cells.append(Cell(document, path, track.attribute, extra, runs))
+            cells.append(track.cell(extra, track.runs[-3:] if changed else [last]))
         return CellMap(self._points, tuple(cells))
 
     def wrong_since(self, judgement: Judgement) -> int | None:
         """The point from which on the cell of a judgement has been wrong without a break, up to the last point."""
         since = None
-        for run in reversed(self._tracks[_key(judgement)].runs):
+        for run in reversed(self._tracks[judgement.key].runs):
             if not run.is_wrong:
                 break
             since = run.start
         return since
 
 
-def _key(judgement: Judgement) -> _Key:
-    return judgement.document, judgement.path, judgement.note == EXTRA_ITEM
-
-
 class _Track:
     """One cell on its way."""
 
-    __slots__ = ("attribute", "last", "runs", "seen")
+    __slots__ = ("last", "newest", "runs", "seen")
 
-    def __init__(self, attribute: str, runs: list[Run]) -> None:
-        self.attribute = attribute
+    def __init__(self, newest: Judgement | Cell, runs: list[Run]) -> None:
+        self.newest = newest
+        """What says where it stands."""
         self.runs = runs
         self.last: Judgement | None = None
         self.seen = -1
+
+    def cell(self, extra: bool, runs: Sequence[Run]) -> Cell:
+        """The cell with some of its runs."""
+        at = self.newest
+        return Cell(at.document, at.path, at.attribute, extra, tuple(runs), at.named_path)
 
     def become(self, run: Run) -> None:
         """What it is from a point on; nothing is added if it is that already."""

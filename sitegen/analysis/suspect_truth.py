@@ -60,6 +60,7 @@ def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point
         edits=edits,
         first=agreed[0],
         last=agreed[-1],
+        named_path=cell.named_path,
     )
 
 

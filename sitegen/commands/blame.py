@@ -35,7 +35,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
 
 
 def chosen(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
-    """The cells of an attribute, at a path, or of all that match where ``*`` and ``?`` stand for any characters.
+    """The cells of an attribute, at a path, with items by index or by name; ``*`` and ``?`` stand for any characters.
 
     Raises ConfigurationError if there are none, with the names that come near.
     """
@@ -47,10 +47,10 @@ def chosen(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell
     there = [cell for cell in cells if document is None or cell.document == document]
     pattern = re.compile("".join({"*": ".*", "?": "."}.get(one, re.escape(one)) for one in field), re.DOTALL)
     for matches in (field.__eq__, pattern.fullmatch):
-        found = [cell for cell in there if matches(cell.attribute) or matches(cell.path)]
+        found = [cell for cell in there if any(map(matches, (cell.attribute, cell.path, cell.label)))]
         if found:
             return found
-    names = dict.fromkeys(name for cell in there for name in (cell.attribute, cell.path))
+    names = dict.fromkeys(name for cell in there for name in (cell.attribute, cell.label))
     raise ConfigurationError(f"No point has judged a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
 
 
@@ -87,7 +87,7 @@ def made_again(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
 
 def _head(series: Series, one: CellBlame) -> str:
     cell = one.cell
-    name = line(cell.path, 120) + (" (extra item)" if cell.extra else "")
+    name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
     document = f", {line(cell.document, 80)}" if cell.document else ""
     right = (
         f"right at {one.judged - one.wrong} of {one.judged} points, {one.flips} {'flip' if one.flips == 1 else 'flips'}"

@@ -134,7 +134,7 @@ def discrepancy(one: Judgement, nouns: Nouns) -> str:
     """One line of the list of errors: which, where, expected, found."""
     from sitegen.text.values import as_text, told_apart
 
-    where = f"{one.document}: {one.path}" if one.document else one.path
+    where = f"{one.document}: {one.label}" if one.document else one.label
     values = (one.expected, one.actual)
     texts = told_apart(*values) or ["nothing" if value is None else as_text(value) for value in values]
     expected, actual = (line(text, 60) for text in texts)

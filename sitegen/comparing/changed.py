@@ -46,7 +46,13 @@ def change_lines(one: Change) -> Iterator[str]:
     flips = (
         (
             flip.change,
-            (name(flip.document), name(flip.path), name(flip.value, 60), _outcome(flip.before), _outcome(flip.after)),
+            (
+                name(flip.document),
+                name(flip.named_path or flip.path),
+                name(flip.value, 60),
+                _outcome(flip.before),
+                _outcome(flip.after),
+            ),
         )
         for flip in one.flips
     )

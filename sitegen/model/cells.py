@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from sitegen.model.outcomes import Outcome
+from sitegen.model.outcomes import CellKey, Outcome
 
 State: TypeAlias = Outcome | Literal["absent"]
 """absent: the point did not judge this cell; its document or item was not there."""
@@ -41,6 +41,18 @@ class Cell(NamedTuple):
     """An item that only the output has: its path counts the output's items, not the expected ones."""
     runs: tuple[Run, ...]
     """Oldest first; the first begins where the cell was judged first. Never empty."""
+    named_path: str = ""
+    """The path with list items by their names; empty where it is the same. Path and names are the newest ones."""
+
+    @property
+    def label(self) -> str:
+        """The path as it is shown."""
+        return self.named_path or self.path
+
+    @property
+    def key(self) -> CellKey:
+        """The same for all judgements of this cell."""
+        return self.document, self.path, self.extra
 
     def at(self, index: int) -> Run | None:
         """What it was at a point; None before it was judged first."""

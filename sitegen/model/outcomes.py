@@ -13,6 +13,9 @@ ERROR_TYPES: Final[tuple[ErrorType, ...]] = ("omission", "hallucination", "wrong
 """In the order in which pages list and stack them."""
 
 
+CellKey: TypeAlias = tuple[str, str, bool]
+"""Document, path, and whether it belongs to an extra item, whose path counts the items of the output."""
+
 EXTRA_ITEM: Final = "extra item"
 """The note of a hallucination that belongs to a list item without an expected one."""
 
@@ -31,3 +34,16 @@ class Judgement(NamedTuple):
     actual: Value
     note: str = ""
     """Why, where the values alone do not say it: ``expected blank``, ``not in ground truth``, ``extra item`` ..."""
+    named_path: str = ""
+    """The path with list items by their names, ``walls[E Wall].area``; empty where it is the same, and where a
+    redaction hides names."""
+
+    @property
+    def label(self) -> str:
+        """The path as it is shown."""
+        return self.named_path or self.path
+
+    @property
+    def key(self) -> CellKey:
+        """What it is followed by from output to output, whatever its item is called there."""
+        return self.document, self.path, self.note == EXTRA_ITEM

@@ -207,7 +207,7 @@ def _listed(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ..
         both = "absent" not in (before.state, after.state)
         found.append(
             ComparedCell(
-                flip.cell.path,
+                flip.cell.label,
                 flip.cell.document,
                 flip.cell.extra,
                 _field_file(info, flip.cell.attribute),

@@ -59,7 +59,7 @@ def _data(series: Series, first: int) -> dict[str, Any]:
         [
             place[cell.document],
             at[cell.attribute],
-            cell.path,
+            cell.label,
             int(cell.extra),
             [
                 number

@@ -196,7 +196,7 @@ class _FieldPage:
 
     def _cell(self, one: CellBlame, columns: Sequence[int], each: int) -> CellRow:
         return CellRow(
-            one.cell.path,
+            one.cell.label,
             one.cell.document,
             one.cell.extra,
             self._known(one.wrong_since),

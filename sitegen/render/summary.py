@@ -208,7 +208,7 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield "Outputs agree with each other against the label. Look at the document before you change either."
     yield ""
     for one, suspect in every[:SUSPECTS]:
-        place = f"{suspect.document}: {suspect.path}" if suspect.document else suspect.path
+        place = f"{suspect.document}: {suspect.label}" if suspect.document else suspect.label
         fix = suspect.correction
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
         yield (

@@ -9,15 +9,15 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
-from sitegen.scoring.paths import follow, with_key
+from sitegen.scoring.paths import follow
+from sitegen.scoring.places import DOCUMENT, Place, item_names
 from sitegen.scoring.rules import ListRule, Rules
 
 
 class Leaf(NamedTuple):
     """One attribute: a scalar, or a list of scalars. A tuple, because there are a hundred in a document."""
 
-    path: str
-    attribute: str
+    place: Place
     value: Value
     """As it is shown: numbers are numbers, whatever file they came from."""
     compare: Comparison | None
@@ -32,8 +32,7 @@ class Leaf(NamedTuple):
 class Branch:
     """An object."""
 
-    path: str
-    attribute: str
+    place: Place
     members: dict[str, Node]
 
 
@@ -41,8 +40,7 @@ class Branch:
 class ItemList:
     """A list of objects."""
 
-    path: str
-    attribute: str
+    place: Place
     rule: ListRule
     items: tuple[Item, ...]
 
@@ -77,57 +75,55 @@ class Compiler:
         self.attributes: dict[str, None] = {}
         self.findings: list[Finding] = []
 
-    def branch(self, members: dict[str, Value], path: str, attribute: str) -> Branch:
+    def branch(self, members: dict[str, Value], place: Place = DOCUMENT) -> Branch:
         """An object with everything below it."""
-        return Branch(
-            path,
-            attribute,
-            {key: self._node(each, with_key(path, key), with_key(attribute, key)) for key, each in members.items()},
-        )
+        return Branch(place, {key: self._node(each, place.member(key)) for key, each in members.items()})
 
-    def _node(self, value: Value, path: str, attribute: str) -> Node:
+    def _node(self, value: Value, place: Place) -> Node:
         rules = self.rules
+        path, attribute, _ = place
         if rules.ignored(path, attribute):
             return OUT_OF_SCOPE
         if isinstance(value, dict) and value:
-            return self.branch(value, path, attribute)
+            return self.branch(value, place)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            return self._list(value, path, attribute)
+            return self._list(value, place)
         if value == [] and rules.is_list_of_objects(path):
-            return ItemList(path, attribute, rules.list_rule(path), ())
+            return ItemList(place, rules.list_rule(path), ())
         if rules.empty(value):
-            return self._leaf(path, attribute, value, None)
+            return self._leaf(place, value, None)
         try:
             shown, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
         except TruthError as error:
             self._report(f"{path} {error}", error.value, path)
             return OUT_OF_SCOPE
-        return self._leaf(path, attribute, shown, compare)
+        return self._leaf(place, shown, compare)
 
-    def _leaf(self, path: str, attribute: str, value: Value, compare: Comparison | None) -> Leaf:
+    def _leaf(self, place: Place, value: Value, compare: Comparison | None) -> Leaf:
         """Most values of an output are missing or as expected: their judgements are made here, once."""
+        path, attribute, named_path = place
         self.attributes[attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare.judge(value)
         return Leaf(
-            path,
-            attribute,
+            place,
             value,
             compare,
-            missing=Judgement(self.document, path, attribute, nothing, value, None),
-            same=Judgement(self.document, path, attribute, same, value, value),
+            missing=Judgement(self.document, path, attribute, nothing, value, None, "", named_path),
+            same=Judgement(self.document, path, attribute, same, value, value, "", named_path),
         )
 
-    def _list(self, values: list[Value], path: str, attribute: str) -> ItemList:
-        rule = self.rules.list_rule(path)
-        items = []
+    def _list(self, values: list[Value], place: Place) -> ItemList:
+        rule = self.rules.list_rule(place.path)
+        objects = [(index, value) for index, value in enumerate(values) if isinstance(value, dict)]
+        items = [
+            Item(index, self.branch(project(value, rule.score_fields), place.item(index, name)), value)
+            for (index, value), name in zip(objects, item_names(objects, rule.match_fields), strict=True)
+        ]
         for index, value in enumerate(values):
-            if isinstance(value, dict):
-                kept = project(value, rule.score_fields)
-                items.append(Item(index, self.branch(kept, f"{path}[{index}]", f"{attribute}[]"), value))
-            elif not self.rules.empty(value):
-                self._report(f"{path}[{index}] is no object as the other items are")
-        return ItemList(path, attribute, rule, tuple(items))
+            if not isinstance(value, dict) and not self.rules.empty(value):
+                self._report(f"{place.path}[{index}] is no object as the other items are")
+        return ItemList(place, rule, tuple(items))
 
     def _report(self, what: str, value: str = "", path: str = "") -> None:
         self.findings.append(

@@ -202,7 +202,7 @@ def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str,
     findings = list(truth.findings)
     for document in truth.documents:
         compiler = Compiler(document.id, rules, written=truth.written)
-        documents.append((document.id, compiler.branch(document.root, "", "")))
+        documents.append((document.id, compiler.branch(document.root)))
         attributes |= compiler.attributes
         findings += compiler.findings
     return Expected(tuple(documents), tuple(attributes), truth.key, tuple(findings))

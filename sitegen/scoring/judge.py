@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from typing import Final
 
-from sitegen.model.outcomes import EXTRA_ITEM, Judgement
+from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.expected import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
 from sitegen.scoring.lists import align
-from sitegen.scoring.paths import ANY, follow, show, with_key
+from sitegen.scoring.paths import ANY, show
+from sitegen.scoring.places import Place, item_name, item_names
 from sitegen.scoring.rules import FieldRule, Rules
 
 BLANK: Final = "expected blank"
@@ -21,8 +21,6 @@ EXTRA: Final = "not in ground truth"
 MISSING_ITEM: Final = "missing item"
 NOT_AN_OBJECT: Final = "not an object"
 NOT_A_LIST: Final = "not a list of objects"
-
-_LABEL: Final = 80
 
 
 class Judge:
@@ -63,7 +61,7 @@ class Judge:
         if self._rules.mapping.extra_fields == "count":
             for key, value in actual.items():
                 if key not in members:
-                    self._extra(value, with_key(expected.path, key), with_key(expected.attribute, key), EXTRA)
+                    self._extra(value, expected.place.member(key), EXTRA)
 
     def _node(self, node: Node, actual: Value) -> None:
         if isinstance(node, Leaf):
@@ -74,41 +72,43 @@ class Judge:
                 return
             self._omit(node, "", blanks=True)
             if not self._empty(actual):
-                self._add(node.path, node.attribute, "hallucination", None, actual, NOT_AN_OBJECT)
+                self._add(node.place, "hallucination", None, actual, NOT_AN_OBJECT)
         elif isinstance(node, ItemList):
             self._list(node, actual)
 
     def _leaf(self, leaf: Leaf, actual: Value) -> None:
         if leaf.compare is None:
             if self._empty(actual):
-                self._add(leaf.path, leaf.attribute, "true_negative", leaf.value, actual)
+                self._add(leaf.place, "true_negative", leaf.value, actual)
             else:
-                self._extra(actual, leaf.path, leaf.attribute, BLANK)
+                self._extra(actual, leaf.place, BLANK)
         elif self._empty(actual):
-            self._add(leaf.path, leaf.attribute, "omission", leaf.value, actual)
+            self._add(leaf.place, "omission", leaf.value, actual)
         else:
             outcome = leaf.compare.judge(actual)
-            self.judgements.append(Judgement(self._document, leaf.path, leaf.attribute, outcome, leaf.value, actual))
+            self._add(leaf.place, outcome, leaf.value, actual)
 
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):
             self._omit(node, MISSING_ITEM, blanks=False)
             return
         if not isinstance(actual, list):
-            self._add(node.path, node.attribute, "format_error", None, actual, NOT_A_LIST)
+            self._add(node.place, "format_error", None, actual, NOT_A_LIST)
             self._omit(node, MISSING_ITEM, blanks=False)
             return
         strangers = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
         if strangers:
             verb = "is no object" if len(strangers) == 1 else "are no objects"
             note = f"{NOT_A_LIST}: {len(strangers)} of {len(actual)} items {verb}"
-            self._add(node.path, node.attribute, "format_error", None, strangers[0], note)
+            self._add(node.place, "format_error", None, strangers[0], note)
         given = [(index, item) for index, item in enumerate(actual) if isinstance(item, dict) and not self._empty(item)]
         self._items(node, given)
 
     def _items(self, node: ItemList, given: list[tuple[int, dict[str, Value]]]) -> None:
+        path = node.place.path
+
         def field(key: tuple[str, ...]) -> FieldRule:
-            return self._rules.field_rule(f"{node.path}[0].{show(key)}", f"{node.attribute}[].{show(key)}")
+            return self._rules.field_rule(f"{path}[0].{show(key)}", f"{node.place.attribute}[].{show(key)}")
 
         def equal_fields(expected: int, actual: int) -> int:
             return sum(self._equal(node.items[expected].branch, given[actual][1]))
@@ -117,7 +117,7 @@ class Judge:
             return _values(node.items[place].branch)
 
         expected = [(item.index, item.raw) for item in node.items]
-        pairs, algorithm, keys, too_many, beyond = align(
+        pairs, algorithm, too_many, beyond = align(
             expected, given, node.rule, field, self._rules, equal_fields, expected_values
         )
         partner = {pair.expected: pair.actual for pair in pairs}
@@ -130,17 +130,18 @@ class Judge:
         if beyond:
             self._report_too_long(node, len(given), beyond)
         elif too_many:
-            what = f"In {node.path} more items are missing and extra than are paired by the values they agree in"
+            what = f"In {path} more items are missing and extra than are paired by the values they agree in"
             fix = "Name the fields that tell its items apart in match_fields."
             self.findings.append(Finding("note", what, fix, None, "output"))
         paired = set(partner.values())
         unmatched = [entry for place, entry in enumerate(given) if place not in paired]
-        for index, extra in unmatched:
+        names = item_names(unmatched, node.rule.match_fields, of_output=True)
+        for (index, extra), name in zip(unmatched, names, strict=True):
             kept = self._known(node.items, project(extra, scored))
-            self._extra(kept, f"{node.path}[{index}]", f"{node.attribute}[]", EXTRA_ITEM)
+            self._extra(kept, node.place.item(index, name), EXTRA_ITEM)
         alignment = ListAlignment(
             document=self._document,
-            path=node.path,
+            path=path,
             algorithm=algorithm,
             threshold=node.rule.threshold,
             pairs=tuple(
@@ -155,15 +156,14 @@ class Judge:
             unmatched_actual=tuple(index for index, _ in unmatched),
         )
         self.alignments.append(alignment)
-        labels = {item.index: _label(item.raw, keys) for item in node.items}
-        extra_labels = {index: _label(item, keys) for index, item in unmatched}
+        labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
+        extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
         self.panels.append(_panel(alignment, labels, extra_labels))
 
     def _report_too_long(self, node: ItemList, given: int, beyond: str) -> None:
         where = f" of {self._document[:80]!r}" if self._document else ""
-        what = (
-            f"The list {node.path[:80]!r}{where} has {len(node.items):,} expected and {given:,} given items: {beyond}"
-        )
+        sizes = f"{len(node.items):,} expected and {given:,} given items"
+        what = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
         fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
         self.findings.append(Finding("warning", what, fix))
 
@@ -187,9 +187,9 @@ class Judge:
         """Nothing was given for a node: its values are omissions, its blanks agreed upon if *blanks* says so."""
         if isinstance(node, Leaf):
             if node.compare is not None:
-                self._add(node.path, node.attribute, "omission", node.value, None, note)
+                self._add(node.place, "omission", node.value, None, note)
             elif blanks:
-                self._add(node.path, node.attribute, "true_negative", node.value, None, note)
+                self._add(node.place, "true_negative", node.value, None, note)
             return
         below: Iterable[Node] = ()
         if isinstance(node, Branch):
@@ -200,27 +200,30 @@ class Judge:
         for each in below:
             self._omit(each, note, blanks=blanks)
 
-    def _extra(self, value: Value, path: str, attribute: str, note: str) -> None:
+    def _extra(self, value: Value, place: Place, note: str) -> None:
         """A value where none was expected: each of its non-empty leaves in scope is a hallucination."""
+        path, attribute, _ = place
         if self._rules.ignored(path, attribute):
             return
         if isinstance(value, dict):
             # ``confidence.*`` is often as large as everything that counts.
             if not self._rules.ignored(f"{path}[{ANY}]", f"{attribute}[{ANY}]"):
                 for key, below in value.items():
-                    self._extra(below, with_key(path, key), with_key(attribute, key), note)
+                    self._extra(below, place.member(key), note)
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
             strangers = [item for item in value if not isinstance(item, dict) and not self._empty(item)]
             if strangers:
-                self._add(path, attribute, "hallucination", None, strangers[0], note)
-            for index, item in enumerate(value):
-                if isinstance(item, dict):
-                    self._extra(item, f"{path}[{index}]", f"{attribute}[]", note)
+                self._add(place, "hallucination", None, strangers[0], note)
+            items = [(index, item) for index, item in enumerate(value) if isinstance(item, dict)]
+            names = item_names(items, self._rules.list_rule(path).match_fields, of_output=True)
+            for (index, item), name in zip(items, names, strict=True):
+                self._extra(item, place.item(index, name), note)
         elif not self._empty(value):
-            self._add(path, attribute, "hallucination", None, value, note)
+            self._add(place, "hallucination", None, value, note)
 
-    def _add(self, path: str, attribute: str, outcome: str, expected: Value, actual: Value, note: str = "") -> None:
-        self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note))  # type: ignore[arg-type]
+    def _add(self, place: Place, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
+        path, attribute, named_path = place
+        self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note, named_path))
 
 
 def _values(expected: Branch) -> int:
@@ -229,12 +232,6 @@ def _values(expected: Branch) -> int:
         _values(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()
     )
-
-
-def _label(item: dict[str, Value], keys: tuple[tuple[str, ...], ...]) -> str:
-    """The text that an item is matched by, cut to what a table can show."""
-    values = (follow(item, key) for key in keys)
-    return ", ".join(str(value)[:_LABEL] for value in values if isinstance(value, str | int | Decimal))
 
 
 def _panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:

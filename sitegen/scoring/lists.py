@@ -15,14 +15,12 @@ from sitegen.scoring.agreement import agreeing_pairs
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.paths import follow
+from sitegen.scoring.places import KEYS
 from sitegen.scoring.rules import FieldRule, ListRule, Rules
 from sitegen.scoring.values import coerced_number, is_number, plain_number
 from sitegen.stats.assignment import assign
 from sitegen.text.normalise import normalise
 from sitegen.text.similarity import Cell, Exact, similar_pairs, similarity
-
-DEFAULT: Final = (("description",), ("name",), ("id",))
-"""What items are matched by where nothing is said: the first that any item has."""
 
 _MAX_TIES: Final = 20_000
 """Pairs of equal similarity that are told apart by their score fields; beyond, by their order alone."""
@@ -47,8 +45,6 @@ class Alignment(NamedTuple):
     pairs: list[ItemPair]
     """Of places in the two lists, by the expected one."""
     algorithm: Algorithm
-    keys: tuple[tuple[str, ...], ...]
-    """What the items were matched by; empty: by nothing but their position."""
     too_many: bool
     """More items were left over than are paired by agreement."""
     beyond: str = ""
@@ -71,7 +67,7 @@ def align(
     there are at an expected place.
     """
     keys = rule.match_fields or next(
-        ((key,) for key in DEFAULT if _anyone_has(key, expected, rules) or _anyone_has(key, actual, rules)), ()
+        ((key,) for key in KEYS if _anyone_has(key, expected, rules) or _anyone_has(key, actual, rules)), ()
     )
     ones, others = _cells(keys, fields, expected, actual, rules)
     beyond = ""
@@ -100,7 +96,7 @@ def align(
         right = sorted({*range(len(actual))} - {pair.actual for pair in found})
         agreed = agreeing_pairs(left, right, expected_values, equal_fields)
         found += [ItemPair(i, j, round(similarity(ones[i], others[j]), 9), "agreement") for i, j in agreed or ()]
-    return Alignment(sorted(found), algorithm, keys, agreed is None, beyond)
+    return Alignment(sorted(found), algorithm, agreed is None, beyond)
 
 
 def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: Rules) -> bool:

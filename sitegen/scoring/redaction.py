@@ -60,6 +60,8 @@ class Redaction:
         return finding._replace(value=REDACTED.literal) if hidden else finding
 
     def _judgement(self, judgement: Judgement) -> Judgement:
+        if judgement.named_path:
+            judgement = judgement._replace(named_path="")
         if self._hides_field(judgement):
             expected, actual = (None if side is None else REDACTED for side in (judgement.expected, judgement.actual))
             return judgement._replace(expected=expected, actual=actual)

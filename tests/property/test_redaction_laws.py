@@ -71,4 +71,5 @@ def test_to_redact_twice_is_to_redact_once(truth, output, hidden):
 @given(documents, documents)
 def test_what_fits_no_glob_stays(truth, output):
     result = scored(truth, output, None)
-    assert Redaction(("elsewhere.*",)).applied(result, kind="fields").judgements == result.judgements
+    without_names = tuple(each._replace(named_path="") for each in result.judgements)
+    assert Redaction(("elsewhere.*",)).applied(result, kind="fields").judgements == without_names

@@ -55,7 +55,7 @@ def same_shape(expected: Any, actual: Any) -> bool:
     """No container stands where something else was expected."""
     if isinstance(expected, dict) and expected:
         return (isinstance(actual, dict) or EMPTY(actual)) and all(
-            same_shape(below, (actual or {}).get(key)) for key, below in expected.items()
+            same_shape(below, actual.get(key) if isinstance(actual, dict) else None) for key, below in expected.items()
         )
     if isinstance(expected, list) and any(isinstance(item, dict) for item in expected):
         return (isinstance(actual, list) and all(isinstance(item, dict) for item in actual)) or EMPTY(actual)

@@ -3,7 +3,8 @@
 A row's ``expected`` and ``given`` are JSON. Where the table has a column ``outcome`` they are the values of one
 attribute, ``field``, and ``field rule`` holds what the mapping says of it; in every other table they are whole
 documents. ``expected (CSV)`` is the text of a cell instead. An em dash means that there is nothing. ``settings`` lays
-over everything. The other columns are checked: ``outcome``, ``counts``, ``judgements``, ``alignment``, ``status``.
+over everything. The other columns are checked: ``outcome``, ``counts``, ``judgements``, ``alignment``, ``shown`` (the
+paths as pages show them), ``status``.
 
 A section that has fenced blocks is one case: the blocks are the files, and its table lists every judgement.
 
@@ -100,7 +101,7 @@ def row_case(title: str, row: dict[str, str]) -> Case:
         truth = File("ground_truth.json", document(row["expected"], one))
     given = File("extracted.json", row["output"].encode() if "output" in row else document(row["given"], one))
     checks: dict[str, Any] = {
-        name: row[name] for name in ("outcome", "counts", "judgements", "alignment", "status") if name in row
+        name: row[name] for name in ("outcome", "counts", "judgements", "alignment", "shown", "status") if name in row
     }
     assert checks, row
     return Case(f"{title}: {row['case']}", Inputs((given,), truth, None, None, json.dumps(settings)), checks)
@@ -150,6 +151,7 @@ def checked(result: Result, checks: dict[str, Any]) -> dict[str, Any]:
         )
         or NOTHING
     )
+    said["shown"] = "; ".join(f"{each.label} {each.outcome}" for each in result.judgements) or NOTHING
     said["alignment"] = (
         "; ".join(
             f"{each.path} {each.algorithm}: "

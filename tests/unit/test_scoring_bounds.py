@@ -11,6 +11,7 @@ from sitegen.scoring.expected import Branch
 from sitegen.scoring.fields import Expected, FieldsScorer
 from sitegen.scoring.ground_truth import reader
 from sitegen.scoring.outputs import Output
+from sitegen.scoring.places import DOCUMENT
 from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.text import similarity
@@ -113,7 +114,7 @@ class CountedName(str):
 def test_documents_are_found_by_their_names_without_comparing_each_with_each():
     rules, _ = compile_rules(None, "{}", None)
     number = 300
-    truth = tuple((str(CountedName(one)), Branch("", "", {})) for one in range(number))
+    truth = tuple((str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
     output = Output({CountedName(one + 10): {} for one in range(number)}, {}, [])
     CountedName.compared = 0
     fields._Scoring(rules, Expected(truth, (), "id", ()), output, ()).result()

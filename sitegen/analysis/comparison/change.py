@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.cases import ORDER, flipped
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Outcome
+from sitegen.model.outcomes import CellKey, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.stats.counts import f1
 from sitegen.stats.significance import Significance, mcnemar, paired_t_test
@@ -48,6 +48,8 @@ class Flip:
     after: Outcome | None
     value: str = ""
     """What was expected, as text; where nothing was, what was given. Cut to 200 characters."""
+    named_path: str = ""
+    """The path with list items by their names, `walls[E Wall].area`; empty where it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +100,14 @@ class Change:
     """Whether the headline moved by more than chance."""
 
 
-_Key: TypeAlias = tuple[str, str, bool]
-
-
 class _Paired(NamedTuple):
     before: Judgement | None
     after: Judgement | None
 
     @property
-    def attribute(self) -> str:
-        """The same on both sides, of which one has it at least."""
-        return next(each.attribute for each in self if each is not None)
+    def newest(self) -> Judgement:
+        """That of the later side, if it has one."""
+        return next(each for each in (self.after, self.before) if each is not None)
 
 
 def change_of(
@@ -122,10 +121,10 @@ def change_of(
     (first_name, first), (second_name, second) = before, after
     paired, unpaired = _pair(first.judgements, second.judgements)
     flips, attributes = [], defaultdict[Flipped, list[str]](list)
-    for key, pair in paired.items():
+    for pair in paired.values():
         if not (_is_right(pair.before) and _is_right(pair.after)):
-            flips.append(flip := _flip(key, pair))
-            attributes[flip.change].append(pair.attribute)
+            flips.append(flip := _flip(pair))
+            attributes[flip.change].append(pair.newest.attribute)
     chance = chance_of(
         first.scorecard,
         second.scorecard,
@@ -154,7 +153,7 @@ def change_of(
     )
 
 
-def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict[_Key, _Paired], int]:
+def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict[CellKey, _Paired], int]:
     """Judgements of the same thing, and how many have no partner.
 
     A value that nobody expected is judged only where it was given: its absence on the other side is right.
@@ -170,11 +169,11 @@ def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict
     return paired, unpaired
 
 
-def _by_cell(judgements: Iterable[Judgement]) -> dict[_Key, Judgement]:
+def _by_cell(judgements: Iterable[Judgement]) -> dict[CellKey, Judgement]:
     """By the keys by which cells are followed; of two judgements of one cell the error counts."""
-    found: dict[_Key, Judgement] = {}
+    found: dict[CellKey, Judgement] = {}
     for one in judgements:
-        key = one.document, one.path, one.note == EXTRA_ITEM
+        key = one.key
         if key not in found or not _is_right(one):
             found[key] = one
     return found
@@ -184,10 +183,11 @@ def _is_right(one: Judgement | None) -> bool:
     return one is None or one.outcome in _RIGHT
 
 
-def _flip(key: _Key, pair: _Paired) -> Flip:
+def _flip(pair: _Paired) -> Flip:
     before, after = (None if one is None else one.outcome for one in pair)
     change = flipped(_is_right(pair.before), _is_right(pair.after))
-    return Flip(key[0], key[1], change, before, after, _value(pair))
+    at = pair.newest
+    return Flip(at.document, at.path, change, before, after, _value(pair), at.named_path)
 
 
 def _value(pair: _Paired) -> str:

@@ -84,6 +84,8 @@ class GateCell:
     head: str | None
     by_truth: bool
     """The expected value is not the same on both sides."""
+    named_path: str = ""
+    """The path with list items by their names, `walls[E Wall].area`; empty where it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ def _cell(flip: CellFlip) -> GateCell:
         base=before.actual or None if before else None,
         head=after.actual or None if after else None,
         by_truth=flip.by_truth,
+        named_path=flip.cell.named_path,
     )
 
 

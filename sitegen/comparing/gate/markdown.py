@@ -185,7 +185,7 @@ def _cell(flip: CellFlip) -> tuple[str, ...]:
     before, after = flip.before, flip.after
     given = (run.actual if run else "" for run in (before, after))
     values = (code(value, 60) if value else NIL for value in (expected_of(flip), *given))
-    return (code(flip.cell.document, 60) if flip.cell.document else NIL, code(flip.cell.path, 80), *values)
+    return (code(flip.cell.document, 60) if flip.cell.document else NIL, code(flip.cell.label, 80), *values)
 
 
 def _not_made_again(evals: Iterable[EvalCheck]) -> list[str]:

@@ -144,4 +144,4 @@ def _compared(one: GateEval, nouns: Nouns) -> Compared | None:
 def _flip(cell: GateCell) -> CellFlip:
     """Without the states of the cell, which no form of the report shows."""
     sides = (Run(0, "absent", cell.expected or "", actual or "") for actual in (cell.base, cell.head))
-    return CellFlip(cell.fate, Cell(cell.document, cell.path, "", cell.extra_item, ()), *sides)
+    return CellFlip(cell.fate, Cell(cell.document, cell.path, "", cell.extra_item, (), cell.named_path), *sides)

@@ -123,7 +123,7 @@ def discrepancies(
                 number,
                 kind,
                 name if name in sections else TOP_LEVEL,
-                one.path,
+                one.label,
                 one.document,
                 expected,
                 actual,

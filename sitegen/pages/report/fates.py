@@ -92,7 +92,7 @@ def _rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
 def _fixed(flip: CellFlip) -> FixedCell:
     before, after = flip.before or _ABSENT, flip.after or _ABSENT
     return FixedCell(
-        flip.cell.path,
+        flip.cell.label,
         flip.cell.document,
         shown_value(after.expected),
         shown_value(before.actual),

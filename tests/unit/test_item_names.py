@@ -1,0 +1,85 @@
+"""List items go by their names wherever a cell is named; their indices stay in the data."""
+
+from __future__ import annotations
+
+from sitegen.analysis.cells import Follower
+from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.commands.blame import chosen
+from sitegen.commands.verified_text import discrepancy
+from sitegen.comparing.changed import change_lines
+from sitegen.comparing.gate.markdown import _cell
+from sitegen.model.cells import CellMap
+from sitegen.model.flips import CellFlip
+from sitegen.model.scorecards import Result
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.redaction import Redaction
+from tests.pages_sample import series
+from tests.unit.test_comparison_change import change, scored
+
+TRUTH = {"walls": [{"name": "N Wall", "area": 1}, {"name": "E Wall", "area": 2}]}
+OUTPUT = {"walls": [{"name": "Porch"}, {"name": "E Wall", "area": 3}, {"name": "N Wall", "area": 1}]}
+
+
+def followed(*results: Result) -> CellMap:
+    follower = Follower()
+    for result in results:
+        follower.follow(result.judgements)
+    return follower.cells()
+
+
+def test_a_cell_has_the_path_of_its_index_and_one_with_the_name_of_its_item():
+    cells = followed(scored(TRUTH, OUTPUT)).cells
+    assert [(cell.path, cell.label, cell.extra) for cell in cells] == [
+        ("walls[0].name", "walls[N Wall].name", False),
+        ("walls[0].area", "walls[N Wall].area", False),
+        ("walls[1].name", "walls[E Wall].name", False),
+        ("walls[1].area", "walls[E Wall].area", False),
+        ("walls[0].name", "walls[Porch].name", True),
+    ]
+
+
+def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
+    renamed = {"walls": [TRUTH["walls"][0], {"name": "E Walls", "area": 2}]}
+    first, second = scored(TRUTH, OUTPUT), scored(renamed, OUTPUT)
+    area = followed(first, second).cells[3]
+    assert (area.path, area.label, len(area.runs)) == ("walls[1].area", "walls[E Walls].area", 1)
+    going_on = Follower(followed(first))
+    going_on.follow(second.judgements)
+    assert going_on.cells() == followed(first, second)
+
+
+def test_blame_takes_a_path_with_a_name_as_it_takes_one_with_an_index():
+    cells = followed(scored(TRUTH, OUTPUT)).cells
+    assert chosen(cells, "walls[E Wall].area", None) == chosen(cells, "walls[1].area", None) == [cells[3]]
+
+
+def test_the_terminal_names_the_item_of_a_discrepancy():
+    wrong = next(one for one in scored(TRUTH, OUTPUT).judgements if one.outcome == "wrong_value")
+    assert discrepancy(wrong, scorer("fields").nouns) == "wrong value    walls[E Wall].area: expected 2, found 3"
+
+
+def test_a_comparison_names_the_items_whose_cells_flipped():
+    lines = list(change_lines(change(TRUTH, TRUTH, OUTPUT)))
+    assert [line.split(" | ")[1].strip() for line in lines if line.endswith("| broken |")] == [
+        r"walls\[Porch\].name",
+        r"walls\[E Wall\].area",
+    ]
+
+
+def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
+    results = [scored(TRUTH, OUTPUT)] * 3
+    cells = followed(*results)
+    points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in series(3).points]
+    (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
+    assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
+    assert _cell(CellFlip("broken", cells.cells[3], None, cells.cells[3].runs[0]))[1] == r"`walls[E Wall].area`"
+
+
+def test_redaction_takes_the_names_of_items_out_of_paths():
+    shown = Redaction(("walls[*].name",)).applied(scored(TRUTH, OUTPUT), kind="fields")
+    assert {one.label for one in shown.judgements} == {
+        "walls[0].name",
+        "walls[0].area",
+        "walls[1].name",
+        "walls[1].area",
+    }
