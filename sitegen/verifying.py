@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest, SiteConfig, files_of
-from sitegen.configuring import overlaid, read_entry, read_manifest, read_site
+from sitegen.configuring import Looked, overlaid, read_entry, read_manifest, read_site, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
 from sitegen.history.layout import LONE, RESULTS, Layout, Rules, Watched, is_path, iteration_number, kind_of, runs_of
@@ -87,6 +88,7 @@ class Bench(NamedTuple):
             ) from None
         else:
             manifest = read_manifest(content, name, config.evals_dir)
+        config, manifest = with_found_evals(config, manifest, _looked(found.root))
         return cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
 
     def eval_ids(self) -> tuple[str, ...]:
@@ -236,6 +238,27 @@ class Bench(NamedTuple):
         for name in listed(Repository.open(self.root)):
             if self.layout.is_instruction(name) and (content := self._file(self.root / name).content) is not None:
                 yield encodable(name), hashlib.sha256(content).hexdigest()
+
+
+def _looked(root: Path) -> Looked:
+    """The files of the work tree. No link is followed."""
+
+    def names(folder: str) -> dict[str, bool]:
+        if not is_folder_inside(root, folder):
+            return {}
+        with os.scandir(root / folder) as entries:
+            kinds = {
+                each.name: (each.is_dir(follow_symlinks=False), each.is_file(follow_symlinks=False)) for each in entries
+            }
+        return {name: is_folder for name, (is_folder, is_file) in kinds.items() if is_folder or is_file}
+
+    def read(path: str, largest: int) -> bytes | None:
+        try:
+            return read_inside(root, path, largest)
+        except OSError:
+            return None
+
+    return Looked(names, read)
 
 
 def _refuse_unfit(result: Result, own_settings: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import Looked, with_found_evals
 from sitegen.history.files import Listed
+from sitegen.verifying import Bench
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, problems_text
 
@@ -96,6 +97,18 @@ def test_a_history_of_promptfoo_needs_no_configuration(tmp_path: Path, folder: s
     assert len(list((site / "instructions").glob("*/*.html"))) == 3
     assert broken_links(site) == []
     assert "promptfoo" not in problems_text(site).replace("promptfooTrend", "").split("What to do")[-1]
+
+
+@pytest.mark.parametrize("folder", ["", "qa/"])
+def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(tmp_path: Path, folder: str) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    results = (FIXTURES / "promptfoo-2.json").read_bytes()
+    repo.commit({f"{folder}promptfooconfig.yaml": CONFIGURATION, f"{folder}output.json": results})
+    repo.checkout()
+    bench = Bench.open(repo.path)
+    eval_id = folder.strip("/") or "promptfoo"
+    assert bench.eval_ids() == (eval_id,)
+    assert bench.verify(eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
 
 
 def test_judged_results_alone_are_shown_without_a_manifest(tmp_path: Path) -> None:
