@@ -139,6 +139,15 @@ def test_a_recorded_hash_of_an_instruction_file_names_the_commit_that_left_it_so
     assert [snapshot.made_at for snapshot in shop(repo).snapshots] == [first]
 
 
+def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(repo: GitRepo) -> None:
+    parts = MemoryParts()
+    first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
+    fold(repo, parts=parts)
+    repo.commit({output(1): "{}", record(1): json.dumps({"prompt_hash": repo.oid(first, "CLAUDE.md")})})
+    (update,) = fold(repo, parts=parts).update.evals
+    assert [snapshot.made_at for snapshot in update.history.snapshots] == [first]
+
+
 @pytest.mark.parametrize(
     ("stated", "made_at"),
     [
