@@ -1,4 +1,4 @@
-"""Twelve commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
+"""Fourteen commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.gitrepo import GitRepo
+
+RESULTS_OF_TOOLS = Path(__file__).parents[1] / "importers/fixtures"
 
 READER = ".claude/instructions/orders/read.md"
 STYLE = "prompts/labels.md"
@@ -125,6 +127,15 @@ RUNS = {
 }
 
 
+def of_one_prompt(results: str) -> str:
+    """What promptfoo wrote, of the first prompt with the first provider alone."""
+    document = json.loads(results)
+    found = document["results"]
+    found["prompts"] = found["prompts"][:1]
+    found["results"] = [row for row in found["results"] if row["promptIdx"] == 0]
+    return json.dumps(document)
+
+
 def run(number: int) -> dict[str, str]:
     """The file of one iteration."""
     return {f"evals/orders/results/iteration-{number:03d}/extracted.json": RUNS[number]}
@@ -232,4 +243,15 @@ def write(folder: Path) -> GitRepo:
         author="&lt;b&gt;Eve \"'/",
         zone="+1400",
     )
+    for number, prompt in ((1, "Hello {{name}}, please answer in {{language}}."), (2, "Welcome, {{name}}!")):
+        repo.commit(
+            {
+                "greetings/promptfooconfig.yaml": "prompts: file://prompts/plain.txt\n",
+                "greetings/prompts/plain.txt": f"{prompt}\n",
+                "greetings/output.json": of_one_prompt(
+                    (RESULTS_OF_TOOLS / f"promptfoo-{number}.json").read_text("utf-8")
+                ),
+            },
+            message=f"Greet, attempt {number}",
+        )
     return repo
