@@ -40,6 +40,7 @@ from sitegen.stages.eval_summary import problems_of, summary_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, owner
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.field_pages import write_fields
+from sitegen.stages.mappings import recall, without_settings
 from sitegen.stages.reports import Reports
 from sitegen.stages.scoring import all_inputs, results
 from sitegen.stages.settled import Settled, known_settled, write_series
@@ -216,7 +217,9 @@ class _EvalWork:
             return None
         if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
             return None
-        return mapping_use(next(all_inputs(self._shop, [newest])))
+        inputs = next(all_inputs(self._shop, [newest]))
+        recall(dict(self._shop.mappings), without_settings(newest), inputs)
+        return mapping_use(inputs)
 
     def _series(self, cells: CellMap, settled: Settled) -> Series:
         """All points, once every scorecard that they and their deltas need is at hand."""

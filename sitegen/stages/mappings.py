@@ -22,17 +22,20 @@ KeptMappings: TypeAlias = tuple[tuple[str, bytes], ...]
 
 def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
     """Every mapping that the touched evals are scored by; those that are new are read, and kept."""
-    wanted = {
-        _key(snapshot): snapshot
-        for update in updates
-        if update.history.kind == FieldsScorer.kind
-        for snapshot in update.history.snapshots
-    }
+    histories = [update.history for update in updates if update.history.kind == FieldsScorer.kind]
+    wanted = {_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
+    newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
+    wanted |= {_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}
     found = {key: body for key in wanted if (body := memo.get(MAPPING, key))}
     for key, body in _read({key: snapshot for key, snapshot in wanted.items() if key not in found}, repository):
         memo.put(MAPPING, key, body)
         found[key] = body
     return tuple(found.items())
+
+
+def without_settings(snapshot: Snapshot) -> Snapshot:
+    """The snapshot as its mapping file alone would have it scored: what of its entries is unused is told by that."""
+    return snapshot._replace(settings="")
 
 
 def recall(kept: dict[str, bytes], snapshot: Snapshot, inputs: Inputs) -> None:

@@ -12,6 +12,7 @@ import yaml
 import sitegen
 from sitegen.config import EvalConfig
 from sitegen.configuring import read_manifest
+from sitegen.installed_from import PUBLISHED
 from tests.receipts import write_receipts
 from tests.sites import content, run
 
@@ -94,7 +95,8 @@ def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path):
 def test_what_the_readme_installs_is_this_package():
     project = re.search(r'^name = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert project is not None
-    assert [command for command in commands() if command[0] == "pip"] == [["pip", "install", project[1]]]
+    source = project[1] if PUBLISHED else "."
+    assert [command for command in commands() if command[0] == "pip"] == [["pip", "install", source]]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
