@@ -6,12 +6,15 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from types import TracebackType
 from typing import IO, Final, Self
 
 from sitegen.errors import RepositoryError
 from sitegen.history.head import SAFE, Found, command
+
+PATIENCE: Final = 300.0
+"""Seconds that git may take to list a work tree: it opens every ``.gitignore``, and one may be a pipe."""
 
 _WORDS: Final = 4_000
 """Bytes of git's own words that are kept: the last ones."""
@@ -48,6 +51,11 @@ class Process:
         self._arguments = arguments
         self._words = bytearray()
         self._failure: BaseException | None = None
+        self._expired = False
+        self._timer = Timer(PATIENCE, self._expire)
+        if work_tree is not None:
+            self._timer.daemon = True
+            self._timer.start()
         self._threads = [_thread(self._listen)]
         if feed is not None:
             self._threads.append(_thread(lambda: self._write(feed)))
@@ -81,6 +89,11 @@ class Process:
             thread.join()
         if self._failure is not None:
             raise self._failure
+        if self._expired:
+            raise RepositoryError(
+                f"git {self._arguments[0]} did not end within {PATIENCE:,.0f} s.",
+                fix="Look for pipes and devices among the files that git reads, such as .gitignore.",
+            )
         if code:
             raise RepositoryError(
                 f"git {self._arguments[0]} failed: {self.words or f'exit code {code}'}",
@@ -89,6 +102,7 @@ class Process:
 
     def close(self) -> None:
         """End the process, whether it is done or not."""
+        self._timer.cancel()
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
@@ -105,6 +119,10 @@ class Process:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _expire(self) -> None:
+        self._expired = True
+        self._process.kill()
 
     def _listen(self) -> None:
         assert self._process.stderr is not None

@@ -8,7 +8,9 @@ import pytest
 
 from sitegen.configuring import read_manifest, read_site
 from sitegen.errors import ConfigurationError, RepositoryError
-from sitegen.history import head
+from sitegen.history import head, process
+from sitegen.history.repository import Repository
+from sitegen.history.worktree import listed
 from sitegen.llm.cases import read_cases
 from sitegen.llm.responses_file import ResponsesFile, Slot
 from sitegen.project import own_templates
@@ -124,6 +126,13 @@ def test_test_cases_in_a_pipe_are_an_error(tmp_path):
     os.mkfifo(tmp_path / "cases.json")
     with pytest.raises(ConfigurationError, match="no regular file"):
         read_cases(tmp_path / "cases.json")
+
+
+def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, monkeypatch):
+    os.mkfifo(repo.path / ".gitignore")
+    monkeypatch.setattr(process, "PATIENCE", 0.5)
+    with pytest.raises(RepositoryError, match="git ls-files did not end within"):
+        listed(Repository.open(repo.path))
 
 
 def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, monkeypatch):
