@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from sitegen.demo import write_demo
 from tests.sites import build_site
+from tests.sources.tables import summary
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")  # a busy machine fails no test
@@ -45,3 +46,11 @@ def bare_demo(demo: Path, tmp_path: Path) -> Path:
     run(["git", "clone", "-q", "--bare", str(demo), str(clone)], check=True)
     run(["git", "-C", str(clone), "remote", "remove", "origin"], check=True)
     return clone
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many statements of the source documents hold, where their tables were looked at."""
+    ran = [(kind, each) for kind, some in terminalreporter.stats.items() for each in some if hasattr(each, "nodeid")]
+    if any(each.nodeid.startswith("tests/sources/") for _, each in ran):
+        failed = frozenset(each.nodeid.partition("[")[0] for kind, each in ran if kind in ("failed", "error"))
+        terminalreporter.write_line(summary(failed))
