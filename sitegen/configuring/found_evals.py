@@ -18,6 +18,14 @@ from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
 
+INSPECT_LOGS: Final = "logs"
+"""The folder that Inspect writes its logs into."""
+
+_LOG = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[^_/]+\.(eval|json)")
+"""The name of a log: time, task, id. In each of them Inspect writes ``-`` for ``_``."""
+_LOG_ENDINGS: Final = {("eval",): "eval", ("json",): "json", ("eval", "json"): "[ej][vs][ao][ln]"}
+"""What a glob of a task's logs ends with, by the endings that they have."""
+
 _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
 _MOST_PROMPTS: Final = 200
@@ -44,7 +52,8 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
     stated = {entry.id for entry in manifest.evals}
     homes = {_path(entry.dir or f"{config.evals_dir}/{entry.id}") for entry in manifest.evals}
     found: dict[str, EvalConfig] = {}
-    for entry in (*_promptfoo(looked, homes), *_lone_results(config.evals_dir, looked, homes)):
+    others = (*_promptfoo(looked, homes), *_inspect(looked, homes), *_lone_results(config.evals_dir, looked, homes))
+    for entry in others:
         if entry.id not in stated and entry.id not in found:
             found[entry.id] = entry
     if not found:
@@ -69,6 +78,24 @@ def _promptfoo(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
             outputs=results,
             instructions=_prompts(looked.read(_below(folder, configuration), _LARGEST) or b"", folder),
         )
+
+
+def _inspect(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
+    """Folders of Inspect's logs: an eval for each task, a run for each log."""
+    taken: set[str] = set()
+    for folder in _folders(looked):
+        home = _below(folder, INSPECT_LOGS)
+        if home in homes or not looked.names(folder).get(INSPECT_LOGS):
+            continue
+        endings: dict[str, set[str]] = {}
+        for name, is_folder in looked.names(home).items():
+            if not is_folder and (match := _LOG.fullmatch(name)):
+                endings.setdefault(match[1], set()).add(match[2])
+        for task in sorted(endings):
+            eval_id = f"{basename(folder)}-{task}" if task in taken else task
+            taken |= {task, eval_id}
+            ending = _LOG_ENDINGS[tuple(sorted(endings[task]))]
+            yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=f"*_{task}_*.{ending}")
 
 
 def _folders(looked: Looked) -> Iterator[str]:

@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"([0-9]+)")
 _NOT_IN_A_SLUG = re.compile(r"[^a-z0-9._]+")
 _TIME = re.compile(
     r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])[T_ -]?([0-2][0-9])[-:_]?([0-5][0-9])[-:_]?([0-5][0-9])"
-    r"(?:[-.]?([0-9]{3})[0-9]*)?(Z?)(?![0-9])"
+    r"(?:[-.]?([0-9]{3})[0-9]*)?(Z|[-+]00[-:]?00|)(?![0-9])"
 )
 _LONGEST_SLUG: Final = 60
 
@@ -91,7 +91,8 @@ def slug_of_run(name: str, number: int) -> str:
 def time_in(name: str, committed_at: str) -> str | None:
     """The time of day and date that a run's name states, as ISO 8601; None if it states none that can be.
 
-    A time without ``Z`` is in the time zone of the commit that brought the run. A date alone says too little: the
+    A time without ``Z``, or the offset ``+00-00`` in any spelling, is in the time zone of the commit that brought the
+    run; the sign of another offset is lost in the names of files. A date alone says too little: the
     instructions may have been edited on that day before or after the run.
     """
     match = _TIME.search(name)

@@ -22,7 +22,7 @@ from sitegen.model.commits import Commit, Revision
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, InstructionHistory, Update
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raised whenever the same history would fold to something else."""
 
 

@@ -10,6 +10,7 @@ from sitegen.analysis.series import pack, scorecard_key, unpack
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.render.writer import digest
+from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.brought import crossed as crossed_by_commits
 from sitegen.stages.scoring import results
@@ -54,7 +55,8 @@ class KeyOf:
         """The digest of everything that decides its scorecard."""
         decisive = (snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
         if decisive not in self._known:
-            key = scorecard_key(self._kind, self._version, snapshot, self._model)
+            model = installed_for(blob.path for blob in snapshot.outputs) if self._kind == "judged" else self._model
+            key = scorecard_key(self._kind, self._version, snapshot, model)
             self._known[decisive] = digest(key, *self._redact) if self._redact else key
         return self._known[decisive]
 

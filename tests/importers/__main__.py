@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-FIXTURES = Path(__file__).parent / "fixtures"
+from tests.importers.inspect_run import FIXTURES, inspect
 
 PLAIN = "Hello {{name}}, please answer in {{language}}.\n"
 EDITED = "Welcome, {{name}}! Please answer in {{language}}.\n"
@@ -102,8 +102,9 @@ def promptfoo(folder: Path, plain: str, name: str, configuration: str = CONFIGUR
 def main() -> None:
     """Every fixture, each from a folder of its own."""
     FIXTURES.mkdir(exist_ok=True)
-    with TemporaryDirectory() as folder:
-        junit(Path(folder))
+    for make in (junit, inspect):
+        with TemporaryDirectory() as folder:
+            make(Path(folder))
     runs = ((PLAIN, "1", CONFIGURATION), (EDITED, "2", CONFIGURATION), (EDITED, "error", FAILING))
     for plain, name, configuration in runs:
         with TemporaryDirectory() as folder:

@@ -118,3 +118,35 @@ def test_judged_results_alone_are_shown_without_a_manifest(tmp_path: Path) -> No
     build_site(repo.path, tmp_path / "public")
     series = json.loads((tmp_path / "public/data/evals/letters.json").read_bytes())
     assert [point["then"]["metrics"]["score"] for point in series["points"]] == [0.25, 0.75]
+
+
+def test_logs_of_inspect_are_an_eval_for_each_task() -> None:
+    logs = ("T06-33-16-00-00_sums_a1.json", "T06-33-18-00-00_sums_b2.eval", "T06-34-00+00-00_word-play_c3.eval")
+    files = {f"logs/2026-11-22{name}": "" for name in logs} | {"logs/logs.json": "", "qa/logs/x_y_z.json": ""}
+    other = {"qa/logs/2026-11-23T07-00-00-00-00_sums_d4.json": "", "evals/b/logs/2026-11-23T07-00-00-00-00_x_y.txt": ""}
+    assert found(files | other) == (
+        (),
+        (
+            entry("sums", dir="logs", outputs="*_sums_*.[ej][vs][ao][ln]"),
+            entry("word-play", dir="logs", outputs="*_word-play_*.eval"),
+            entry("qa-sums", dir="qa/logs", outputs="*_sums_*.json"),
+        ),
+    )
+    stated = Manifest(evals=(EvalConfig(id="other", dir="logs"),))
+    assert found(files, stated) == ((), stated.evals)
+
+
+def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    for number, ending in enumerate(("json", "eval"), 1):
+        name = f"logs/2026-11-22T06-33-1{number}-00-00_capital-cities_id{number}.{ending}"
+        repo.commit({"prompts/ask.md": f"Ask {number}\n", name: (FIXTURES / f"inspect.{ending}").read_bytes()})
+    repo.checkout()
+    assert Bench.open(repo.path).verify("capital-cities").result.scorecard.metric("pass_rate") == pytest.approx(2 / 3)
+    build_site(repo.path, tmp_path / "public")
+    series = json.loads((tmp_path / "public/data/evals/capital-cities.json").read_bytes())
+    assert [(point["label"][:19], point["then"]["metrics"]["pass_rate"]) for point in series["points"]] == [
+        ("2026-11-22T06-33-11", pytest.approx(1 / 3)),
+        ("2026-11-22T06-33-12", pytest.approx(2 / 3)),
+    ]
+    assert broken_links(tmp_path / "public") == []

@@ -811,6 +811,7 @@ def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_oth
     committed = "2026-02-08T01:00:00-08:00"
     assert time_in("run-20260207-154530", committed) == "2026-02-07T15:45:30-08:00"
     assert time_in("2025-10-01T06-51-41-191Z", committed) == "2025-10-01T06:51:41.191+00:00"
+    assert time_in("2026-11-22T06-33-16-00-00_task_id", committed) == "2026-11-22T06:33:16+00:00"
     assert [time_in(name, committed) for name in ("baseline_20260207", "run-7", "20261399-999999")] == [None] * 3
 
 

@@ -49,7 +49,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 5
+    version = 6
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -10,6 +10,9 @@ from sitegen.scoring.judged.case import JudgedResults
 HEAD: Final = 4096
 """Bytes from the beginning of a file that ``recognises`` is given."""
 
+PACKAGES: Final = {"eval": "zstandard"}
+"""The package that unpacks files of an ending, by ending. It need not be installed."""
+
 
 class ResultFormat(NamedTuple):
     """One format, read from bytes alone: no clock, disk or network, whatever the file says."""

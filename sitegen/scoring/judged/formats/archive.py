@@ -1,0 +1,101 @@
+"""The JSON files of a zip archive, unpacked one at a time and bounded: an archive can hold far more than its size."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from io import BytesIO
+from typing import Final
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import read_json
+from sitegen.scoring.judged.formats.result_format import PACKAGES
+from sitegen.scoring.reading import UnreadableError
+
+MOST_BYTES: Final = 20_000_000
+"""Of one file of the archive, unpacked."""
+MOST_BYTES_TOGETHER: Final = 200_000_000
+"""Of all files of the archive that are read, unpacked."""
+MOST_FILES: Final = 50_000
+
+_ZSTANDARD_METHOD: Final = 93
+"""Python's own reader of archives knows it from 3.14 on."""
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
+_FAULTS: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What Python's reader raises at an archive that is damaged, encrypted, or packed by a method that it does not know."""
+
+
+class TooLargeError(Exception):
+    """A file of the archive is larger than is read."""
+
+
+class JsonArchive:
+    """A zip archive with JSON files in it."""
+
+    def __init__(self, content: bytes) -> None:
+        """Raises UnreadableError if the content is no archive."""
+        self._content = content
+        self._left = MOST_BYTES_TOGETHER
+        if content.count(b"PK\1\2") > MOST_FILES:
+            raise UnreadableError(f"it holds more than {MOST_FILES:,} files", "Write fewer samples into one log.")
+        try:
+            # Of a name that stands twice the last one counts: the tool that writes these goes by that.
+            self._files = {info.filename: info for info in ZipFile(BytesIO(content)).infolist()}
+        except _FAULTS:
+            raise UnreadableError("it is no zip archive, or a damaged one", "Write the file again.") from None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def below(self, folder: str) -> Iterator[str]:
+        """The names of the JSON files in a folder, in order."""
+        return (name for name in sorted(self._files) if name.startswith(f"{folder}/") and name.endswith(".json"))
+
+    def json(self, name: str) -> Value:
+        """The value of one file. Raises TooLargeError and UnreadableError."""
+        most = min(MOST_BYTES, self._left)
+        try:
+            unpacked = self._unpacked(self._files[name], most + 1)
+        except _FAULTS:
+            raise UnreadableError(f"{name[:80]!r} in it cannot be unpacked", "Write the file again.") from None
+        if len(unpacked) > most:
+            raise TooLargeError
+        self._left -= len(unpacked)
+        return read_json(unpacked).value
+
+    def _unpacked(self, info: ZipInfo, most: int) -> bytes:
+        if info.compress_type != _ZSTANDARD_METHOD:
+            with ZipFile(BytesIO(self._content)) as archive, archive.open(info) as file:
+                return file.read(most)
+        if find_spec(PACKAGES["eval"]) is None:
+            raise UnreadableError(
+                "it is packed by Zstandard, which needs a package that is not installed",
+                "pip install 'sitegen-evals[inspect]'",
+            )
+        from zstandard import ZstdDecompressor, ZstdError
+
+        start = info.header_offset
+        signature, name, extra = _LOCAL_HEADER.unpack_from(self._content, start)
+        if signature != b"PK\3\4" or info.flag_bits & 1:
+            raise BadZipFile
+        start += _LOCAL_HEADER.size + name + extra
+        packed = BytesIO(self._content[start : start + info.compress_size])
+        try:
+            with ZstdDecompressor(max_window_size=MOST_BYTES_TOGETHER).stream_reader(
+                packed, read_across_frames=True
+            ) as stream:
+                return stream.read(most)
+        except (ZstdError, MemoryError):
+            raise BadZipFile from None

@@ -1,0 +1,212 @@
+"""Inspect: the logs that ``inspect eval`` writes, as JSON or as an ``.eval`` archive, in version 2 of their layout.
+
+A sample is a case, whatever the number of its epochs, and each of its scorers is a judge. What Inspect's reducer made
+of the epochs is the judge's score; without reductions in the log it is their mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from sitegen.model.problems import Finding, Severity
+from sitegen.model.values import Unusable, Value
+from sitegen.scoring.json_reader import read_json
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.formats.grades import Grade, Graded, names_of_fields, opinions, passed
+from sitegen.scoring.judged.formats.inspect_samples import Sample, samples_of
+from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, written
+from sitegen.scoring.judged.formats.result_format import ResultFormat
+from sitegen.scoring.reading import UnreadableError
+
+VERSION: Final = 2
+
+_ARCHIVE: Final = "eval"
+"""The ending of an archive."""
+
+_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
+_FIX: Final = "Let Inspect write the log again."
+_LETTERS: Final = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+"""Correct, incorrect, partial and no answer, as Inspect turns them into numbers."""
+_WORDS: Final = {"yes": True, "true": True, "no": False, "false": False}
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def _recognises(ending: str, head: bytes) -> bool:
+    return ending == _ARCHIVE or (ending == "json" and _BEGINNING.match(head) is not None)
+
+
+def _read(content: bytes) -> JudgedResults:
+    findings: list[Finding] = []
+    if _BEGINNING.match(content):
+        parsed = read_json(content)
+        log = members(parsed.value)
+        findings += parsed.findings
+        _check_version(log)
+        samples: Iterable[Value] = items(log.get("samples"))
+        reductions = log.get("reductions")
+    else:
+        from sitegen.scoring.judged.formats.inspect_archive import unpacked
+
+        archive = unpacked(content)
+        log, reductions = archive.header, archive.reductions
+        _check_version(log)
+        samples = archive.samples(findings)
+    reader = _Reader(log, findings, _reduced(items(reductions)))
+    return JudgedResults(reader.cases(samples), tuple(findings), reader.run())
+
+
+def _check_version(log: Mapping[str, Value]) -> None:
+    version = log.get("version")
+    if version != VERSION or isinstance(version, bool):
+        stated = f"version {written(version)[:20]}" if version is not None else "no version"
+        raise UnreadableError(
+            f"it has {stated} of Inspect's logs, and only version {VERSION} is known",
+            "Convert it with `inspect log convert` of a version of Inspect that writes this one.",
+        )
+
+
+def _reduced(reductions: list[Value]) -> dict[tuple[str, str], Value]:
+    """(scorer, sample id) -> the value that the first reducer of the scorer gave it."""
+    reduced: dict[tuple[str, str], Value] = {}
+    for reduction in map(members, reductions):
+        for sample in map(members, items(reduction.get("samples"))):
+            key = name_of(reduction.get("scorer")), name_of(sample.get("sample_id"))
+            reduced.setdefault(key, sample.get("value"))
+    return reduced
+
+
+class _Reader:
+    """Turns the samples of one log into cases."""
+
+    def __init__(
+        self, log: Mapping[str, Value], findings: list[Finding], reduced: Mapping[tuple[str, str], Value]
+    ) -> None:
+        self._log = log
+        self._eval = members(log.get("eval"))
+        self._findings = findings
+        self._reduced = reduced
+        self._off_scale: dict[str, int] = {}
+
+    def run(self) -> JudgedRun:
+        """What the log says of the run."""
+        return JudgedRun(
+            tool="Inspect",
+            version=text(members(self._eval.get("packages")).get("inspect_ai")),
+            at=text(self._eval.get("created")),
+            commit=text(members(self._eval.get("revision")).get("commit")),
+        )
+
+    def cases(self, raw: Iterable[Value]) -> tuple[JudgedCase, ...]:
+        """A case of every sample, in the order of the log."""
+        samples = samples_of(raw)
+        graded = [self._graded(sample) for sample in samples]
+        fields = names_of_fields(graded)
+        cases = tuple(self._case(sample, scores, fields) for sample, scores in zip(samples, graded, strict=True))
+        status = text(self._log.get("status"))
+        if status != "success":
+            why = text(members(self._log.get("error")).get("message"))
+            self._report("warning", f"The run ended with the status {status[:40]!r}: samples may be missing", why[:200])
+        if not cases:
+            self._report("error", "There are no samples in the log", fix="Let Inspect log samples (`--log-samples`).")
+        for name, times in self._off_scale.items():
+            what = f"{times} scores of {name[:80]!r} are no number from 0 to 1, and are left out"
+            self._report("warning", what, fix="Nothing, if the scorer means it so.")
+        return cases
+
+    def _graded(self, sample: Sample) -> dict[str, Graded]:
+        """Every score by name; of a scorer that gives several, each under a name of its own."""
+        grades: dict[str, list[Grade]] = {}
+        details: dict[str, list[Value]] = {}
+        reasons: dict[str, list[str]] = {}
+        for epoch in sample.epochs:
+            for scorer, each in epoch.scores.items():
+                score = members(each)
+                for name, value in _parts(scorer, score.get("value")):
+                    grades.setdefault(name, []).append(self._grade(name, value))
+                    reasons.setdefault(name, []).append(_reason(score, epoch.number, len(sample.epochs)))
+                    stated = {key: score[key] for key in ("answer", "metadata") if score.get(key)}
+                    details.setdefault(name, []).append({"epoch": epoch.number, "value": value, **stated})
+        reduced = {
+            name: self._grade(name, value).score
+            for scorer in {scorer for epoch in sample.epochs for scorer in epoch.scores}
+            for name, value in _parts(scorer, self._reduced.get((scorer, sample.id)))
+        }
+        return {
+            name: Graded(
+                tuple(several), reduced.get(name), "; ".join(filter(None, reasons[name])), details=details[name]
+            )
+            for name, several in grades.items()
+        }
+
+    def _case(self, sample: Sample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
+        error = next((epoch.error for epoch in sample.epochs if epoch.error), "")
+        if error:
+            self._report("warning", f"The sample {sample.id[:80]!r} ended with an error", error[:200])
+        judges = opinions(graded, fields)
+        return JudgedCase(
+            id=sample.id,
+            opinion=Opinion("", None),
+            judges=judges,
+            passed=passed(judges),
+            input=sample.input,
+            expected=sample.expected,
+            output=sample.output,
+            error=error,
+            model=name_of(self._eval.get("model")),
+            parameters=members(self._eval.get("model_generate_config")) or None,
+            usage=sample.usage,
+        )
+
+    def _grade(self, name: str, value: Value) -> Grade:
+        grade = grade_of(value)
+        if grade is None:
+            self._off_scale[name] = self._off_scale.get(name, 0) + 1
+            return Grade(None)
+        return grade
+
+    def _report(self, severity: Severity, what: str, value: str = "", fix: str = _FIX) -> None:
+        self._findings.append(Finding(severity, what, fix, value=value))
+
+
+def grade_of(value: Value) -> Grade | None:
+    """A value as Inspect's metrics take it: letters, words, truth values and numbers; None if it is none from 0 to 1.
+
+    NaN is Inspect's way to say that nothing was scored.
+    """
+    if isinstance(value, bool):
+        return Grade(float(value), value)
+    if isinstance(value, str):
+        if value in _LETTERS:
+            return Grade(_LETTERS[value], value == "C")
+        if value.lower() in _WORDS:
+            return Grade(float(_WORDS[value.lower()]), _WORDS[value.lower()])
+        found = float(value) if _NUMBER.fullmatch(value) and len(value) < 40 else None
+        return Grade(found) if found is not None and found <= 1 else None
+    if _is_nan(value) or value is None:
+        return Grade(None)
+    found = share(value)
+    return None if found is None else Grade(found)
+
+
+def _is_nan(value: Value) -> bool:
+    return isinstance(value, Unusable) and value.literal == "NaN"
+
+
+def _parts(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """(name, value) of each value that a scorer gave; nothing for what it did not say."""
+    if isinstance(value, dict):
+        yield from ((f"{scorer}: {key}", each) for key, each in value.items())
+    elif isinstance(value, list):
+        yield from ((f"{scorer}: {place}", each) for place, each in enumerate(value, 1))
+    elif value is not None:
+        yield scorer, value
+
+
+def _reason(score: Mapping[str, Value], epoch: int, epochs: int) -> str:
+    said = text(score.get("explanation"))
+    return f"{epoch}: {said}" if said and epochs > 1 else said
+
+
+INSPECT: Final = ResultFormat(name="Inspect", file_names=(), recognises=_recognises, read=_read)

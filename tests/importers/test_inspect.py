@@ -1,0 +1,247 @@
+"""Inspect's logs as cases: sitegen's totals are those that Inspect wrote into the same log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import pytest
+
+from sitegen.model.metrics import Counts
+from sitegen.model.problems import Finding
+from sitegen.model.values import Unusable, Value
+from sitegen.scoring.judged.case import JudgedCase, JudgedRun, Usage
+from sitegen.scoring.judged.formats import archive, installed_for, read_results
+from sitegen.scoring.judged.formats.archive import JsonArchive
+from sitegen.scoring.judged.formats.grades import Grade
+from sitegen.scoring.judged.formats.inspect_logs import grade_of
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import File, Inputs
+
+FIXTURES = Path(__file__).parent / "fixtures"
+JSON, EVAL = ((FIXTURES / f"inspect.{ending}").read_bytes() for ending in ("json", "eval"))
+AGAIN = "Let Inspect write the log again."
+
+
+def stated(ending: str) -> dict[str, Any]:
+    """What the log says of itself."""
+    header: dict[str, Any] = json.loads(JSON) if ending == "json" else plain(JsonArchive(EVAL).json("header.json"))
+    return header
+
+
+def plain(value: Value) -> Any:
+    return json.loads(json.dumps(value, default=float))
+
+
+def content(ending: str) -> bytes:
+    return JSON if ending == "json" else EVAL
+
+
+def changed(**members: Any) -> bytes:
+    """The log as JSON, with other members."""
+    return json.dumps({**json.loads(JSON), **members}).encode()
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as file:
+        for name, each in files.items():
+            file.writestr(name, each)
+    return buffer.getvalue()
+
+
+def deflated() -> dict[str, bytes]:
+    """The JSON log in the parts of an archive, as versions of Inspect before 0.3.206 packed them."""
+    log = json.loads(JSON)
+    samples = {f"samples/{each['id']}_epoch_1.json": json.dumps(each).encode() for each in log.pop("samples")}
+    reductions = json.dumps(log.pop("reductions")).encode()
+    return {**samples, "reductions.json": reductions, "header.json": json.dumps(log).encode()}
+
+
+def means(cases: tuple[JudgedCase, ...]) -> dict[str, float]:
+    """The mean of each judge's scores."""
+    found: dict[str, list[float]] = {}
+    for case in cases:
+        for judge in case.judges:
+            assert judge.score is not None
+            found.setdefault(judge.name, []).append(judge.score)
+    return {name: sum(scores) / len(scores) for name, scores in found.items()}
+
+
+@pytest.mark.parametrize("ending", ["json", "eval"])
+def test_totals_are_those_of_the_tool(ending: str) -> None:
+    log, cases = stated(ending), read_results(f"x.{ending}", content(ending)).cases
+    own = {
+        (each["scorer"] if each["name"] == each["scorer"] else f"{each['scorer']}: {each['name']}"): metric["value"]
+        for each in log["results"]["scores"]
+        for metric in each["metrics"].values()
+        if metric["name"] in ("accuracy", "mean")
+    }
+    assert means(cases) == pytest.approx(own)
+    assert len(own) == 4
+    epochs = log["eval"]["config"]["epochs"]
+    assert len(cases) * epochs == log["results"]["total_samples"]
+    assert sum(bool(case.judges) for case in cases) * epochs == log["results"]["completed_samples"]
+    usage = log["stats"]["model_usage"]["scripted/one"]
+    tokens = usage["input_tokens"] + usage["input_tokens_cache_read"]
+    assert sum(case.usage.tokens_in or 0 for case in cases) == tokens
+    assert sum(case.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
+    card = scorer("judged").score(Inputs((File(f"x.{ending}", content(ending)),), None, None, None, "{}")).scorecard
+    assert card.metric("score") == pytest.approx(sum(own.values()) / 4)
+    accuracy = own["match"]
+    assert card.metric("pass_rate") == pytest.approx(accuracy)
+
+
+def test_a_sample_is_a_case_with_every_scorer_as_a_judge() -> None:
+    case = read_results("x.json", JSON).cases[0]
+    assert (case.id, case.input, case.expected, case.output) == (
+        "2",
+        "What is the capital of Austria?",
+        "Vienna",
+        "Graz",
+    )
+    assert (case.model, case.parameters) == ("scripted/one", {"max_connections": 1, "temperature": Decimal("0.5")})
+    assert case.usage == Usage(tokens_in=13, tokens_out=2, latency=case.usage.latency)
+    assert [(each.name, each.score, each.counts, each.misses) for each in case.judges] == [
+        ("match", 0.0, (("match", Counts(fp=1, fn=1, wrong_value=1)),), ("match: Graz",)),
+        ("brevity", 0.25, (), ()),
+        ("style: form", 1.0, (("style: form", Counts(tp=1)),), ()),
+        ("style: tone", 0.25, (), ()),
+    ]
+
+
+def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them() -> None:
+    case = read_results("x.eval", EVAL).cases[0]
+    match = case.judges[0]
+    assert (case.output, match.score, case.passed) == ("1: Graz\n\n2: Vienna\n\n3: Graz", 1.0, True)
+    assert match.counts == (("match", Counts(tp=1, fp=2, fn=2, wrong_value=2)),)
+    epochs = [{**each, "epoch": place} for place in (1, 2, 3) for each in json.loads(JSON)["samples"][:1]]
+    epochs[1]["scores"] = {"match": {"value": "C"}}
+    (alone,) = read_results("x.json", changed(samples=epochs, reductions=None)).cases
+    assert alone.judges[0].score == pytest.approx(1 / 3)
+    assert alone.passed is False
+
+
+def test_an_archive_reads_like_json_however_it_is_packed() -> None:
+    read, parts = read_results("x.json", JSON), deflated()
+    assert read_results("x.eval", packed(parts)) == read
+    assert read_results("x.eval", packed({**parts, "samples/2_epoch_1.json": b"{"})).cases == read.cases[1:]
+
+
+def test_the_run_says_its_tool_time_and_commit() -> None:
+    for ending in ("json", "eval"):
+        log = stated(ending)["eval"]
+        run = JudgedRun("Inspect", log["packages"]["inspect_ai"], log["created"], log["revision"]["commit"])
+        assert read_results(f"x.{ending}", content(ending)).run == run
+
+
+def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
+    failed = Finding(
+        "warning", "The sample 'nowhere' ended with an error", AGAIN, value="ValueError('I know no Atlantis.')"
+    )
+    assert read_results("x.json", JSON).findings == (failed,)
+    stopped = read_results("x.json", changed(status="error", error={"message": "out of credit"})).findings
+    what = "The run ended with the status 'error': samples may be missing"
+    assert stopped == (failed, Finding("warning", what, AGAIN, value="out of credit"))
+    start = {"version": 2, "eval": stated("eval")["eval"]}
+    begun = read_results("x.eval", packed({"_journal/start.json": json.dumps(start).encode()}))
+    assert [each.what for each in begun.findings] == [
+        "The run ended with the status 'started': samples may be missing",
+        "There are no samples in the log",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "grade"),
+    [
+        ("C", Grade(1.0, True)),
+        ("I", Grade(0.0, False)),
+        ("P", Grade(0.5, False)),
+        ("N", Grade(0.0, False)),
+        ("Yes", Grade(1.0, True)),
+        (False, Grade(0.0, False)),
+        (1, Grade(1.0)),
+        ("0.25", Grade(0.25)),
+        (Unusable("NaN", "no number"), Grade(None)),
+        (Unusable("Infinity", "no number"), None),
+        (7, None),
+        (-1, None),
+        ("7", None),
+        ("blue", None),
+        ([], None),
+    ],
+)
+def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value: Value, grade: Grade | None) -> None:
+    assert grade_of(value) == grade
+
+
+def test_scores_that_are_none_are_left_out_and_said_once() -> None:
+    samples = json.loads(JSON)["samples"]
+    for sample in samples:
+        sample["scores"] = {"length": {"value": 40}, "kinds": {"value": [1, "0.5"]}}
+    read = read_results("x.json", changed(samples=samples))
+    assert [(each.name, each.score) for each in read.cases[0].judges] == [
+        ("length", None),
+        ("kinds: 1", 1.0),
+        ("kinds: 2", 0.5),
+    ]
+    assert [each.what for each in read.findings][1:] == [
+        "4 scores of 'length' are no number from 0 to 1, and are left out"
+    ]
+
+
+@pytest.mark.parametrize(("version", "said"), [(1, "version 1"), (3, "version 3")])
+def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(version: int, said: str) -> None:
+    with pytest.raises(UnreadableError) as refused:
+        read_results("x.json", changed(version=version))
+    assert refused.value.what == f"it has {said} of Inspect's logs, and only version 2 is known"
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (b"PK\3\4 no archive", "it is no zip archive, or a damaged one"),
+        (b"", "it is no zip archive, or a damaged one"),
+        (EVAL[: len(EVAL) // 2], "it is no zip archive, or a damaged one"),
+        (packed({"x.json": b"{}"}), "it is no log of Inspect: it has no header.json"),
+        (packed({"header.json": b" " * 20_000_001}), "its header is too large"),
+        (packed({}) + b"PK\1\2" * 50_001, "it holds more than 50,000 files"),
+        (EVAL.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\x00"), "'header.json' in it cannot be unpacked"),
+        (packed({"header.json": b"{}"}).replace(b"PK\1\2\x14\x03\x14\x00\x00", b"PK\1\2\x14\x03\x14\x00\x01"),
+         "'header.json' in it cannot be unpacked"),
+    ],
+)  # fmt: skip
+def test_an_archive_that_cannot_be_read_is_refused(body: bytes, what: str) -> None:
+    with pytest.raises(UnreadableError) as refused:
+        read_results("x.eval", body)
+    assert refused.value.what == what
+
+
+def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts, whole = deflated(), read_results("x.json", JSON)
+    summaries = [{key: each[key] for key in each if key != "output"} for each in json.loads(JSON)["samples"]]
+    parts["summaries.json"] = json.dumps(summaries).encode()
+    parts["samples/2_epoch_1.json"] += b" " * 50_000
+    monkeypatch.setattr(archive, "MOST_BYTES", 50_000)
+    read = read_results("x.eval", packed(parts))
+    by_id = {case.id: case for case in read.cases}
+    assert by_id == {case.id: case._replace(output="") if case.id == "2" else case for case in whole.cases}
+    what = "1 samples are too large to be read; of these the summaries count, without outputs"
+    assert read.findings[0] == Finding("warning", what, "Log less of each sample.", value="2_epoch_1")
+
+
+def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert installed_for(["logs/a.eval", "b.json"]) == "zstandard"
+    assert installed_for(["b.json"]) == ""
+    for module in ("sitegen.scoring.judged.formats.archive", "sitegen.scoring.judged.formats"):
+        monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
+    assert installed_for(["logs/a.eval"]) == ""
+    with pytest.raises(UnreadableError) as refused:
+        read_results("x.eval", EVAL)
+    assert refused.value.fix == "pip install 'sitegen-evals[inspect]'"
