@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -39,13 +39,15 @@ class Written(NamedTuple):
     """False: there was something of this name, and it was left as it is."""
 
 
-def initialise(root: Path) -> tuple[Written, ...]:
+def initialise(root: Path, found: Mapping[str, bytes] | None = None) -> tuple[Written, ...]:
     """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made.
 
-    Workflows install what is running: the commit that it was installed from, else its version.
+    Workflows install what is running: the commit that it was installed from, else its version. *found* are contents, by
+    path, of what lies in the project already: they take the place of a skeleton, or come beside them.
     """
-    origin = source()
-    return tuple(_write(root, path, installing(_skeleton(name), origin)) for name, path in SKELETONS)
+    origin, found = source(), found or {}
+    files = {path: installing(_skeleton(name), origin) for name, path in SKELETONS}
+    return tuple(_write(root, path, content) for path, content in {**files, **found}.items())
 
 
 def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Written, ...]:

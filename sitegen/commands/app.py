@@ -361,14 +361,17 @@ def init(
             "a folder, or all. One or more.",
         ),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what was found, and print what would be written for it.")
+    ] = False,
 ) -> None:
-    """Write a manifest, a mapping and workflows for GitHub.
+    """Look for evals and instructions, and write a manifest of them.
 
-    And a verifier with its instructions; only where there are none yet.
+    And a mapping, workflows for GitHub and a verifier with its instructions; only where there are none yet.
     """
     from sitegen.commands.init import init as command
 
-    command(repo, templates or ())
+    command(repo, templates or (), dry_run=dry_run)
 
 
 @app.command()

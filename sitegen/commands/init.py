@@ -1,34 +1,107 @@
-"""``sitegen init``: the files of the improvement loop, where a project has none yet, or templates to change."""
+"""``sitegen init``: a manifest of what lies in the project already, and the files of the loop, where there are none."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from sitegen.commands.saying import say
-from sitegen.errors import SitegenError
-from sitegen.history.head import look
+from sitegen.commands.saying import say, say_text
+from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.history.head import Found, look
 from sitegen.initialising import copy_templates, initialise
 from sitegen.installed_from import PLACEHOLDER, requirement, source
 
+if TYPE_CHECKING:
+    from sitegen.discovery import Discovery
 
-def init(repo: Path, templates: Sequence[str] = ()) -> None:
-    """Write the skeletons, or the ``templates`` of these names, and say what was written and what was left alone."""
-    found, _ = look(repo)
+SITE: Final = "sitegen.toml"
+_LOOKED_FOR: Final = (
+    "results that promptfoo, AgentV, JUnit XML and judges like them write; an output that is rewritten, or runs with a "
+    "date or a number in their names, with a file of expected values that has the same fields"
+)
+
+
+def init(repo: Path, templates: Sequence[str] = (), *, dry_run: bool = False) -> None:
+    """Look for evals and instructions, write what was found and the skeletons, and say what was left alone.
+
+    With *templates*, copy those of these names instead. With *dry_run* what would be written is printed.
+    """
+    found, head = look(repo)
     if found.root is None:
         raise SitegenError("A bare repository has no work tree to write to.", where=str(found.top), fix="Clone it.")
-    unknown = False
     if templates:
-        from sitegen.render.environment import find_templates
-
-        written, after = copy_templates(found.root, find_templates(), templates), "change them, then sitegen build"
-    else:
-        written = initialise(found.root)
-        unknown = PLACEHOLDER in requirement(source())
-        after = "put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME"
+        _copy(found.root, templates)
+        return
+    told, contents = _found(found, found.root, head) if head else ((), {})
+    written = () if dry_run else initialise(found.root, {name: text.encode() for name, text in contents.items()})
+    for row in told:
+        say(row)
+    if dry_run:
+        for name, text in contents.items():
+            say(f"{name} would be:")
+            say_text(text)
+        return
+    unknown = PLACEHOLDER in requirement(source())
     for one in written:
         say(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(found.root)}")
     if unknown and any(one.new and one.path.suffix == ".yml" for one in written):
         say(f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}")
     if any(one.new for one in written):
+        after = (
+            "look over what was found, commit it, then sitegen build"
+            if contents
+            else "put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME"
+        )
         say(f"next: {after}")
+
+
+def _copy(root: Path, templates: Sequence[str]) -> None:
+    from sitegen.render.environment import find_templates
+
+    written = copy_templates(root, find_templates(), templates)
+    for one in written:
+        say(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(root)}")
+    if any(one.new for one in written):
+        say("next: change them, then sitegen build")
+
+
+def _found(found: Found, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """What lies in the project, a line each, and the files that say it to a build, by their paths."""
+    from sitegen.configuring import read_manifest, read_site
+    from sitegen.discovery import discover
+    from sitegen.history.repository import Repository
+    from sitegen.project_files import read_inside
+
+    config = read_site(root)
+    name = f"{config.evals_dir}/manifest.yaml"
+    try:
+        content = read_inside(root, name, config.limits.max_blob_bytes)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        content = b""
+    except OSError as error:
+        raise ConfigurationError(
+            f"The manifest cannot be read: {error.strerror}.", where=name, fix="Put a regular file there."
+        ) from None
+    discovery = discover(Repository(found), config, read_manifest(content, name, config.evals_dir), head)
+    files = {name: discovery.manifest, SITE: discovery.site}
+    return tuple(told(discovery)), {path: text for path, text in files.items() if text is not None}
+
+
+def told(discovery: Discovery) -> Iterator[str]:
+    """What was found, an eval and a glob a line."""
+    from sitegen.discovery import summary
+    from sitegen.discovery.written import counted
+
+    for each in discovery.known:
+        yield f"is an eval already: {each.id}, {summary(each.standing)}"
+    for each in discovery.proposed:
+        yield f"found an eval: {each.id}, {summary(each.standing)} ({each.why})"
+    for each in discovery.rejected:
+        yield f"no eval: {each.why}; {each.standing.lacks}"
+    for glob in discovery.instructions:
+        yield f"found instructions: {glob.glob}, {counted(glob)}"
+    if not discovery.known and not discovery.proposed:
+        yield f"found no eval in {discovery.files:,} files. Looked for: {_LOOKED_FOR}"
+    if not discovery.instructions:
+        yield "found no instructions. Looked for the usual places and names of prompts, rules, skills and agents"

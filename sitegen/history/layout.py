@@ -109,6 +109,11 @@ class Layout:
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """Ids of the evals that the built manifest names."""
+        return tuple(self._entries)
+
     def entry(self, eval_id: str) -> EvalConfig:
         """The built manifest's entry, or the defaults."""
         return self._entries.get(eval_id) or EvalConfig(id=eval_id)

@@ -18,7 +18,7 @@ LAYERS = (
     {"render"},
     {"comparing", "exporting"},
     {"pages"},
-    {"saving", "initialising", "frames"},
+    {"saving", "initialising", "discovery", "frames"},
     {"analysis", "project", "verifying", "llm", "installed_from"},
     {"history", "scoring"},
     {"configuring"},

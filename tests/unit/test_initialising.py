@@ -6,7 +6,9 @@ import pytest
 import yaml
 
 from sitegen import __version__
+from sitegen.commands.init import told
 from sitegen.configuring import read_manifest
+from sitegen.discovery import Discovery
 from sitegen.initialising import SKELETONS, initialise
 from sitegen.installed_from import PLACEHOLDER, requirement, source, source_of
 from sitegen.scoring.rules import compile_rules
@@ -14,6 +16,8 @@ from tests.gitrepo import GitRepo
 from tests.sites import content, run
 
 PATHS = [path for _, path in SKELETONS]
+NOTHING = "".join(f"{row}\n" for row in told(Discovery(commits=1, is_whole=True, files=1)))
+"""What is said of a project that has neither evals nor instructions."""
 
 
 @pytest.fixture
@@ -28,9 +32,9 @@ def test_everything_is_written_into_a_project_that_has_nothing(project):
     done = run("init", cwd=project.path)
     assert (done.returncode, done.stderr) == (0, "")
     hint = f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}\n"
-    assert done.stdout == "".join(f"wrote  {path}\n" for path in PATHS) + (hint if source() is None else "") + (
-        "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n"
-    )
+    assert done.stdout == NOTHING + "".join(f"wrote  {path}\n" for path in PATHS) + (
+        hint if source() is None else ""
+    ) + ("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n")
     assert set(content(project.path)) >= set(PATHS)
 
 
@@ -97,7 +101,11 @@ def test_what_is_there_is_left_as_it_is(project):
     (project.path / ".claude" / "agents").mkdir(parents=True)
     (project.path / PATHS[2]).symlink_to("nowhere")
     done = run("init", project.path)
-    assert done.stdout.splitlines()[:3] == [f"kept   {PATHS[0]}", f"wrote  {PATHS[1]}", f"kept   {PATHS[2]}"]
+    assert done.stdout.removeprefix(NOTHING).splitlines()[:3] == [
+        f"kept   {PATHS[0]}",
+        f"wrote  {PATHS[1]}",
+        f"kept   {PATHS[2]}",
+    ]
     assert (project.path / PATHS[0]).read_text() == "evals: {own: {}}\n"
     assert not (project.path / "nowhere").exists()
 
@@ -106,7 +114,7 @@ def test_a_second_time_changes_nothing(project):
     run("init", project.path)
     before = content(project.path)
     done = run("init", project.path)
-    assert done.stdout == "".join(f"kept   {path}\n" for path in PATHS)
+    assert done.stdout == NOTHING + "".join(f"kept   {path}\n" for path in PATHS)
     assert content(project.path) == before
 
 

@@ -1,0 +1,199 @@
+"""What ``sitegen init`` finds in a project that was made without sitegen in mind."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sitegen.config import Manifest, SiteConfig
+from sitegen.configuring import read_manifest
+from sitegen.discovery import Discovery, discover
+from sitegen.discovery.instruction_files import InstructionGlob
+from sitegen.discovery.output_series import run_glob_of
+from sitegen.discovery.written import manifest_text, site_text
+from sitegen.history.repository import Repository
+from tests.gitrepo import GitRepo
+from tests.sites import content, run
+
+ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
+GOLD = [{"sku": "p-1", "colour": "red", "size": 4}, {"sku": "p-2", "colour": "blue", "size": 5}]
+IMPERATIVE = (
+    "You are a careful clerk. You must read every line of the order. Never guess a price. Always name the currency. "
+    "Do not round. Return only JSON. If the user asks for more, answer with what the order says. "
+) * 4
+
+
+def _junit(passed: int, failed: int) -> str:
+    cases = [f'<testcase classname="desk" name="case {n}"/>' for n in range(passed)]
+    cases += [f'<testcase classname="desk" name="bad {n}"><failure message="no"/></testcase>' for n in range(failed)]
+    return f"<testsuites><testsuite name='desk'>{''.join(cases)}</testsuite></testsuites>"
+
+
+def _products(*colours: str) -> str:
+    rows = [{"sku": f"p-{n}", "colour": colour, "size": 3 + n} for n, colour in enumerate(colours, 1)]
+    return json.dumps({"model": "m", "items": rows})
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> GitRepo:
+    repo = GitRepo(tmp_path_factory.mktemp("found") / "project")
+    repo.commits(
+        [
+            {
+                "orders/gold.json": json.dumps(ORDERS),
+                "orders/last-output.json": json.dumps({**ORDERS, "total": 1}),
+                "catalogue/expected_products.json": json.dumps(GOLD),
+                "package.json": '{"name": "a", "version": "1"}',
+                "settings/colours.json": '{"a": 1, "b": 2}',
+                ".cursor/rules/style.mdc": "Be brief.",
+                "src/prompts/system.txt": "Read the order.",
+                "assistant/clerk.txt": IMPERATIVE,
+                "docs/style.md": IMPERATIVE,
+                "node_modules/x/prompts/a.md": "No.",
+                "evals/receipts/ground_truth.json": json.dumps(ORDERS),
+                "evals/receipts/extracted.json": json.dumps(ORDERS),
+            },
+            {
+                "orders/last-output.json": json.dumps({**ORDERS, "number": "?"}),
+                "catalogue/runs/2026-02-01T10-00-00/products.json": _products("red", "green"),
+                "ci/reports/2026-02-01.xml": _junit(2, 2),
+                "package.json": '{"name": "a", "version": "2"}',
+                "settings/colours.json": '{"a": 1, "b": 3}',
+                "src/prompts/system.txt": "Read the order twice.",
+            },
+            {
+                "orders/last-output.json": json.dumps(ORDERS),
+                "catalogue/runs/2026-02-03T10-00-00/products.json": _products("red", "blue"),
+                "ci/reports/2026-02-02.xml": _junit(3, 1),
+                "package.json": '{"name": "a", "version": "3"}',
+                "settings/colours.json": '{"a": 1, "b": 4}',
+            },
+        ]
+    )
+    repo.checkout()
+    return repo
+
+
+@pytest.fixture(scope="module")
+def found(project) -> Discovery:
+    return _look(project)
+
+
+def _look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
+    repository = Repository.open(repo.path)
+    return discover(repository, SiteConfig(), manifest or Manifest(), repository.resolve("HEAD"))
+
+
+def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_runs_of_a_test_runner(found):
+    assert yaml.safe_load(found.manifest) == {
+        "version": "2.0",
+        "evals": {
+            "orders": {"dir": "orders", "outputs": "last-output.json", "ground_truth": "gold.json"},
+            "catalogue": {
+                "settings": {"documents": {"path": "items", "key": "sku"}},
+                "dir": "catalogue/runs",
+                "outputs": "*/products.json",
+                "ground_truth": "../expected_products.json",
+            },
+            "reports": {"kind": "judged", "dir": "ci/reports", "outputs": "*.xml"},
+        },
+    }
+
+
+def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
+    assert {(each.id, each.standing.points, each.standing.newest) for each in (*found.known, *found.proposed)} == {
+        ("receipts", 1, "F1 1.000 over 1 document"),
+        ("orders", 3, "F1 1.000 over 1 document"),
+        ("catalogue", 2, "F1 1.000 over 2 documents"),
+        ("reports", 2, "Score 0.750 over 4 cases"),
+    }
+    assert "# 3 points; the newest: F1 1.000 over 1 document.\n" in found.manifest
+
+
+def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(found):
+    assert [(each.glob, each.files, each.edits) for each in found.instructions] == [
+        (".cursor/rules/**/*.mdc", 1, 1),
+        ("**/prompts/**/*.txt", 1, 2),
+        ("assistant/clerk.txt", 1, 1),
+    ]
+    assert found.site == (
+        "# Which files instruct the model: sitegen follows every edit of them.\n"
+        "instructions = [\n"
+        '  ".cursor/rules/**/*.mdc",  # 1 file, 1 version: rules of Cursor\n'
+        '  "**/prompts/**/*.txt",     # 1 file, 2 versions: files in a folder of prompts\n'
+        '  "assistant/clerk.txt",     # 1 file, 1 version: a text that instructs, by what it says\n'
+        "]\n"
+    )
+
+
+def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
+    again = _look(project, read_manifest(found.manifest.encode(), "manifest.yaml", "evals"))
+    assert (again.proposed, again.manifest) == ((), None)
+    assert sorted(each.id for each in again.known) == ["catalogue", "orders", "receipts", "reports"]
+
+
+def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, found):
+    before = content(project.path)
+    done = run("init", "--dry-run", project.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert content(project.path) == before
+    assert done.stdout.endswith(f"evals/manifest.yaml would be:\n{found.manifest}sitegen.toml would be:\n{found.site}")
+    assert done.stdout.splitlines()[0] == "is an eval already: receipts, 1 point; the newest: F1 1.000 over 1 document"
+
+
+def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(project, found, tmp_path):
+    clone = tmp_path / "clone"
+    project.git("clone", "-q", str(project.path), str(clone))
+    (clone / "sitegen.toml").write_text('title = "Ours"\n')
+    done = run("init", clone)
+    assert done.returncode == 0
+    assert (clone / "evals/manifest.yaml").read_text() == found.manifest
+    assert (clone / "sitegen.toml").read_text() == 'title = "Ours"\n'
+    assert "kept   sitegen.toml" in done.stdout.splitlines()
+    assert done.stdout.splitlines()[-1] == "next: look over what was found, commit it, then sitegen build"
+
+
+def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
+    repo = GitRepo(tmp_path / "empty")
+    repo.commit({"README.md": "Ours.\n", "results.json": '{"a": 1}'})
+    repo.checkout()
+    done = run("init", "--dry-run", repo.path)
+    told = done.stdout.splitlines()
+    assert [row.partition(" Looked for")[0] for row in told] == ["found no eval in 2 files.", "found no instructions."]
+    assert "promptfoo" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "glob"),
+    [
+        ("runs/run-20260207-154530/responses.jsonl", "runs/run-*/responses.jsonl"),
+        ("results/run-2025-10-01T06-51-41-191Z.json", "results/run-*.json"),
+        ("eval_baseline_20260207.json", "eval_baseline_*.json"),
+        ("out/iteration-003/answer.json", "out/iteration-*/answer.json"),
+        ("2026-02-01/a.json", "*/a.json"),
+        ("logs/1767225600000.json", "logs/*.json"),
+        ("items/rs-17/truth.yaml", None),
+        ("tests/case-1.json", None),
+        ("data/invoice-2026.json", None),
+    ],
+)
+def test_a_date_or_a_number_behind_a_word_for_runs_makes_a_run(path, glob):
+    assert run_glob_of(path) == glob
+
+
+@pytest.mark.parametrize("name", ["on", "a: b", "x # y", 'a"b', "1.5", "é", "-", "null", "C:\\x"])
+def test_every_name_is_read_as_it_was_found(name):
+    text = manifest_text([(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name)
+    assert yaml.safe_load(text)["evals"] == {name: {"dir": name, "settings": {name: [name, 3, True]}}}
+    assert tomllib.loads(site_text([InstructionGlob(name, "x", 1, 1)])) == {"instructions": [name]}
+
+
+def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
+    repo = GitRepo(tmp_path / "cases")
+    report = _junit(1, 1)
+    repo.commits([{f"results/case{chr(97 + n)}/out.xml": report for n in range(9)} | {"results/a.xml": report}])
+    assert len(_look(repo).proposed) == 10  # each in a folder of its own
+    repo.commits([{f"more/results/{chr(97 + n)}.xml": report for n in range(9)}])
+    assert sum(each.why.startswith("more/") for each in _look(repo).proposed) == 6
