@@ -8,26 +8,27 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.analysis.documents import Document
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.recorded import read_recorded
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.highlights.document import HighlightsDocument
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import f1, precision, recall
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
-from sitegen.verifying import Verified, iterations
+from sitegen.verifying import Bench, Verified, iterations
 
 LARGEST_COPIED: Final = 1_000_000_000
 """Bytes of an output."""
 
 
-def save(verified: Verified, document: Document) -> tuple[Path, Document]:
-    """Keep an output with its results as the next iteration, and add it to ``aggregate.json``.
+def save(bench: Bench, verified: Verified, document: Document) -> tuple[Path, Document]:
+    """Keep an output with its results as the next iteration, and bring ``aggregate.json`` up to date.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
-    the iteration's folder, and the document as it was written there. Of kind ``highlights``, whose log holds the runs,
+    the file of the results, and the document as it was written there. Of kind ``highlights``, whose log holds the runs,
     only the results are kept, as ``results/run-<timestamp>.json``.
 
     Raises ConfigurationError if the eval's outputs are runs that a glob names: nothing says what the next is called.
@@ -56,8 +57,25 @@ def save(verified: Verified, document: Document) -> tuple[Path, Document]:
         folder = verified.outputs[0].parent
     record = (folder / RECORDED).relative_to(place.folder).as_posix()
     write_inside(place.folder, record, to_json_bytes(document))
-    _add_to_aggregate(f"{RESULTS}/aggregate.json", verified, document.metadata)
-    return folder, document
+    _update_aggregate(bench, verified, document.metadata)
+    return place.folder / record, document
+
+
+def save_into(folder: Path, verified: Verified, document: Document) -> Path:
+    """Write the results and a copy of the output into a folder of the user's, which is made if it is not there.
+
+    Returns the file of the results. Raises SitegenError if there cannot be such a folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"The folder cannot be made: {error.strerror}."
+        raise SitegenError(what, where=str(folder), fix="Name another folder.") from None
+    for output in verified.outputs:
+        if output.parent.resolve() != folder.resolve():
+            write_inside(folder, _name(verified, output), read_file(output, LARGEST_COPIED))
+    write_inside(folder, RECORDED, to_json_bytes(document))
+    return folder / RECORDED
 
 
 def _name(verified: Verified, output: Path) -> str:
@@ -68,23 +86,47 @@ def _name(verified: Verified, output: Path) -> str:
     return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
-def _add_to_aggregate(name: str, verified: Verified, metadata: Metadata) -> None:
-    """Replace or add one iteration's line, whatever else the file holds."""
+def _update_aggregate(bench: Bench, verified: Verified, metadata: Metadata) -> None:
+    """Write the line of the iteration that is saved, and one for each other that has none yet.
+
+    Lines that are there stay as they are, and so does whatever else the file holds. Those of iterations that nobody
+    saved are scored now, by today's ground truth and rules, with the time that their own results record.
+    """
+    place, name = verified.place, f"{RESULTS}/aggregate.json"
     try:
-        body: dict[str, Any] = json.loads(read_inside(verified.place.folder, name, LARGEST_FILE))
+        body: dict[str, Any] = json.loads(read_inside(place.folder, name, LARGEST_FILE))
         known = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        body, known = {"eval_id": encodable(verified.place.entry.id)}, []
+        body, known = {"eval_id": encodable(place.entry.id)}, []
+    there = [metadata.iteration, *(line.get("iteration") for line in known)]
+    others = [
+        _line(each, each.iteration, _recorded_time(each)) for each in bench.verify_iterations(place, without=there)
+    ]
+    lines = [*known, *others, _line(verified, metadata.iteration, metadata.timestamp)]
+    body["iterations"] = sorted(lines, key=lambda each: each.get("iteration") or 0)
+    write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
+
+
+def _line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
+    """The numbers of one iteration as ``aggregate.json`` has them."""
     card = verified.result.scorecard
     errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}
     ratios = {"precision": precision(card.counts), "recall": recall(card.counts), "f1": f1(card.counts)}
-    line = {
-        "iteration": metadata.iteration,
-        "timestamp": metadata.timestamp,
+    return {
+        "iteration": iteration,
+        "timestamp": timestamp,
         **ratios,
         **{name: value for name, value in card.metrics if verified.place.kind != "fields" and name not in ratios},
         "total_errors": sum(errors.values()),
         "errors_by_type": errors,
     }
-    body["iterations"] = sorted([*known, line], key=lambda each: each.get("iteration") or 0)
-    write_inside(verified.place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
+
+
+def _recorded_time(verified: Verified) -> str | None:
+    """When an iteration's own results say that it was made."""
+    folder = verified.outputs[0].parent.relative_to(verified.place.folder)
+    try:
+        recorded = read_recorded(read_inside(verified.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))
+    except OSError:
+        return None
+    return recorded.timestamp if recorded else None

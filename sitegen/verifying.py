@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -71,12 +71,17 @@ class Bench(NamedTuple):
     layout: Layout
 
     @classmethod
-    def open(cls, path: Path) -> Bench:
-        """The project around a folder. Raises SitegenError without a repository or work tree, or if misconfigured."""
+    def open(cls, path: Path, evals_dir: Path | None = None) -> Bench:
+        """The project around a folder, with its evals in *evals_dir* instead of where the configuration has them.
+
+        Raises SitegenError without a repository or work tree, or if misconfigured.
+        """
         found, head = look(path)
         if found.root is None:
             raise SitegenError("A bare repository has no work tree to score.", where=str(found.top), fix="Clone it.")
         config = read_site(found.root)
+        if evals_dir is not None:
+            config = replace(config, evals_dir=_inside(found.root, evals_dir))
         name = f"{config.evals_dir}/manifest.yaml"
         try:
             content = read_inside(found.root, name, config.limits.max_blob_bytes)
@@ -174,6 +179,18 @@ class Bench(NamedTuple):
                 where=str(place.folder),
                 fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
             )
+        verified = self._scored(place, found, settings)
+        if settings:
+            _refuse_unfit(verified.result, Rules.of(place.entry).settings)
+        return verified
+
+    def verify_iterations(self, place: Place, *, without: Container[object] = ()) -> Iterator[Verified]:
+        """Score the iterations of an eval that have an output, by today's ground truth and rules."""
+        for number, outputs in outputs_of_iterations(place):
+            if number not in without:
+                yield self._scored(place, outputs)
+
+    def _scored(self, place: Place, found: tuple[Path, ...], settings: Mapping[str, object] | None = None) -> Verified:
         rules = Rules.of(place.entry)
         structured = place.kind == "fields"
         inputs = Inputs(
@@ -186,10 +203,7 @@ class Bench(NamedTuple):
         )
         parent = found[0].parent if found else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
-        result = scorer(place.kind).score(inputs)
-        if settings:
-            _refuse_unfit(result, rules.settings)
-        return Verified(place, found, number, result)
+        return Verified(place, found, number, scorer(place.kind).score(inputs))
 
     def passed_over(self, verified: Verified) -> Path | None:
         """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""
@@ -240,6 +254,21 @@ class Bench(NamedTuple):
                 yield encodable(name), hashlib.sha256(content).hexdigest()
 
 
+def _inside(root: Path, folder: Path) -> str:
+    """A folder as a path from the root; of a relative one, from the current folder if that is below the root.
+
+    Raises ConfigurationError if there is no such folder in the project.
+    """
+    from_here = folder.absolute()
+    path = from_here if from_here.is_relative_to(root) else root / folder
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    if not name or ".." in path.parts or not is_folder_inside(root, name):
+        raise ConfigurationError(
+            "There is no such folder in the project.", where=str(folder), fix="Name a folder below the project's."
+        )
+    return name
+
+
 def _looked(root: Path) -> Looked:
     """The files of the work tree. No link is followed."""
 
@@ -277,11 +306,8 @@ def newest_outputs(place: Place) -> tuple[Path, ...]:
     if is_path(entry.outputs):
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
-    kept = [
-        (number, found) for number, each in iterations(place.folder) if (found := _outputs(each, files.outputs, files))
-    ]
-    if kept:
-        return max(kept)[1]
+    if kept := outputs_of_iterations(place):
+        return kept[-1][1]
     if entry.outputs == "iterations":
         return ()
     if entry.id == LONE and not first_file(place.folder, files.elsewhere):
@@ -303,6 +329,13 @@ def _newest_run(folder: Path, runs: RunGlob) -> tuple[Path, ...]:
         if name is not None:
             named.setdefault(name, []).append(folder / inside)
     return tuple(named[max(named, key=natural_order)]) if named else ()
+
+
+def outputs_of_iterations(place: Place) -> list[tuple[int, tuple[Path, ...]]]:
+    """(number, its outputs) of each iteration that has any, by number."""
+    files = place.files
+    found = ((number, _outputs(each, files.outputs, files)) for number, each in iterations(place.folder))
+    return sorted((number, outputs) for number, outputs in found if outputs)
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:

@@ -145,7 +145,13 @@ def verify_one(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Keys of the eval's entry that go before the manifest's (YAML or JSON)."),
     ] = None,
-    save: Annotated[bool, typer.Option("--save", help="Write the next iteration-NNN/ and aggregate.json.")] = False,
+    save: Annotated[
+        bool, typer.Option("--save", help="Write the next iteration-NNN/ with a report, and aggregate.json.")
+    ] = False,
+    output_dir: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIR", help="Write output, results and report there."),
+    ] = None,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     json_: Json = False,
     debug: Annotated[bool, typer.Option("--debug", help="Tell what was read.")] = False,
@@ -156,15 +162,26 @@ def verify_one(
     from sitegen.commands.verify import verify_one as command
 
     wanted = asked(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
-    command(wanted._replace(config=config, save=save, open_report=open_report, as_json=json_, debug=debug))
+    command(
+        wanted._replace(
+            config=config, save=save, output_dir=output_dir, open_report=open_report, as_json=json_, debug=debug
+        )
+    )
 
 
 @app.command()
-def verify_all(json_: Json = False, repo: RepoOption = Path()) -> None:
+def verify_all(
+    evals_dir: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIR", help="The folder of evals, before the configuration's."),
+    ] = None,
+    json_: Json = False,
+    repo: RepoOption = Path(),
+) -> None:
     """Score the newest output of every eval now."""
     from sitegen.commands.verify import verify_all as command
 
-    command(repo, as_json=json_)
+    command(repo, evals_dir, as_json=json_)
 
 
 @app.command()

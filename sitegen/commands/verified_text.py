@@ -17,7 +17,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.pages.noise import over
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of
-from sitegen.stats.counts import f1, precision, recall
+from sitegen.stats.counts import Averages, f1, precision, recall
 from sitegen.text.plain import line
 from sitegen.verifying import Bench, Verified
 
@@ -37,8 +37,12 @@ def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if place.kind == "fields" else _numbers_of_kind(verified, methods)
     lines += _interval(place.kind, card, nouns)
-    errors = zip(nouns.errors, _errors(card), strict=True)
-    counted = "  ".join(f"{name} {count}" for name, count in errors if count or place.kind == "fields")
+    errors = tuple(zip(nouns.errors, _errors(card), strict=True))
+    counted = "  ".join(
+        f"{name} {count}{_share(count, sum(_errors(card)))}"
+        for name, count in errors
+        if count or place.kind == "fields"
+    )
     lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and place.kind == "fields":
         lines.append(f"  {len(card.documents)} documents, macro F1 {_number(card.metric('macro_f1'))}")
@@ -49,12 +53,10 @@ def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list
     return lines
 
 
-def every_eval(
-    bench: Bench, verified: Sequence[Verified], macro: float | None, left_out: int, pooled: float | None
-) -> list[str]:
-    """A row an eval, then the mean over them and the F1 of all their answers together.
+def every_eval(bench: Bench, verified: Sequence[Verified], averages: Averages) -> list[str]:
+    """A row an eval, then the means over them and the numbers of all their answers together.
 
-    ``left_out`` evals have no F1, and are not in the mean.
+    An eval in which a number is undefined is not in its mean.
     """
     names = [line(one.place.entry.id, LONGEST_NAME) for one in verified]
     width = max(len(name) for name in ("pooled", *names))
@@ -64,11 +66,12 @@ def every_eval(
         lines.append(f"{name:{width}}  {_three(one)} {sum(_errors(card)):7,}  {_outputs(bench, one)}{_said(one)}")
     counted = [one for one in verified if _has_f1(one.result.scorecard)]
     ends = ends_of_mean((one.result.scorecard.metric("f1"), _interval_of_f1(one)) for one in counted)
-    spread = f" {_ends(*ends)}" if ends else ""
-    lines.append(
-        f"{'macro':{width}}  {_number(macro)}{spread}{f'   ({left_out} undefined left out)' if left_out else ''}"
-    )
-    lines.append(f"{'pooled':{width}}  {_number(pooled)}")
+    left_out = [
+        f"{label} of {number}" for label, number in zip(("F1", "P", "R"), averages.left_out, strict=True) if number
+    ]
+    undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
+    lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
+    lines.append(f"{'pooled':{width}}  {_in_columns(averages.pooled)}")
     return lines
 
 
@@ -95,7 +98,8 @@ def _numbers_of_fields(card: Scorecard) -> list[str]:
     return [
         f"  F1 {_number(card.metric('f1'))}   precision {_number(card.metric('precision'))}"
         f"   recall {_number(card.metric('recall'))}",
-        f"  TP {counts.tp}  FP {counts.fp}  FN {counts.fn}  TN {counts.tn}",
+        f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
+        f"  TN {counts.tn}",
     ]
 
 
@@ -112,7 +116,16 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         row = judged.row(spec.name)
         said = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
         lines.append(f"  {spec.label:{width}} {_number(card.metric(spec.name))}{said}")
+    if place.kind == "highlights":
+        lines.insert(0, _numbers_of_highlights(card))
     return [*lines, *_documents(card, specs[:HEADLINES]), *(f"  {sentence}" for sentence in judged.recommendations)]
+
+
+def _numbers_of_highlights(card: Scorecard) -> str:
+    counts = card.counts
+    expected = counts.tp + counts.fn
+    share = f"{100 * counts.tp / expected:.0f} %" if expected else "undefined"
+    return f"  expected {expected}  found {counts.tp + counts.fp}  correct {counts.tp}  accuracy {share}"
 
 
 def _documents(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
@@ -161,8 +174,15 @@ def _three(one: Verified) -> str:
     """F1 with its interval, precision and recall; of a kind that does not count answers so, nothing."""
     card, interval = one.result.scorecard, _interval_of_f1(one)
     counted = _has_f1(card)
-    first, *others = (_number(ratio(card.counts) if counted else None) for ratio in (f1, precision, recall))
-    return " ".join([first, _ends(interval.low, interval.high) if interval else " " * 14, *others])
+    return _in_columns(
+        [ratio(card.counts) if counted else None for ratio in (f1, precision, recall)],
+        _ends(interval.low, interval.high) if interval else "",
+    )
+
+
+def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
+    first, *others = map(_number, values)
+    return " ".join([first, f"{spread:14}", *others])
 
 
 def _has_f1(card: Scorecard) -> bool:
@@ -185,6 +205,11 @@ def _interval(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
         return []
     label = scorer(kind).metrics[0].label
     return [f"  95 % interval of {label}: {_ends(found.low, found.high)}, over {over(found, nouns)}"]
+
+
+def _share(part: int, whole: int) -> str:
+    """What part of all errors a type is, behind its count; nothing behind a count of none."""
+    return f" ({100 * part / whole:.1f} %)" if part else ""
 
 
 def _number(value: float | None) -> str:

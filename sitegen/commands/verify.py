@@ -15,9 +15,11 @@ from sitegen.analysis.documents import Document, document
 from sitegen.commands import verified_text
 from sitegen.commands.saying import say, say_error
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.history.layout import RECORDED, REPORT
+from sitegen.project_files import write_inside
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS
-from sitegen.stats.counts import f1, mean, total
+from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
 from sitegen.verifying import Bench, Verified
@@ -35,6 +37,7 @@ class Wanted(NamedTuple):
     """Of kind ``responses``; empty: all."""
     config: Path | None = None
     save: bool = False
+    output_dir: Path | None = None
     open_report: bool = False
     as_json: bool = False
     debug: bool = False
@@ -59,7 +62,7 @@ def asked(
 def verify_one(wanted: Wanted) -> None:
     """Score one output and print it."""
     repo, eval_id, output = wanted.repo, wanted.eval_id, wanted.output
-    save, open_report, as_json = wanted.save, wanted.open_report, wanted.as_json
+    open_report, as_json = wanted.open_report, wanted.as_json
     bench = Bench.open(repo)
     if wanted.config:
         bench = bench.configured(eval_id, wanted.config)
@@ -71,9 +74,13 @@ def verify_one(wanted: Wanted) -> None:
             say(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     kept = _document(bench, verified, timestamp=timestamp, methods=wanted.methods)
-    if save:
-        folder, kept = saving.save(verified, kept)
-        say(f"saved {folder}", error=True)
+    if wanted.save:
+        results, kept = saving.save(bench, verified, kept)
+        say(f"saved {results.parent if results.name == RECORDED else results}", error=True)
+        _write_report(bench, verified, kept, results, verified.place.folder)
+    if wanted.output_dir:
+        results = saving.save_into(wanted.output_dir.resolve(), verified, kept)
+        _write_report(bench, verified, kept, results, results.parent)
     if as_json:
         sys.stdout.buffer.write(to_json_bytes(kept))
     else:
@@ -91,9 +98,19 @@ def verify_one(wanted: Wanted) -> None:
         webbrowser.open(page.as_uri())
 
 
-def verify_all(repo: Path, *, as_json: bool) -> None:
-    """Score the newest output of every eval and print them with macro and pooled F1."""
-    bench = Bench.open(repo)
+def _write_report(bench: Bench, verified: Verified, kept: Document, results: Path, below: Path) -> None:
+    """Write the report beside the results that were saved, through no link below a folder, and say where it is."""
+    from sitegen.stages.preview import report_file
+
+    report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
+    html = report_file(bench, verified, kept.metadata, results.name)
+    write_inside(below, report.relative_to(below).as_posix(), html)
+    say(f"report {report}", error=True)
+
+
+def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:
+    """Score the newest output of every eval and print them with the averages over all."""
+    bench = Bench.open(repo, evals_dir)
     verified, missing = [], []
     for eval_id in bench.eval_ids():
         try:
@@ -104,22 +121,21 @@ def verify_all(repo: Path, *, as_json: bool) -> None:
         raise missing[0]
     # Only kinds whose answers are counted have an F1; a mean over what is measured otherwise would say nothing.
     counted = [one for one in verified if any(spec.name == "f1" for spec in scorer(one.place.kind).metrics)]
-    macro, left_out = mean(one.result.scorecard.metric("f1") for one in counted)
-    pooled = f1(total(one.result.scorecard.counts for one in counted))
+    averages = Averages.of([one.result.scorecard.counts for one in counted])
     if as_json:
-        _print_all(bench, verified, macro, pooled)
+        _print_all(bench, verified, averages)
     else:
-        for row in verified_text.every_eval(bench, verified, macro, left_out, pooled):
+        for row in verified_text.every_eval(bench, verified, averages):
             say(row)
     for failure in missing:
         say_error(failure)
 
 
-def _print_all(bench: Bench, verified: Sequence[Verified], macro: float | None, pooled: float | None) -> None:
+def _print_all(bench: Bench, verified: Sequence[Verified], averages: Averages) -> None:
     import msgspec
 
     documents = [_document(bench, one, timestamp=None) for one in verified]
-    body = {"evals": documents, "macro_f1": macro, "pooled_f1": pooled}
+    body = {"evals": documents, **averages.named()}
     encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
     sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
 

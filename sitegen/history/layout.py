@@ -19,6 +19,8 @@ Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
+REPORT: Final = "eval-report.html"
+"""What ``verify-one --save`` writes beside them, for people."""
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
 LONE: Final[Kind] = "highlights"
 """The kind, and the id, of an eval whose files lie in the folder of evals itself."""
@@ -29,7 +31,7 @@ _OVERWRITTEN: Final = frozenset(path for files in KIND_FILES for path in files.o
 _VARIANT = re.compile("|".join(files.variants for files in KIND_FILES if files.variants))
 _OUTPUT = re.compile("|".join((*map(re.escape, sorted(_OUTPUTS)), _VARIANT.pattern)))
 _RUN = re.compile(rf"runs/[^/]+/(?:{_OUTPUT.pattern})")
-_OWN_RESULT = re.compile(rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.json|\..*")
+_OWN_RESULT = re.compile(rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.(?:json|html)|\..*")
 _LONE_FILES: Final = frozenset((*files_of(LONE).ground_truths, *files_of(LONE).overwritten))
 _LONE_AT_ROOT: Final = frozenset(files_of(LONE).at_root)
 _LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)

@@ -120,7 +120,7 @@ def _why(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
     shown = []
     if _convention(recorded) == other:
         shown.append(f"The record counts by the convention {other}, as its numbers of errors show.")
-    expected = recorded.get("total_fields_gt")
+    expected = recorded.get("total_fields_gt", recorded.get("total_fields"))
     if expected is not None and expected != card.expected_values:
         shown.append(
             f"It counts {expected:,.0f} expected values, the files have {card.expected_values:,}: "

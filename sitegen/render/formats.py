@@ -40,9 +40,9 @@ def count(value: int | None) -> Markup:
     return NIL if value is None else Markup(f"{value:,}")
 
 
-def percent(part: int, whole: int) -> Markup:
+def percent(part: int, whole: int, digits: int = 0) -> Markup:
     """A share; always shown beside its counts."""
-    return NIL if not whole else Markup(f"{100 * part / whole:.0f}\u202f%")
+    return NIL if not whole else Markup(f"{100 * part / whole:.{digits}f}\u202f%")
 
 
 def signed(value: float | None, digits: int = 3, lower_is_better: bool = False) -> Markup:

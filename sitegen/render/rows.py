@@ -21,7 +21,7 @@ from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.tallies import errors
 from sitegen.render.cells import text as _text
 from sitegen.render.cells import value as _value
-from sitegen.render.formats import bounded, number, signed
+from sitegen.render.formats import bounded, number, percent, signed
 from sitegen.stats import counts as sums
 
 _FIELDS = Nouns()
@@ -79,16 +79,21 @@ def letter_of(kind: ErrorType, nouns: Nouns) -> str:
 
 
 def by_type(changes: tuple[ErrorChange, ...], nouns: Nouns) -> Markup:
-    """The errors of each type: one bar of all, then name, count, change."""
-    bar = mix([count for _, count, _ in changes], "Errors by type")
+    """The errors of each type: one bar of all, then name, count, share of all errors, change."""
+    counts = [count for _, count, _ in changes]
+    bar = mix(counts, "Errors by type")
     known = [change for word, change in zip(nouns.errors, changes, strict=True) if word]
-    return Markup(f"{bar}{''.join([_by_type(change, nouns) for change in known])}")
+    return Markup(f"{bar}{''.join([_by_type(change, sum(counts), nouns) for change in known])}")
 
 
-def _by_type(one: ErrorChange, nouns: Nouns) -> str:
+def _by_type(one: ErrorChange, every: int, nouns: Nouns) -> str:
     kind, count, change = one
     changed = "" if change is None else signed(change, 0, lower_is_better=True)
-    return f'{type_name(kind, nouns)}<span class="c">{count:,}</span><span class="num">{changed}</span>'
+    share = percent(count, every, 1) if count else ""
+    return (
+        f'{type_name(kind, nouns)}<span class="c">{count:,}</span><span class="num">{share}</span>'
+        f'<span class="num">{changed}</span>'
+    )
 
 
 @lru_cache(maxsize=64)

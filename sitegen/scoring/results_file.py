@@ -47,6 +47,10 @@ class Metrics:
     false_negatives: int
     true_negatives: int
     field_accuracy: float | None
+    correct_fields: int
+    """Expected values that the output gives: the true positives."""
+    total_fields: int
+    """Expected values that are not empty; also called ``total_fields_gt``."""
     total_fields_gt: int
     total_fields_extracted: int
     convention: Convention
@@ -137,6 +141,8 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
             false_negatives=counts.fn,
             true_negatives=counts.tn,
             field_accuracy=stats.field_accuracy(counts),
+            correct_fields=counts.tp,
+            total_fields=card.expected_values,
             total_fields_gt=card.expected_values,
             total_fields_extracted=card.actual_values,
             convention=card.convention,

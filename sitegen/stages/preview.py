@@ -1,25 +1,29 @@
-"""One report of the work tree, to be opened in a browser: the page that a build would make, in the memo's folder.
+"""One report of the work tree: the page that a build would make, in the memo's folder or as one file.
 
 There is no site around it, so links to what is not there become text.
 """
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
 
 from sitegen import __version__
 from sitegen.history.cache_folder import begin, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
-from sitegen.model.site import SiteInfo
+from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Snapshot
+from sitegen.pages import links
 from sitegen.pages.methods import methods_page
 from sitegen.pages.report import Past, report_page
 from sitegen.project import own_templates
 from sitegen.render.environment import Renderer, template_folders
+from sitegen.render.standalone import standalone
 from sitegen.render.unlinked import without_links
 from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata
 from sitegen.verifying import Bench, Verified
 
 
@@ -28,6 +32,64 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
 
     Raises ConfigurationError if a template of the project is wrong.
     """
+    page = _report(verified, _snapshot(bench, verified), limit=len(verified.result.judgements))
+    cache = cache_folder(None, bench.root)
+    begin(cache)
+    folder = cache / "preview"
+    kind = verified.place.kind
+    renderer = _renderer(bench)
+    assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
+    there = frozenset((*(one.path for one in pages), *(file.path for file in assets)))
+    writer = Writer(folder, listed=False)
+    for one in pages:
+        writer.write("", one.path, without_links(renderer.render(one), one.path, there))
+    for file in assets:
+        writer.write("", file.path, file.content)
+    return folder / page.path
+
+
+def report_file(bench: Bench, verified: Verified, metadata: Metadata, data: str) -> bytes:
+    """The report as one file that needs nothing beside it; ``data`` is the whole result, as seen from it.
+
+    It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
+    of the project is wrong.
+    """
+    scored = Commit(WORKTREE, 0, "", "", f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree")
+    snapshot = _snapshot(bench, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
+    if metadata.iteration is not None:
+        snapshot = snapshot._replace(iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
+    if not metadata.dirty:
+        snapshot = snapshot._replace(made_at=metadata.git_commit)
+    page = _report(verified, snapshot, limit=bench.config.limits.discrepancies_per_type, data=data)
+    renderer = _renderer(bench)
+    styles = next(file for file in renderer.assets() if file.path == links.asset("app.css"))
+    beside = posixpath.join(posixpath.dirname(page.path), data)
+    return standalone(renderer.render(page), page.path, styles.content.decode(), (beside,))
+
+
+def _renderer(bench: Bench) -> Renderer:
+    site = SiteInfo(bench.config.title or bench.root.name, __version__)
+    return Renderer(template_folders(own_templates(bench.root)), site)
+
+
+def _snapshot(bench: Bench, verified: Verified) -> Snapshot:
+    """The output as a point of the uncommitted state."""
+    inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
+    return Snapshot(
+        iteration=verified.iteration or 0,
+        label=verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name,
+        slug="report",
+        commit=Commit(WORKTREE, 0, "", "", "Work tree"),
+        cause=("outputs",),
+        outputs=tuple(Blob(str(path), "") for path in inside),
+        ground_truth=None,
+        mapping=None,
+        schema=None,
+        settings="{}",
+    )
+
+
+def _report(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:
     entry, kind, result = verified.place.entry, verified.place.kind, verified.result
     info = EvalInfo(
         id=entry.id,
@@ -38,33 +100,6 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
         metadata=entry.metadata,
         nouns=scorer(kind).nouns,
     )
-    label = verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name
-    inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
-    snapshot = Snapshot(
-        iteration=verified.iteration or 0,
-        label=label,
-        slug="report",
-        commit=Commit(WORKTREE, 0, "", "", "Work tree"),
-        cause=("outputs",),
-        outputs=tuple(Blob(str(path), "") for path in inside),
-        ground_truth=None,
-        mapping=None,
-        schema=None,
-        settings="{}",
-    )
-    every = len(result.judgements)
     alone = Past((snapshot,), lambda judgement: 0)
-    page = report_page(info, scorer(kind).metrics, Point(snapshot, result.scorecard, ()), None, result, alone, every)
-    cache = cache_folder(None, bench.root)
-    begin(cache)
-    folder = cache / "preview"
-    site = SiteInfo(bench.config.title or bench.root.name, __version__)
-    renderer = Renderer(template_folders(own_templates(bench.root)), site)
-    assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
-    there = frozenset((*(one.path for one in pages), *(file.path for file in assets)))
-    writer = Writer(folder, listed=False)
-    for one in pages:
-        writer.write("", one.path, without_links(renderer.render(one), one.path, there))
-    for file in assets:
-        writer.write("", file.path, file.content)
-    return folder / page.path
+    point = Point(snapshot, result.scorecard, ())
+    return report_page(info, scorer(kind).metrics, point, None, result, alone, limit, data=data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from math import fsum
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
@@ -94,6 +94,35 @@ def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
     defined = [value for value in every if value is not None]
     left_out = len(every) - len(defined)
     return (fsum(defined) / len(defined) if defined else None), left_out
+
+
+class Averages(NamedTuple):
+    """F1, precision and recall, in this order, over several evals (rule 7)."""
+
+    macro: tuple[float | None, ...]
+    """The mean of the evals' own."""
+    left_out: tuple[int, ...]
+    """How many evals each mean leaves out because it is undefined there."""
+    pooled: tuple[float | None, ...]
+    """Of all counts together."""
+
+    @classmethod
+    def of(cls, counts: Sequence[Counts]) -> Averages:
+        """The averages over the counts of each eval."""
+        ratios = (f1, precision, recall)
+        means = [mean(map(ratio, counts)) for ratio in ratios]
+        together = total([Counts(), *counts])
+        return cls(
+            tuple(value for value, _ in means),
+            tuple(number for _, number in means),
+            tuple(ratio(together) for ratio in ratios),
+        )
+
+    def named(self) -> dict[str, float | None]:
+        """The values by the names that they have in files: ``macro_f1``, ``pooled_recall``."""
+        rows = {"macro": self.macro, "pooled": self.pooled}
+        names = ("f1", "precision", "recall")
+        return {f"{which}_{name}": value for which, row in rows.items() for name, value in zip(names, row, strict=True)}
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -54,9 +54,9 @@ def test_verify_one_says_the_numbers_and_each_discrepancy(repo):
     assert done.stdout == (
         "names  evals/names/extracted.json\n"
         "  F1  0.857   precision  1.000   recall  0.750\n"
-        "  TP 3  FP 0  FN 1  TN 0\n"
+        "  3/4 fields correct   TP 3  FP 0  FN 1  TN 0\n"
         "  95 % interval of F1: 0.016 to 1.000, over 2 documents\n"
-        "  omission 1  hallucination 0  wrong value 0  format error 0\n"
+        "  omission 1 (100.0 %)  hallucination 0  wrong value 0  format error 0\n"
         "  2 documents, macro F1  0.833\n"
         "  omission       b: total: expected 2, found nothing\n"
     )
@@ -80,6 +80,8 @@ def test_verify_one_prints_one_document_and_nothing_else(repo):
             "false_negatives": 2,
             "true_negatives": 0,
             "field_accuracy": 0.5,
+            "correct_fields": 2,
+            "total_fields": 4,
             "total_fields_gt": 4,
             "total_fields_extracted": 3,
             "convention": "standard",
@@ -153,7 +155,8 @@ def test_an_output_may_be_named_from_where_the_command_runs(repo):
 def test_save_writes_the_next_iteration_and_prints_what_it_saved(repo):
     results = repo.path / "evals" / "names" / "results"
     done = run("verify-one", "names", "--save", "--json", "--repo", repo.path)
-    assert (done.returncode, done.stderr) == (0, f"saved {results}/iteration-001\n")
+    folder = results / "iteration-001"
+    assert (done.returncode, done.stderr) == (0, f"saved {folder}\nreport {folder}/eval-report.html\n")
     assert (results / "iteration-001" / "eval-results.json").read_text() == done.stdout
     assert (results / "iteration-001" / "extracted.json").read_text() == output(1)
     saved = json.loads(done.stdout)
@@ -179,7 +182,7 @@ def test_saving_again_after_a_new_output_adds_an_iteration_and_leaves_the_first_
     first = content(folder / "results" / "iteration-001")
     (folder / "extracted.json").write_text(output(9))
     done = run("verify-one", "names", folder / "extracted.json", "--save", "--repo", repo.path)
-    assert done.stderr == f"saved {folder}/results/iteration-002\n"
+    assert done.stderr.splitlines()[0] == f"saved {folder}/results/iteration-002"
     assert content(folder / "results" / "iteration-001") == first
     assert (folder / "results" / "iteration-002" / "extracted.json").read_text() == output(9)
     aggregate = json.loads((folder / "results" / "aggregate.json").read_bytes())
@@ -203,12 +206,68 @@ def test_saving_an_iteration_that_lies_there_writes_its_results_beside_it(repo):
     results = repo.path / "evals" / "other" / "results"
     before = content(results)
     done = run("verify-one", "other", "--save", "--repo", repo.path)
-    assert done.stderr == f"saved {results}/iteration-002\n"
+    assert done.stderr.splitlines()[0] == f"saved {results}/iteration-002"
     after = content(results)
     assert {path for path in after if before.get(path) != after[path]} == {
         "aggregate.json",
+        "iteration-002/eval-report.html",
         "iteration-002/eval-results.json",
     }
+
+
+def test_the_aggregate_has_a_line_for_every_iteration_also_for_those_that_nobody_saved(repo):
+    results = repo.path / "evals" / "other" / "results"
+    (results / "iteration-001" / "eval-results.json").write_text('{"metadata": {"timestamp": "2026-02-03T04:05:06"}}')
+    (results / "iteration-009").mkdir()
+    run("verify-one", "other", "--save", "--repo", repo.path)
+    lines = json.loads((results / "aggregate.json").read_bytes())["iterations"]
+    assert lines[0] == {
+        "iteration": 1,
+        "timestamp": "2026-02-03T04:05:06",
+        "precision": 0.0,
+        "recall": 0.0,
+        "f1": 0.0,
+        "total_errors": 1,
+        "errors_by_type": {"omission": 0, "hallucination": 0, "wrong_value": 1, "format_error": 0},
+    }
+    assert [(line["iteration"], line["f1"]) for line in lines] == [(1, 0.0), (2, 1.0)]
+
+
+def test_the_saved_report_is_one_file_that_needs_no_script_and_no_other_file(repo):
+    (repo.path / "evals" / "names" / "extracted.json").write_text(output(7).replace("Ann", "</style><script>x"))
+    saved = run("verify-one", "names", "--save", "--json", "--repo", repo.path)
+    time = json.loads(saved.stdout)["metadata"]["timestamp"]
+    page = (repo.path / "evals/names/results/iteration-001/eval-report.html").read_text(encoding="utf-8")
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:;" in page
+    assert (page.count("<style>"), page.count("</style>"), "<script" in page, "<link" in page) == (1, 1, False, False)
+    assert re.findall(r'(?:src|href)="([^"#]+)"', page) == []
+    assert "<h1>names, iteration-001</h1>" in page
+    assert f"<span>Scored {time}</span>" in page
+    assert "1/4 fields correct, 3 false negatives" in page
+    wrong = '<span class="c">2</span><span class="num">66.7\u202f%</span>'
+    assert wrong in page
+
+
+def test_a_long_report_leads_to_the_results_beside_it(repo):
+    (repo.path / "sitegen.toml").write_text("[limits]\ndiscrepancies_per_type = 1\n")
+    (repo.path / "evals" / "names" / "extracted.json").write_text(output(7).replace("Ann", "Eve").replace("Bob", "Eve"))
+    run("verify-one", "names", "--save", "--repo", repo.path)
+    page = (repo.path / "evals/names/results/iteration-001/eval-report.html").read_text(encoding="utf-8")
+    assert re.findall(r'(?:src|href)="([^"#]+)"', page) == ["eval-results.json"]
+
+
+def test_an_output_dir_gets_the_output_its_results_and_the_report_and_the_project_nothing(repo, tmp_path):
+    before = repo.git("status", "--porcelain")
+    folder = tmp_path / "some" / "reports.v1"
+    done = run("verify-one", "names", "--output-dir", folder, "--json", "--repo", repo.path)
+    assert (done.returncode, done.stderr) == (0, f"report {folder}/eval-report.html\n")
+    assert sorted(content(folder)) == ["eval-report.html", "eval-results.json", "extracted.json"]
+    assert (folder / "eval-results.json").read_text() == done.stdout
+    assert repo.git("status", "--porcelain") == before
+    (tmp_path / "file").write_text("")
+    refused = run("verify-one", "names", "--output-dir", tmp_path / "file", "--repo", repo.path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("sitegen: The folder cannot be made: File exists.\n")
 
 
 def test_saving_twice_leaves_one_line_and_what_others_wrote(repo):
@@ -229,7 +288,9 @@ def test_an_iteration_without_an_output_is_not_taken_for_a_free_number(repo):
     (results / "iteration-007" / "notes.txt").write_text("mine")
     new = repo.path / "new.yaml"
     new.write_text("sum: 4\n")
-    assert run("verify-one", "other", new, "--save", "--repo", repo.path).stderr == f"saved {results}/iteration-008\n"
+    assert run("verify-one", "other", new, "--save", "--repo", repo.path).stderr.startswith(
+        f"saved {results}/iteration-008\n"
+    )
     assert [path.name for path in (results / "iteration-007").iterdir()] == ["notes.txt"]
     assert (results / "iteration-008" / "extracted.yaml").read_text() == "sum: 4\n"
 
@@ -316,8 +377,8 @@ def test_verify_all_ends_with_macro_and_pooled(repo):
         "eval        F1           95 %      P      R  errors  newest output\n"
         "names    0.857 0.016 to 1.000  1.000  0.750       1  evals/names/extracted.json\n"
         "other    1.000                 1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
-        "macro    0.929\n"
-        "pooled   0.889\n"
+        "macro    0.929                 1.000  0.875\n"
+        "pooled   0.889                 1.000  0.800\n"
     )
 
 
@@ -326,7 +387,15 @@ def test_verify_all_prints_the_documents_of_all_evals(repo):
     single = [json_of("verify-one", eval_id, "--repo", repo.path) for eval_id in ("names", "other")]
     for each in single:
         each["metadata"]["timestamp"] = None
-    assert read == {"evals": single, "macro_f1": (6 / 7 + 1) / 2, "pooled_f1": 8 / 9}
+    assert read == {
+        "evals": single,
+        "macro_f1": (6 / 7 + 1) / 2,
+        "macro_precision": 1.0,
+        "macro_recall": 0.875,
+        "pooled_f1": 8 / 9,
+        "pooled_precision": 1.0,
+        "pooled_recall": 0.8,
+    }
 
 
 def test_verify_all_counts_an_eval_without_output_as_one_that_gave_nothing(repo):
@@ -336,19 +405,34 @@ def test_verify_all_counts_an_eval_without_output_as_one_that_gave_nothing(repo)
     assert re.sub(r" +", " ", done.stdout).splitlines()[1:] == [
         "names 0.000 0.000 to 0.988 — 0.000 4 no output (unreadable)",
         "other 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json",
-        "macro 0.500",
-        "pooled 0.333",
+        "macro 0.500 1.000 0.500 (undefined and left out: P of 1)",
+        "pooled 0.333 1.000 0.200",
     ]
     read = json_of("verify-all", "--repo", repo.path)
     assert (read["macro_f1"], read["pooled_f1"]) == (0.5, 1 / 3)
     assert run("verify-one", "names", "--repo", repo.path).returncode == 2
 
 
+def test_verify_all_takes_the_folder_of_evals_that_is_named(repo):
+    (repo.path / "evals").rename(repo.path / "checks")
+    done = run("verify-all", "--evals-dir", "checks", cwd=repo.path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[-1] for line in done.stdout.splitlines()[1:3]] == [
+        "checks/names/extracted.json",
+        "checks/other/results/iteration-002/extracted.json",
+    ]
+    refused = run("verify-all", "--evals-dir", "..", "--repo", repo.path)
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
+        2,
+        "sitegen: There is no such folder in the project.",
+    )
+
+
 def test_verify_all_says_which_eval_has_no_ground_truth_and_scores_the_others(repo):
     (repo.path / "evals" / "manifest.yaml").write_text("evals: {ghost: {dir: evals/names, ground_truth: x.csv}}\n")
     done = run("verify-all", "--repo", repo.path)
     assert done.stderr.startswith("sitegen: The eval 'ghost' has no ground truth.\n")
-    assert "\nmacro    1.000\n" in done.stdout
+    assert "\nmacro    1.000                 1.000  1.000\n" in done.stdout
 
 
 def test_history_has_a_line_for_each_point(repo):

@@ -62,8 +62,9 @@ def repo(tmp_path: Path) -> GitRepo:
 def test_gold_directly_in_evals_is_one_eval_named_highlights(repo):
     done = run("verify-one", "highlights", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[:2] == [
+    assert done.stdout.splitlines()[:3] == [
         "highlights  evals/logs/processing-log.ndjson",
+        "  expected 3  found 3  correct 3  accuracy 100 %",
         "  Accuracy   1.000",
     ]
 
@@ -84,7 +85,9 @@ def test_a_run_and_a_range_of_paragraphs_can_be_asked_for(repo, options, correct
 
 def test_results_of_highlights_are_saved_with_their_time(repo):
     done = run("verify-one", "highlights", "--save", cwd=repo.path)
-    name = re.fullmatch(r"saved .*/evals/results/(run-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.json)\n", done.stderr)
+    name = re.fullmatch(
+        r"saved .*/evals/results/(run-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.json)\nreport .*\.html\n", done.stderr
+    )
     assert name is not None, done.stderr
     assert json.loads((repo.path / "evals/results" / name[1]).read_text())["accuracy"] == 1.0
     repo.git("add", "-A")
@@ -137,6 +140,7 @@ def test_both_variants_are_kept_as_the_next_iteration(repo):
     run("verify-one", "sums", "--save", cwd=repo.path)
     folder = repo.path / "evals/sums/results/iteration-001"
     assert sorted(path.name for path in folder.iterdir()) == [
+        "eval-report.html",
         "eval-results.json",
         "responses-long.jsonl",
         "responses-short.jsonl",

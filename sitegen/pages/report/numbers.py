@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sitegen.model.deltas import Delta
-from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import Scorecard
 from sitegen.pages.tallies import errors_by_type
@@ -29,10 +29,12 @@ class ErrorChange(NamedTuple):
     """Against the previous point; None without one."""
 
 
-def metric_changes(specs: tuple[MetricSpec, ...], card: Scorecard, delta: Delta | None) -> tuple[MetricChange, ...]:
+def metric_changes(
+    specs: tuple[MetricSpec, ...], card: Scorecard, delta: Delta | None, nouns: Nouns
+) -> tuple[MetricChange, ...]:
     """Each metric of a point with its change."""
     changes = {one.name: one.change for one in delta.metrics} if delta else {}
-    notes = _notes(card.counts)
+    notes = _notes(card, nouns)
     return tuple(
         MetricChange(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs
     )
@@ -58,9 +60,11 @@ def _errors(card: Scorecard, left_out: frozenset[str]) -> list[int]:
     return found
 
 
-def _notes(counts: Counts) -> dict[str, str]:
+def _notes(card: Scorecard, nouns: Nouns) -> dict[str, str]:
+    counts = card.counts
+    things = nouns.attributes if nouns.attribute == "field" else "expected"
     return {
         "precision": f"{counts.tp:,} true, {counts.fp:,} false positives",
-        "recall": f"{counts.tp:,} found, {counts.fn:,} false negatives",
+        "recall": f"{counts.tp:,}/{card.expected_values:,} {things} correct, {counts.fn:,} false negatives",
         "f1": f"{counts.tp:,} true positives, {counts.fp + counts.fn:,} FP and FN",
     }

@@ -105,10 +105,12 @@ def report_page(
     limit: int,
     problems: tuple[Problem, ...] = (),
     instructions: Commit | None = None,
+    data: str | None = None,
 ) -> Page:
     """The page of one snapshot.
 
-    ``instructions`` is what ``instructions_of`` says; ``limit`` is how many discrepancies of each type are drawn.
+    ``instructions`` is what ``instructions_of`` says; ``limit`` is how many discrepancies of each type are drawn;
+    ``data`` is the file with the whole result as seen from the page, if it is not the one of a site.
     """
     at, card = point.snapshot, result.scorecard
     wrong = wrong_in(result)
@@ -132,7 +134,7 @@ def report_page(
         edits=origin.edits_by_commit(point.edits, past.moved),
         files=origin.files(at),
         previous=origin.previous_of(info, previous, at.label),
-        metrics=metric_changes(specs, card, point.delta),
+        metrics=metric_changes(specs, card, point.delta, info.nouns),
         interval=interval_of(card, info.kind),
         why=why(info, specs, previous, point, past.noise),
         fates=fates(info.id, point.flips, past.flipped) if point.flips else None,
@@ -151,7 +153,7 @@ def report_page(
         total=len(wrong),
         new=sum(one.new for one in started),
         left_out=left_out(wrong, limit),
-        data=links.report_data(info.id, at.slug).rpartition("/")[2],
+        data=data or links.report_data(info.id, at.slug).rpartition("/")[2],
         problems=problems,
         panels=tuple(one for one in result.panels if one.kind != "alignment"),
         alignments=tuple(map(bounds.bounded, alignments[: bounds.LISTS])),
