@@ -16,16 +16,30 @@ from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest,
 from sitegen.configuring import Looked, overlaid, read_entry, read_manifest, read_site, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
-from sitegen.history.layout import LONE, RESULTS, Layout, Rules, Watched, is_path, iteration_number, kind_of, runs_of
+from sitegen.history.layout import (
+    LONE,
+    RECORDED,
+    RESULTS,
+    Layout,
+    Rules,
+    Watched,
+    is_path,
+    iteration_number,
+    kind_of,
+    runs_of,
+)
 from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
+from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
+from sitegen.model.usage import RunUsage
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
 
@@ -203,7 +217,8 @@ class Bench(NamedTuple):
         )
         parent = found[0].parent if found else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
-        return Verified(place, found, number, scorer(place.kind).score(inputs))
+        result = scorer(place.kind).score(inputs)
+        return Verified(place, found, number, with_stated(result, self._recorded_usage(parent) if number else None))
 
     def passed_over(self, verified: Verified) -> Path | None:
         """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""
@@ -229,6 +244,12 @@ class Bench(NamedTuple):
             instruction_hashes=dict(self._instruction_hashes()),
             sitegen=__version__,
         )
+
+    def _recorded_usage(self, iteration: Path) -> RunUsage | None:
+        """What the record beside an output says that it took."""
+        content = self._file(iteration / RECORDED).content
+        recorded = read_recorded(content) if content else None
+        return recorded.usage if recorded else None
 
     def _mapping(self, rules: Rules, folder: Path) -> str | None:
         below = folder.relative_to(self.root).as_posix()

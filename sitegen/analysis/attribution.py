@@ -42,7 +42,7 @@ def mixture(before: Snapshot, after: Snapshot, taken: Taken) -> Snapshot:
     """*before* with the taken roles of *after*."""
     mixed = before
     if "outputs" in taken:
-        mixed = mixed._replace(outputs=after.outputs)
+        mixed = mixed._replace(outputs=after.outputs, usage=after.usage)
     if "ground_truth" in taken:
         mixed = mixed._replace(ground_truth=after.ground_truth)
     if "rules" in taken:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.attribution import Taken, attribute, differing, mixture, subsets
-from sitegen.model.deltas import Delta, MetricDelta, Overlap
-from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Snapshot
+from sitegen.scoring.usage import TOTALS, USAGE
 
 Over = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 """The metrics of some documents alone: a scorer's own ``over``."""
@@ -42,16 +43,19 @@ def overlap(before: Scorecard, after: Scorecard) -> Overlap:
 
 
 def delta(
-    specs: Sequence[MetricSpec],
     over: Over,
     before: Side,
     after: Side,
     crossed: Callable[[Snapshot], Scorecard],
 ) -> Delta:
-    """What became of an eval between two points. ``crossed``: the scorecards of what ``attribution.mixtures`` names."""
+    """What became of an eval between two points: of every metric that either of their scorecards has.
+
+    ``crossed``: the scorecards of what ``attribution.mixtures`` names.
+    """
     shared = overlap(before.scorecard, after.scorecard)
+    names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
     if shared.verdict == "refused":
-        return Delta(shared, tuple(MetricDelta(spec.name, None, None) for spec in specs))
+        return Delta(shared, tuple(MetricDelta(name, None, None) for name in names))
     roles = differing(before.snapshot, after.snapshot)
     cards = {taken: crossed(mixture(before.snapshot, after.snapshot, taken)) for taken in tuple(subsets(roles))[1:-1]}
     cards |= {(): before.scorecard, roles: after.scorecard}
@@ -59,8 +63,10 @@ def delta(
     return Delta(
         shared,
         tuple(
-            _metric(spec.name, roles, {taken: _value(card, spec.name, over, left_out) for taken, card in cards.items()})
-            for spec in specs
+            _usage(name, before.scorecard, after.scorecard, left_out)
+            if name in USAGE
+            else _metric(name, roles, {taken: _value(card, name, over, left_out) for taken, card in cards.items()})
+            for name in names
         ),
     )
 
@@ -70,6 +76,15 @@ def _metric(name: str, roles: Taken, values: dict[Taken, float | None]) -> Metri
     if earlier is None or later is None:
         return MetricDelta(name, None, None)
     return MetricDelta(name, later - earlier, attribute(roles, values.__getitem__))
+
+
+def _usage(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
+    """What outputs took is theirs alone, whatever they are scored by; totals of other answers are not compared."""
+    earlier, later = before.metric(name), after.metric(name)
+    answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
+    if earlier is None or later is None or (name in TOTALS and (left_out or answers[0] != answers[1])):
+        return MetricDelta(name, None, None)
+    return MetricDelta(name, later - earlier, Parts(later - earlier, 0.0, 0.0))
 
 
 def _value(scorecard: Scorecard, name: str, over: Over, left_out: frozenset[str]) -> float | None:

@@ -12,6 +12,7 @@ from sitegen.scoring.judged.document import JudgedDocument, judged_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, ResponsesDocument, metrics_of, responses_document
 from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document
+from sitegen.scoring.usage import USAGE, all_specs
 
 Document: TypeAlias = ResultsDocument | HighlightsDocument | ResponsesDocument | JudgedDocument
 
@@ -36,8 +37,8 @@ def document(
         return judged_document(result, eval_id=eval_id, metadata=metadata)
     if kind == "responses":
         asked = tuple(methods) or tuple(METHODS)
-        names = metrics_of(asked)
-        specs = [spec for spec in scorer(kind).metrics if spec.name in names]
+        names = (*metrics_of(asked), *USAGE)
+        specs = [spec for spec in all_specs(scorer(kind).metrics) if spec.name in names]
         wanted = [(name, least) for name, least in thresholds if name in names]
         judged = verdict(specs, wanted, result.scorecard.metrics)
         return responses_document(result, judged, eval_id=eval_id, metadata=metadata, methods=asked)

@@ -7,6 +7,7 @@ fails only beyond noise, where noise can be told. What cannot be compared never 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import copysign, inf, isinf
 from typing import Final
 
 from sitegen.config import EvalLimits, Gate, Limit
@@ -89,7 +90,7 @@ def check_metric(
     if limits.drop is not None and delta is not None:
         if delta.change is None:
             reasons += _incomparable(before, after)
-        elif _worse_by(spec, delta.change) > limits.drop + _ROUNDING:
+        elif _worse_by(spec, delta.change, before) > limits.drop + _ROUNDING:
             told = chance(spec) if chance else None
             reasons.append("may be chance" if told and told.decision == "inconclusive" else "dropped")
     unique = tuple(dict.fromkeys(reasons))
@@ -150,9 +151,12 @@ def _under(spec: MetricSpec, floor: float, value: float | None) -> tuple[Reason,
     return () if reached else ("below the floor",)
 
 
-def _worse_by(spec: MetricSpec, change: float) -> float:
-    """Points; below zero if it got better."""
-    points = 100 * change / (spec.high - spec.low)
+def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:
+    """Points, of an amount percent of what it was before; below zero if it got better."""
+    if isinf(spec.high):
+        points = 100 * change / before if before else copysign(inf, change)
+    else:
+        points = 100 * change / (spec.high - spec.low)
     return -points if spec.higher_is_better else points
 
 

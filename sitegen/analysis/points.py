@@ -16,7 +16,6 @@ from sitegen.model.cells import CellMap
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -31,7 +30,6 @@ class Told(NamedTuple):
     """All edits of the instructions that drive it, by commit."""
     made_with: Sequence[Commit | None]
     """For each snapshot the newest edit that its output can have been made with, if that is known."""
-    specs: Sequence[MetricSpec]
     over: Over
     kind: str
     speaks: Sequence[int]
@@ -82,7 +80,7 @@ def _derived(
     start = max(0, first - 1)
     flips = flips_between(cells, list(pairwise(range(start, len(sides)))))
     for (before, after), flipped, interval in zip(pairwise(sides[start:]), flips, intervals, strict=True):
-        yield Derived(delta(told.specs, told.over, before, after, card), flipped, interval)
+        yield Derived(delta(told.over, before, after, card), flipped, interval)
 
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:

@@ -25,8 +25,9 @@ _DIGEST: Final = hashlib.sha256().digest_size
 def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") -> str:
     """The digest of everything that decides a scorecard: scorer, its version, settings, blob ids and file formats.
 
-    So does the *model* that makes vectors, if there is one, and the packages that unpack results of other tools: what
-    is installed later scores again.
+    What a record beside the output says that it took decides too, for that is among the metrics; so do the *model*
+    that makes vectors, if there is one, and the packages that unpack results of other tools: what is installed later
+    scores again.
 
     Where a file stands does not count, so that renames and reverts cost nothing; but its ending does, for it says
     how the file is read, and with several output files their names, which tell the documents apart.
@@ -48,6 +49,7 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
         named(snapshot.mapping),
         named(snapshot.schema),
         *([model] if model else []),
+        *([snapshot.usage] if snapshot.usage else []),
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
 

@@ -24,6 +24,7 @@ from sitegen.model.verdicts import Verdict
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.text.embedding import embedder
 from sitegen.verifying import Bench, Verified
 
@@ -174,11 +175,12 @@ def compare(
         return compare_variants(
             eval_id, [variant_of(name, one.result) for name, one in zip(names, (a, b), strict=True)]
         )
-    return change_of(eval_id, scorer(a.kind).metrics, (names[0], a.result), (names[1], b.result), a.kind)
+    specs = specs_with_usage(scorer(a.kind).metrics, [a.result.scorecard, b.result.scorecard])
+    return change_of(eval_id, specs, (names[0], a.result), (names[1], b.result), a.kind)
 
 
 def _verdict(kind: str, thresholds: Iterable[tuple[str, float]], result: Result) -> Verdict:
-    return verdict(scorer(kind).metrics, thresholds, result.scorecard.metrics)
+    return verdict(all_specs(scorer(kind).metrics), thresholds, result.scorecard.metrics)
 
 
 def _file(records: Records, name: str) -> File:

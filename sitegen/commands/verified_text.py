@@ -14,10 +14,13 @@ from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.usage import RunUsage
 from sitegen.pages.noise import over
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of
+from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import Averages, f1, precision, recall
+from sitegen.text.amounts import amount
 from sitegen.text.plain import line
 from sitegen.verifying import Bench, Verified
 
@@ -100,7 +103,25 @@ def _numbers_of_fields(card: Scorecard) -> list[str]:
         f"   recall {_number(card.metric('recall'))}",
         f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
         f"  TN {counts.tn}",
+        *_took(card),
     ]
+
+
+def _took(card: Scorecard) -> list[str]:
+    """Which model answered, and what that took; nothing if no file states it."""
+    if card.usage is None:
+        return []
+    numbers = [
+        f"{spec.label.lower()} {amount(value, spec.unit)}"
+        for spec in USAGE_METRICS
+        if (value := card.metric(spec.name)) is not None
+    ]
+    named = [f"{who} {line(', '.join(names), 200)}" for who, names in _named(card.usage) if names]
+    return [f"  {'; '.join((*named, *numbers))}"]
+
+
+def _named(usage: RunUsage) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return ("model", usage.models), ("judge", usage.judges)
 
 
 def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
@@ -108,8 +129,8 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
     specs = [spec for spec in scorer(place.kind).metrics if names is None or spec.name in names]
-    wanted = [each for each in place.entry.thresholds if names is None or each[0] in names]
-    judged = verdict(specs, wanted, card.metrics)
+    wanted = [each for each in place.entry.thresholds if names is None or each[0] in (*names, *USAGE)]
+    judged = verdict(all_specs(specs), wanted, card.metrics)
     width = max(len(spec.label) for spec in specs)
     lines = []
     for spec in specs:
@@ -118,7 +139,8 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         lines.append(f"  {spec.label:{width}} {_number(card.metric(spec.name))}{said}")
     if place.kind == "highlights":
         lines.insert(0, _numbers_of_highlights(card))
-    return [*lines, *_documents(card, specs[:HEADLINES]), *(f"  {sentence}" for sentence in judged.recommendations)]
+    advice = (f"  {sentence}" for sentence in judged.recommendations)
+    return [*lines, *_took(card), *_documents(card, specs[:HEADLINES]), *advice]
 
 
 def _numbers_of_highlights(card: Scorecard) -> str:

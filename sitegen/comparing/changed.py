@@ -11,6 +11,7 @@ from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, signed, table
 from sitegen.model.metrics import Nouns
 from sitegen.pages.noise import reason
+from sitegen.scoring.usage import UNITS
 from sitegen.stats.significance import Significance
 
 _NOUNS: Final = Nouns("judgement", "judgements")
@@ -22,7 +23,15 @@ def change_lines(one: Change) -> Iterator[str]:
     before, after = name(one.before), name(one.after)
     yield f"# {name(one.eval_id)}: {before} against {after}"
     yield ""
-    metrics = ((each.label, number(each.before), number(each.after), signed(each.change)) for each in one.metrics)
+    metrics = (
+        (
+            each.label,
+            number(each.before, unit=(unit := UNITS.get(each.name, ""))),
+            number(each.after, unit=unit),
+            signed(each.change, unit),
+        )
+        for each in one.metrics
+    )
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
     if one.origin:
         parts = (

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sitegen.text.amounts import amount
 from sitegen.text.plain import encodable, line
 
 NIL: Final = "—"
@@ -28,15 +29,19 @@ def prose(text: str) -> str:
     return name(text, 10 * LONGEST)
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A metric."""
-    return NIL if value is None else f"{value:.{digits}f}"
+def number(value: float | None, digits: int = 3, unit: str = "") -> str:
+    """A metric; an amount with its unit."""
+    if value is None:
+        return NIL
+    return amount(value, unit) if unit else f"{value:.{digits}f}"
 
 
-def signed(value: float | None) -> str:
+def signed(value: float | None, unit: str = "") -> str:
     """A change."""
     if value is None:
         return NIL
+    if unit:
+        return f"{'+' * (value > 0)}{amount(value, unit)}"
     return f"{value:+.3f}" if value else "0.000"
 
 

@@ -12,6 +12,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.text.plain import encodable
 
@@ -95,6 +96,7 @@ def _commit(commit: Commit) -> Row:
 
 def _point(eval_id: str, index: int, point: Point) -> Row:
     at, card = point.snapshot, point.scorecard
+    usage = card.usage or RunUsage()
     return _texts(
         (
             eval_id,
@@ -108,6 +110,9 @@ def _point(eval_id: str, index: int, point: Point) -> Row:
             point.stale,
             *_counts(card.counts),
             links.report(eval_id, at.slug),
+            ", ".join(usage.models) or None,
+            usage.parameters or None,
+            ", ".join(usage.judges) or None,
         )
     )
 

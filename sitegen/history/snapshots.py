@@ -13,6 +13,7 @@ from sitegen.history.state import Inputs, Unit
 from sitegen.history.touch import Touch, View
 from sitegen.model.recorded import read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
+from sitegen.model.usage import RunUsage
 
 _SHORT: Final = 12
 _METRICS: Final = 50
@@ -43,7 +44,11 @@ def with_companions(made: Snapshot, view: View, touch: Touch) -> Snapshot:
     if not _same_file(made.recorded, view.recorded):
         said = _read_record(view.recorded, touch) if view.recorded else _Record()
         made = made._replace(
-            recorded=view.recorded, recorded_at=said.at, made_at=said.made_at, recorded_metrics=said.metrics
+            recorded=view.recorded,
+            recorded_at=said.at,
+            made_at=said.made_at,
+            recorded_metrics=said.metrics,
+            usage=said.usage,
         )
     return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
 
@@ -109,6 +114,7 @@ class _Record(NamedTuple):
     at: str | None = None
     made_at: str | None = None
     metrics: tuple[tuple[str, float], ...] = ()
+    usage: RunUsage | None = None
 
 
 def _read_record(blob: Blob, touch: Touch) -> _Record:
@@ -122,7 +128,7 @@ def _read_record(blob: Blob, touch: Touch) -> _Record:
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
     if recorded.git_commit is None and (edited := touch.with_hashes(recorded.instruction_hashes)) is not None:
         commit = edited.sha
-    return _Record(timestamp, commit, recorded.metrics[:_METRICS])
+    return _Record(timestamp, commit, recorded.metrics[:_METRICS], recorded.usage)
 
 
 def _moment(timestamp: str) -> datetime | None:

@@ -42,7 +42,7 @@ class Delta(NamedTuple):
 
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]
-    """In the order of the kind's specs; the first is the headline."""
+    """In the order of the kind's specs, those of usage last; the first is the headline."""
 
     @property
     def headline(self) -> MetricDelta:

@@ -47,6 +47,7 @@ class MetricSpec(NamedTuple):
     """One sentence for the Methods page."""
     low: float = 0.0
     high: float = 1.0
+    """Infinite: an amount without an upper bound, whose changes are shares of what it was."""
     higher_is_better: bool = True
     least: float | None = None
     """The value wanted at least, unless the manifest's ``thresholds`` say otherwise; None: nothing is wanted."""
@@ -54,6 +55,10 @@ class MetricSpec(NamedTuple):
     """What to do if it does not reach its threshold, as the end of a sentence: ``read the wrong answers.``"""
     when_undefined: str = ""
     """What to do if it is undefined, likewise."""
+    unit: str = ""
+    """What an amount is counted in: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
+    graded: bool = False
+    """Its values are grades, which two judges do not give alike."""
 
 
 class Nouns(NamedTuple):

@@ -10,6 +10,9 @@ import json
 import math
 from typing import Any, Final, NamedTuple
 
+from sitegen.model.stated_usage import stated
+from sitegen.model.usage import RunUsage
+
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000
 
@@ -27,13 +30,15 @@ class Recorded(NamedTuple):
     """Full or abbreviated object id, as written, in lower case."""
     instruction_hashes: tuple[tuple[str, str], ...]
     """(path, hash in hex of the file's bytes), by path; the path is empty where the record states only a hash."""
+    usage: RunUsage | None = None
+    """What the run took, and which model it asked; None if the file says nothing of that."""
 
 
 def read_recorded(content: bytes) -> Recorded | None:
     """Read a results file; None if it is no JSON object. Never raises.
 
-    ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes`` and ``prompt_hash`` are looked for below
-    ``metadata`` and, where it does not have them, at the top level.
+    ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash`` and what the run took are
+    looked for below ``metadata`` and, where it does not have them, at the top level.
     """
     if len(content) > _MAX_BYTES:
         return None
@@ -52,6 +57,7 @@ def read_recorded(content: bytes) -> Recorded | None:
         timestamp=_text(both.get("timestamp")),
         git_commit=commit.lower() if commit else None,
         instruction_hashes=_hashes(both.get("instruction_hashes")) or _hashes({"": both.get("prompt_hash")}),
+        usage=stated(metadata, root).of_run,
     )
 
 

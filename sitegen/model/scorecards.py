@@ -12,6 +12,7 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import PairedBy, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.responses import Answer
+from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
 
 Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
@@ -43,7 +44,7 @@ class Scorecard(NamedTuple):
     counts: Counts
     """Summed over documents: what pooled numbers are made from."""
     metrics: tuple[Metric, ...]
-    """The metrics of the kind, in the order of its specs; the first is the headline."""
+    """The metrics of the kind, in the order of its specs; the first is the headline. Those of usage come last."""
     documents: tuple[DocumentScore, ...]
     fields: tuple[FieldScore, ...]
     """In the order of the ground truth, attributes that only the output has last."""
@@ -56,6 +57,8 @@ class Scorecard(NamedTuple):
     """How list items were paired: ``greedy``, ``hungarian``, ``position``, or empty without lists."""
     convention: Convention = "standard"
     """How wrong values were counted; anything but the standard has to be said beside the numbers."""
+    usage: RunUsage | None = None
+    """What the output took, and who made and graded it; its numbers are among the metrics. None: nothing is stated."""
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import Change, Commit
+from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
 
@@ -47,6 +48,8 @@ class Snapshot(NamedTuple):
     """Outputs of repeated runs of this iteration, ``runs/K/extracted.json``."""
     recorded_metrics: tuple[tuple[str, float], ...] = ()
     """(name, value) of what the record says was measured: shown beside what is computed, never in its place."""
+    usage: RunUsage | None = None
+    """What the record says that the run took, and which model it asked; None if it says nothing of that."""
 
 
 Layout: TypeAlias = Literal["iterations", "overwritten"]

@@ -76,7 +76,9 @@ def _data(series: Series, first: int) -> dict[str, Any]:
     ]
     return {
         "points": [_point(series, point) for point in series.points[first:]],
-        "metrics": [[spec.label, int(spec.higher_is_better)] for spec in series.specs],
+        "metrics": [
+            [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
+        ],
         "noun": series.info.nouns.documents,
         "documents": list(documents),
         "held": [_switches(held[first:]) for held in documents.values()],

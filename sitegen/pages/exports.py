@@ -108,7 +108,7 @@ def _start(series: Series) -> SeriesData:
         "renamed_from": list(series.history.renamed_from),
     }
     json = to_json_bytes(body, indent=None).removesuffix(b"}\n") + b',"points":['
-    return SeriesData(0, json, _csv([_columns(series)]))
+    return SeriesData(0, json, table_head(series))
 
 
 def _point(series: Series, index: int) -> dict[str, Any]:
@@ -130,6 +130,7 @@ def _point(series: Series, index: int) -> dict[str, Any]:
         "now": _clock(point.now) if point.now else None,
         "delta": _delta(point.delta) if point.delta else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
+        **({"usage": card.usage._asdict()} if card.usage else {}),
         **_cells(point.flips),
         "report": links.report(series.info.id, at.slug),
     }
@@ -187,9 +188,19 @@ def _cells(flips: Flips | None) -> dict[str, int | None]:
 
 
 def _columns(series: Series) -> list[str]:
-    """The head of the table; the same for every eval of a kind."""
+    """The head of the table; the same for every eval of a kind, but for what outputs took, where any says that."""
     measured = (*_NUMBERS, *ERROR_TYPES, *_more(series))
-    return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY]
+    made_by = ("models", "judges") if _states_usage(series) else ()
+    return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *made_by]
+
+
+def _states_usage(series: Series) -> bool:
+    return any(point.scorecard.usage for point in series.points)
+
+
+def table_head(series: Series) -> bytes:
+    """The first line of the table."""
+    return _csv([_columns(series)])
 
 
 def _row(series: Series, point: dict[str, Any]) -> list[str]:
@@ -215,6 +226,9 @@ def _row(series: Series, point: dict[str, Any]) -> list[str]:
         *(point[name] for name in _FATES),
         *(point["interval"] or (None, None)),
     ]
+    if _states_usage(series):
+        usage = point.get("usage", {})
+        row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
     return [spreadsheet_safe(cell) for cell in row]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.scoring.usage import USAGE_METRICS
 
 
 class MethodsView(NamedTuple):
@@ -14,6 +15,8 @@ class MethodsView(NamedTuple):
 
     kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]
     """Each eval kind with its metrics, the headline first."""
+    usage: tuple[MetricSpec, ...] = USAGE_METRICS
+    """What evals of every kind may have beside the metrics of their own."""
     nav: str = "methods"
 
 

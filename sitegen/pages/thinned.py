@@ -12,6 +12,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
+from sitegen.scoring.usage import specs_with_usage
 
 
 class ThinnedView(NamedTuple):
@@ -34,7 +35,7 @@ def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, ca
         label=at.label,
         commit=at.commit,
         status=card.status,
-        metrics=tuple((spec, card.metric(spec.name)) for spec in specs),
+        metrics=tuple((spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card])),
         errors=tuple(each for each in zip(info.nouns.errors, errors_by_type(card.counts), strict=True) if each[0]),
     )
     return Page(links.report(info.id, at.slug), "pages/thinned.html", view)

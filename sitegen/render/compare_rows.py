@@ -39,8 +39,10 @@ def numbers(pair: Pair, nouns: Nouns) -> Markup:
 
 def _metric(one: Valued, before: str = "", after: str = "") -> str:
     """``before``, ``after``: what stands below the values."""
-    change = signed(one.change, lower_is_better=not one.spec.higher_is_better)
-    return _row(text(one.spec.label), f"{number(one.before)}{before}", f"{number(one.after)}{after}", change)
+    spec = one.spec
+    change = signed(one.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
+    sides = (f"{number(one.before, unit=spec.unit)}{before}", f"{number(one.after, unit=spec.unit)}{after}")
+    return _row(text(spec.label), *sides, change)
 
 
 def _row(*cells: str) -> str:

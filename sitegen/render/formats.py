@@ -11,6 +11,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from sitegen.text.amounts import amount
 from sitegen.text.plain import visible
 
 BOUND: Final = 2_000
@@ -23,9 +24,11 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
-def number(value: float | None, digits: int = 3) -> Markup:
-    """A metric, three digits after the point; undefined is an em dash."""
-    return NIL if value is None else Markup(f"{value:.{digits}f}")
+def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
+    """A metric, three digits after the point, an amount with its unit; undefined is an em dash."""
+    if value is None:
+        return NIL
+    return escape(amount(value, unit)) if unit else Markup(f"{value:.{digits}f}")
 
 
 def probability(value: float | None) -> Markup:
@@ -45,7 +48,7 @@ def percent(part: int, whole: int, digits: int = 0) -> Markup:
     return NIL if not whole else Markup(f"{100 * part / whole:.{digits}f}\u202f%")
 
 
-def signed(value: float | None, digits: int = 3, lower_is_better: bool = False) -> Markup:
+def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, unit: str = "") -> Markup:
     """A change: arrow, colour, and a word for screen readers; undefined is an em dash.
 
     A change too small for the digits is not called none: ``▲ < 0.001``.
@@ -57,7 +60,9 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False) 
     tone = "up" if (value > 0) != lower_is_better else "dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
     text = f"{abs(value):,.{digits}f}"
-    if float(text.replace(",", "")) == 0:
+    if unit:
+        text = escape(amount(abs(value), unit))
+    elif float(text.replace(",", "")) == 0:
         text = f"&lt; {10**-digits:.{digits}f}"
     mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
     return Markup(f'<span class="delta {tone}">{mark} {text}</span>')

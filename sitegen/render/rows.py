@@ -122,9 +122,9 @@ def more_metrics(changes: Iterable[MetricChange], several_points: bool) -> Marku
 
 def _metric(one: MetricChange, several_points: bool) -> str:
     spec, value, change, _ = one
-    changed = signed(change, lower_is_better=not spec.higher_is_better) if several_points else ""
+    changed = signed(change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
-        f'<tr><td>{_text(spec.label)}</td><td class="num">{_ratio(value)}</td><td class="num">{changed}</td>'
+        f'<tr><td>{_text(spec.label)}</td><td class="num">{_measured(value, spec)}</td><td class="num">{changed}</td>'
         f'<td class="hide-s muted">{_text(spec.explanation)}</td></tr>'
     )
 
@@ -180,7 +180,7 @@ def documents(scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: 
 
 def _document(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
     values = dict(score.metrics)
-    own = "".join([f"<td>{_ratio(values.get(spec.name))}" for spec in metrics])
+    own = "".join([f"<td>{_measured(values.get(spec.name), spec)}" for spec in metrics])
     state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
     return f"<tr><td>{_text(score.id) or '—'}{state}{own}"
 
@@ -297,6 +297,10 @@ def _label(label: str) -> str:
 
 def _index(index: int | None) -> str:
     return _NONE if index is None else f"[{index}]"
+
+
+def _measured(value: float | None, spec: MetricSpec) -> str:
+    return number(value, unit=spec.unit) if spec.unit else _ratio(value)
 
 
 def _ratio(value: float | None) -> str:

@@ -43,9 +43,7 @@ def brought_by(
         earlier, later = series.points[before], series.points[after]
         if after - before > 1:
             sides = Side(earlier.snapshot, earlier.scorecard), Side(later.snapshot, later.scorecard)
-            later = later._replace(
-                delta=delta(series.specs, over, *sides, card), flips=flips(series.cells, before, after)
-            )
+            later = later._replace(delta=delta(over, *sides, card), flips=flips(series.cells, before, after))
         made = brought(series.info, series.specs, earlier, later)
         if made is not None:
             sha = later.snapshot.commit.sha

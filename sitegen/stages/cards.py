@@ -28,7 +28,7 @@ def runs_of(snapshot: Snapshot) -> list[Snapshot]:
     folders: dict[str, list[Blob]] = {}
     for blob in snapshot.runs:
         folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
-    return [snapshot._replace(outputs=tuple(blobs), runs=()) for blobs in folders.values()]
+    return [snapshot._replace(outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
 
 
 def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
@@ -53,7 +53,8 @@ class KeyOf:
 
     def __call__(self, snapshot: Snapshot) -> str:
         """The digest of everything that decides its scorecard."""
-        decisive = (snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
+        rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
+        decisive = (snapshot.outputs, snapshot.usage, *rules)
         if decisive not in self._known:
             model = installed_for(blob.path for blob in snapshot.outputs) if self._kind == "judged" else self._model
             key = scorecard_key(self._kind, self._version, snapshot, model)

@@ -21,6 +21,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, open_project
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
@@ -120,7 +121,7 @@ def _document(eval_id: str, sides: Sequence[_Side]) -> ComparisonDocument:
 
 
 def _change(eval_id: str, before: _Side, after: _Side) -> Change:
-    specs = scorer(before.kind).metrics
+    specs = specs_with_usage(scorer(before.kind).metrics, [before.result.scorecard, after.result.scorecard])
     return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result), before.kind)
 
 
@@ -162,7 +163,7 @@ class _Folded(NamedTuple):
         vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
         cards = [result.scorecard for result in results(self.timeline.shop, by, crossed, vectors)]
         known = dict(zip(crossed, cards, strict=True))
-        parts = delta(by.metrics, by.over, before, after, known.__getitem__).headline.parts
+        parts = delta(by.over, before, after, known.__getitem__).headline.parts
         return parts and Origin(*parts)
 
 

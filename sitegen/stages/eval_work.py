@@ -33,6 +33,7 @@ from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.unused_entries import MappingUse, mapping_use
+from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.around import Around, around
 from sitegen.stages.brought import brought_by, crossed
 from sitegen.stages.cards import Cards, presents
@@ -76,7 +77,6 @@ class _EvalWork:
             self._snapshots,
             task.edits,
             made_with,
-            self._scorer.metrics,
             self._scorer.over,
             task.history.kind,
             self._speaks,
@@ -181,7 +181,8 @@ class _EvalWork:
         if has_variants(self._info, result.scorecard):
             from sitegen.pages.variants import variants_page  # few evals need the tests behind it
 
-            page = variants_page(self._info, self._scorer.metrics, self._snapshots[index], result)
+            specs = specs_with_usage(self._scorer.metrics, [result.scorecard])
+            page = variants_page(self._info, specs, self._snapshots[index], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), key)
 
     def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
@@ -228,7 +229,8 @@ class _EvalWork:
         self._cards.fill(mixture for index in new for mixture in self._mixtures(index))
         self._cards.fill(crossed(self._snapshots, self._task.first_new))
         every = points(self._told, self._cards.__getitem__, cells, settled.derived)
-        return Series(self._info, self._task.history, self._scorer.metrics, every, cells)
+        specs = specs_with_usage(self._scorer.metrics, (point.scorecard for point in every))
+        return Series(self._info, self._task.history, specs, every, cells)
 
     def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[Around, ...]:
         """Of the edits that new points speak for."""

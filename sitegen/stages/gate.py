@@ -18,7 +18,8 @@ from sitegen.model.gate import EvalCheck, GateReport, Limits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.scoring.kinds import scorer
-from sitegen.stages.gate_pair import Pair, Side, card_of
+from sitegen.scoring.usage import all_specs
+from sitegen.stages.gate_pair import Pair, Side, card_of, held_specs
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.text.keys import nearest
 
@@ -116,7 +117,8 @@ def _gone(gate: Gate, side: Side) -> EvalCheck:
 
 
 def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalCheck:
-    info, specs = after.timeline.info(after.history), scorer(after.history.kind).metrics
+    info = after.timeline.info(after.history)
+    specs = all_specs(scorer(after.history.kind).metrics)
     limits = limits_of(gate, info.thresholds, info.id, specs)
     names = {spec.name for spec in specs}
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
@@ -125,6 +127,7 @@ def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalChec
         metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
         return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
     card = card_of(memo, after)
+    specs = held_specs(after.history.kind, [card], limits)
     floors = {name: Limits(floor=limit.floor) for name, limit in limits.items()}
     alone = [check_metric(spec, floors[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
@@ -135,7 +138,7 @@ def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalChec
 
 def _refuse_unknown(gate: Gate, evals: Mapping[str, Side]) -> None:
     """A limit that nothing is held against would pass for ever."""
-    metrics = {spec.name for side in evals.values() for spec in scorer(side.history.kind).metrics}
+    metrics = {spec.name for side in evals.values() for spec in all_specs(scorer(side.history.kind).metrics)}
     for what, named, known in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
         for name in named:
             if name not in known:

@@ -27,6 +27,7 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stages.cards import Cards, KeyOf, runs_of
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, driving_edits
@@ -63,6 +64,13 @@ def card_of(memo: Memo, side: Side) -> Scorecard:
     return cards[side.snapshot]
 
 
+def held_specs(kind: str, cards: Sequence[Scorecard], limits: Mapping[str, Limits]) -> tuple[MetricSpec, ...]:
+    """The metrics of a kind, and those of usage that an output states or a limit names."""
+    own = scorer(kind).metrics
+    stated = specs_with_usage(own, cards)
+    return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != Limits())
+
+
 class Pair:
     """An eval that both revisions have, of one kind."""
 
@@ -76,7 +84,9 @@ class Pair:
         """Every metric of the kind, held against its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
-        for spec, moved in zip(self._scorer.metrics, self._scored.delta.metrics, strict=True):
+        changes = {moved.name: moved for moved in self._scored.delta.metrics}
+        for spec in held_specs(self._scorer.kind, self._scored.cards, limits):
+            moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             values = before.metric(spec.name), after.metric(spec.name)
             delta = MetricDelta(spec.name, None, None) if refused else self._in_common(moved)
             yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None)
@@ -128,7 +138,7 @@ class Pair:
         cards.fill()
         both = cards[first], cards[last]
         sides = deltas.Side(first, both[0]), deltas.Side(last, both[1])
-        delta = deltas.delta(self._scorer.metrics, self._scorer.over, *sides, cards.__getitem__)
+        delta = deltas.delta(self._scorer.over, *sides, cards.__getitem__)
         flipped = _flipped(found)
         cases = _common_cases(*(result.answers for result in found)) if found else None
         return _Scored(both, delta, flipped, tallied(flipped), cases, tuple(result.answers for result in found))

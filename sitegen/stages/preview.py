@@ -24,6 +24,7 @@ from sitegen.render.unlinked import without_links
 from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.usage import specs_with_usage
 from sitegen.verifying import Bench, Verified
 
 
@@ -102,4 +103,5 @@ def _report(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | N
     )
     alone = Past((snapshot,), lambda judgement: 0)
     point = Point(snapshot, result.scorecard, ())
-    return report_page(info, scorer(kind).metrics, point, None, result, alone, limit, data=data)
+    specs = specs_with_usage(scorer(kind).metrics, [result.scorecard])
+    return report_page(info, specs, point, None, result, alone, limit, data=data)

@@ -16,6 +16,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.report import Past, report_page
 from sitegen.scoring.scorer import Scorer
+from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cards import Cards, runs_of
 from sitegen.stages.scoring import results
 from sitegen.stages.vectors import Vectors
@@ -64,8 +65,9 @@ class Reports:
 
     def page(self, index: int, result: Result, follower: Follower) -> Page:
         """The report of a point that the follower has just taken, and whose mixtures with the one before are scored."""
-        snapshots, specs = self._told.snapshots, self._scorer.metrics
+        snapshots = self._told.snapshots
         at, before = self._side(index), self._side(index - 1) if index else None
+        specs = specs_with_usage(self._scorer.metrics, [side.scorecard for side in (before, at) if side])
         runs = self._runs(at.snapshot)
         self._learn(index)
         flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()
@@ -73,7 +75,7 @@ class Reports:
             at.snapshot,
             result.scorecard,
             self._linked[index],
-            delta=before and delta(specs, self._scorer.over, before, at, self._cards.__getitem__),
+            delta=before and delta(self._scorer.over, before, at, self._cards.__getitem__),
             flips=tallied(flipped) if before else None,
         )
         return report_page(

@@ -11,6 +11,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Inputs, Scorer
+from sitegen.scoring.usage import with_stated
 from sitegen.stages.failures import working_on
 from sitegen.stages.mappings import recall
 from sitegen.stages.workshop import Workshop
@@ -27,7 +28,7 @@ def results(
             for file in given:
                 if file is not None and file.reason == MISSING:  # scored without it, it would be remembered for ever
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
-            result = scorer.score(inputs._replace(embedder=embedder))
+            result = with_stated(scorer.score(inputs._replace(embedder=embedder)), snapshot.usage)
             shown = hidden.applied(result, kind=scorer.kind) if hidden else result
         yield shown
 

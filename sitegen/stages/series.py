@@ -22,6 +22,7 @@ from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.project import Options, open_project
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cards import Cards, presents, wanted_keys
 from sitegen.stages.evals import CELLS
 from sitegen.stages.scoring import results
@@ -52,9 +53,10 @@ class Opened(NamedTuple):
         edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
         speaks = spoken_for(history.snapshots, edits, made_with)
-        told = Told(history.snapshots, edits, made_with, by.metrics, by.over, history.kind, speaks)
+        told = Told(history.snapshots, edits, made_with, by.over, history.kind, speaks)
         every = points(told, cards.__getitem__, cells)
-        return Series(self.timeline.info(history), history, by.metrics, every, cells)
+        specs = specs_with_usage(by.metrics, (point.scorecard for point in every))
+        return Series(self.timeline.info(history), history, specs, every, cells)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from sitegen.history.state import decode, encode
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
-from sitegen.pages.exports import SeriesData, series_data, series_files
+from sitegen.pages.exports import SeriesData, series_data, series_files, table_head
 from sitegen.render.writer import Writer, digest
 
 
@@ -60,7 +60,7 @@ def _standing(writer: Writer, series: Series, known: Settled) -> SeriesData | No
     """What the files in the output folder hold of the settled points; None if they are not those that were kept."""
     json = writer.standing(links.series_data(series.info.id), known.json.key)
     table = writer.standing(links.series_csv(series.info.id), known.csv.key)
-    if json is None or table is None:
+    if json is None or table is None or not table.startswith(table_head(series)):  # a metric that was not there before
         return None
     return SeriesData(len(known.derived), json[: known.json.size], table[: known.csv.size])
 

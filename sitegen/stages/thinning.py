@@ -11,6 +11,7 @@ from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
+from sitegen.scoring.kinds import scorer
 
 
 def first_full(points: int, kept: int | None) -> int:
@@ -58,7 +59,7 @@ def write_thinned(
         if not writer.is_fresh(owner, path, key):
             files = (path, links.report_data(series.info.id, point.snapshot.slug))
             size = sum(row.size for file in files if (row := writer.known(file, full))) if index in short.room else 0
-            page = thinned_page(series.info, series.specs, point.snapshot, point.scorecard)
+            page = thinned_page(series.info, scorer(series.history.kind).metrics, point.snapshot, point.scorecard)
             writer.write(owner, path, renderer.render(page), key, full=size)
 
 

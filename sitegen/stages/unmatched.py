@@ -16,6 +16,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import SCORERS, scorer
 from sitegen.scoring.redaction import fits_any
 from sitegen.scoring.unused_entries import UnusedEntry
+from sitegen.scoring.usage import all_specs
 from sitegen.stages.evals import Evals
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.timeline import Timeline
@@ -110,7 +111,7 @@ def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSum
     """Thresholds and limits of the gate that no metric or eval has: nothing is held against them."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
-        metrics = [spec.name for spec in scorer(summary.info.kind).metrics] if summary else []
+        metrics = [spec.name for spec in all_specs(scorer(summary.info.kind).metrics)] if summary else []
         for name, _ in entry.thresholds if summary else ():
             if name not in metrics:
                 yield Problem(
@@ -121,7 +122,7 @@ def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSum
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
-    metrics = [spec.name for each in SCORERS for spec in each.metrics]
+    metrics = [spec.name for spec in all_specs([spec for each in SCORERS for spec in each.metrics])]
     limits = [("eval", name, list(summaries)) for name in gate.evals]
     limits += [("metric", name, metrics) for name in gate.metrics]
     limits += [("metric", name, metrics) for one in gate.evals.values() for name in one.metrics]

@@ -172,8 +172,9 @@ class Comparison {
 
   numbers() {
     const [before, after] = [this.points[this.a], this.points[this.b]], body = element("tbody");
-    this.data.metrics.forEach(([label, higher], k) => {
-      const row = this.row(element("td", "", label), before.values[k], after.values[k], 3, Boolean(higher));
+    this.data.metrics.forEach(([label, higher, unit], k) => {
+      const name = element("td", "", label);
+      const row = this.row(name, before.values[k], after.values[k], unit === "tokens" ? 0 : 3, Boolean(higher), unit);
       if (!k) [before, after].forEach(({ ends }, side) => { if (ends) row.cells[side + 1].append(this.range(ends)); });
       body.append(row);
     });
@@ -193,9 +194,10 @@ class Comparison {
     return range;
   }
 
-  row(name, before, after, digits, higherIsBetter) {
+  row(name, before, after, digits, higherIsBetter, unit) {
     const row = element("tr"), known = before !== null && after !== null, change = known ? after - before : 0;
-    const text = value => (value === null ? "—" : digits ? value.toFixed(digits) : value.toLocaleString("en"));
+    const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
+    const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : value.toFixed(digits)) : value.toLocaleString("en"));
     row.append(name, element("td", "num", text(before)), element("td", "num", text(after)));
     const cell = element("td", "num"), size = Math.abs(change);
     if (!known) cell.append("—");
@@ -204,7 +206,7 @@ class Comparison {
       const up = change > 0, delta = element("span", `delta ${up === higherIsBetter ? "up" : "dn"}`);
       const arrow = element("span", "", up ? "▲" : "▼");
       arrow.setAttribute("aria-hidden", "true");
-      delta.append(arrow, element("span", "vh", up ? "up " : "down "), ` ${digits && size < 0.0005 ? "< 0.001" : text(size)}`);
+      delta.append(arrow, element("span", "vh", up ? "up " : "down "), ` ${digits && !unit && size < 0.0005 ? "< 0.001" : text(size)}`);
       cell.append(delta);
     }
     row.append(cell);

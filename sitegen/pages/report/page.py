@@ -27,6 +27,7 @@ from sitegen.pages.report.numbers import ErrorChange, MetricChange, error_change
 from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import Section, grouping, sections
 from sitegen.pages.report.why import Why, why
+from sitegen.scoring.usage import all_specs
 
 
 class ReportView(NamedTuple):
@@ -158,7 +159,7 @@ def report_page(
         panels=tuple(one for one in result.panels if one.kind != "alignment"),
         alignments=tuple(map(bounds.bounded, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
-        verdict=verdict(specs, info.thresholds, card.metrics),
+        verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs), previous),
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)

@@ -16,8 +16,8 @@ A file holds chunks, a chunk paragraphs, a paragraph its highlights by category.
 * a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
 
 ``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
-``run_id`` ``runId``. Ids and runs may be numbers. Keys that are not named here mean nothing. Whatever does not fit is a
-finding, and the rest counts.
+``run_id`` ``runId``. Ids and runs may be numbers. A chunk may state its model, tokens, cost
+and latency. Keys that are not named here mean nothing. Whatever does not fit is a finding, and the rest counts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sitegen.model.problems import Finding
+from sitegen.model.stated_usage import stated
+from sitegen.model.usage import Call
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first, name_of, nfc
 from sitegen.scoring.reading import UnreadableError
@@ -49,6 +51,8 @@ class Chunk(NamedTuple):
     """``chunkIndex``."""
     run: str | None
     paragraphs: tuple[Paragraph, ...]
+    call: Call = Call()
+    """Who marked them, and what that took."""
 
 
 class ChunkReader:
@@ -102,11 +106,12 @@ class ChunkReader:
             self._report("'paragraphs' is no list")
         found.highlights(first(value, self._keys))
         number = first(value, _INDEXES)
-        own = self._run(value)
+        own, took = self._run(value), stated(value)
         return Chunk(
             number if isinstance(number, int | str) and not isinstance(number, bool) else None,
             run if own is None else own,
             found.all(),
+            Call(took.usage, took.model, took.parameters),
         )
 
     def _run(self, value: dict[str, Value]) -> str | None:

@@ -19,6 +19,7 @@ from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
 
@@ -49,7 +50,7 @@ class HighlightsScorer:
     """
 
     kind = "highlights"
-    version = 2
+    version = 3
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -124,7 +125,8 @@ class _Scoring:
             actual_values=counts.tp + counts.fp,
         )
         data: Value = {"run_id": self._output.run, "not_annotated": list(self._not_annotated)}
-        return Result(scorecard, tuple(judgements), panels=tuple(panels), data=data)
+        usage = run_usage([chunk.call for chunk in self._output.chunks])
+        return Result(with_usage(scorecard, usage), tuple(judgements), panels=tuple(panels), data=data)
 
     def _compared(self, expected: Highlights, given: Highlights) -> list[Highlight]:
         """By category, in each the expected ones in their order, then the wrong ones."""
@@ -153,6 +155,7 @@ class _Scoring:
         if missing and not self._output.unreadable:
             what = f"{_paragraphs(missing)} missing from the output, all highlights missed"
             self._findings.append(Finding("warning", f"{what}: {_listed(missing)}", "Make the output of them."))
+        self._findings += lacking([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
             what = "No annotated paragraph lies in the range"
             self._findings.append(Finding("warning", what, "Correct 'range'.", None, "settings"))

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
+from sitegen.model.stated_usage import canonical
+from sitegen.model.usage import Call
+from sitegen.model.usage import Usage as Usage
 from sitegen.model.values import Value
 from sitegen.stats.counts import mean
 
@@ -23,17 +26,6 @@ class Opinion(NamedTuple):
     """(attribute, counts); the attribute is empty where the judge gives totals alone."""
     details: Value = None
     """As they stand in the file; None without any."""
-
-
-class Usage(NamedTuple):
-    """What one answer took; None where the file does not say."""
-
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    cost: float | None = None
-    """In the currency of the tool, which is US dollars for all that are read."""
-    latency: float | None = None
-    """Seconds."""
 
 
 class JudgedCase(NamedTuple):
@@ -62,6 +54,11 @@ class JudgedCase(NamedTuple):
     def score(self) -> float | None:
         """As the file gives it, else the mean of its judges' scores."""
         return self.opinion.score if self.opinion.score is not None else mean(each.score for each in self.judges)[0]
+
+    @property
+    def call(self) -> Call:
+        """Who answered, and what that took."""
+        return Call(self.usage, self.model, canonical(self.parameters), failed=bool(self.error))
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:

@@ -17,6 +17,7 @@ from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import panels
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.plain import cut
 
@@ -100,6 +101,7 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.score for case in cases)
     pass_rate, _ = stats.mean(_share(case.passed) for case in cases)
+    calls = [case.call for case in cases]
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
@@ -109,10 +111,11 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
         metrics=_metrics(score_mean, pooled, pass_rate),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
-        findings=bounded(findings),
+        findings=bounded([*findings, *lacking(calls)]),
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
     )
+    scorecard = with_usage(scorecard, run_usage(calls))
     return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases))
 
 

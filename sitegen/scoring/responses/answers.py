@@ -2,7 +2,8 @@
 
 A file is a list of responses, an object with the list under ``responses``, or an object of texts by case id; JSON Lines
 hold one response a line. A response is ``{case_id, output, error, quality, embedding}``, the last three optional;
-``judge_answer`` in the place of ``quality`` is what a judge said that is no grade.
+``judge_answer`` in the place of ``quality`` is what a judge said that is no grade. Beside these a response may state
+its ``model``, ``parameters``, tokens, ``cost`` and ``latency``, and of its grade ``judge`` and ``judge_prompt``.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding, Severity
+from sitegen.model.stated_usage import LONGEST, stated
+from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.responses.texts import name_of, text_of_value
 from sitegen.scoring.scorer import File
 
+_HASH: Final = 12
 _VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
 
 
@@ -32,6 +36,8 @@ class Response(NamedTuple):
     quality: Value
     embedding: Value
     line: int | None = None
+    call: Call = Call()
+    """Who answered and who graded, and what the answer took."""
 
 
 class Variant(NamedTuple):
@@ -42,6 +48,8 @@ class Variant(NamedTuple):
     responses: tuple[Response, ...]
     unreadable: str
     """Why the file cannot be read; empty if it can."""
+    beside: RunUsage | None = None
+    """What stands beside the list of responses about all of them."""
 
 
 class Answers(NamedTuple):
@@ -88,7 +96,7 @@ def _variant(name: str, file: File, findings: list[Finding]) -> Variant:
         which = f"The responses of {name[:80]!r}" if name else "The responses"
         findings.append(Finding("error", f"{which} cannot be read: {error.what}", error.fix, error.line))
         return Variant(name, (), error.what)
-    return Variant(name, tuple(reader.responses), "")
+    return Variant(name, tuple(reader.responses), "", reader.beside)
 
 
 class _Reader:
@@ -98,6 +106,7 @@ class _Reader:
         self._of = f" of {name[:80]!r}" if name else ""
         self._findings = findings
         self.responses: list[Response] = []
+        self.beside: RunUsage | None = None
 
     def lines(self, content: bytes) -> None:
         for number, line in enumerate(text_of(content).split("\n"), 1):
@@ -116,7 +125,9 @@ class _Reader:
         self._findings += findings
         if isinstance(value, dict):
             below = value.get("responses")
-            value = below if isinstance(below, list | dict) else value
+            if isinstance(below, list | dict):
+                self.beside = stated(value, value.get("metadata")).of_run
+                value = below
         if isinstance(value, dict):
             value = list(_by_case(value))
         if not isinstance(value, list):
@@ -135,6 +146,7 @@ class _Reader:
         if "output" not in value and not value.get("error"):
             self._report("warning", f"{which}{self._of} has neither an output nor an error: an empty answer", line)
         error = value.get("error")
+        took = stated(value)
         self.responses.append(
             Response(
                 case_id=case_id,
@@ -143,11 +155,20 @@ class _Reader:
                 quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,
+                call=Call(took.usage, took.model, took.parameters, _judge(value), failed=bool(error)),
             )
         )
 
     def _report(self, severity: Severity, what: str, line: int | None) -> None:
         self._findings.append(Finding(severity, what, "Correct the file, or run the prompt again.", line))
+
+
+def _judge(value: dict[str, Value]) -> str:
+    """Who graded a response, if it has a grade: the model, and of its prompt the beginning of the hash."""
+    if value.get("quality") is None:
+        return ""
+    model, prompt = name_of(value.get("judge")), name_of(value.get("judge_prompt"))
+    return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
 
 
 def _by_case(value: dict[str, Value]) -> Iterator[Value]:

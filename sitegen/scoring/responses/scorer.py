@@ -12,6 +12,7 @@ from sitegen.model.panels import Column, Panel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.findings import bounded
 from sitegen.scoring.reading import UnreadableError
@@ -21,6 +22,7 @@ from sitegen.scoring.responses.measures import METRICS, Measured, measured, metr
 from sitegen.scoring.responses.texts import listed
 from sitegen.scoring.responses.vectors import Vector, vectors_of
 from sitegen.scoring.scorer import Embedder, File, Inputs
+from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 
 UNCATEGORISED: Final = "(no category)"
@@ -33,7 +35,7 @@ class ResponsesScorer:
     """Scores responses. Documents are variants, fields are categories of test cases."""
 
     kind = "responses"
-    version = 2
+    version = 3
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -69,6 +71,11 @@ class _Group(NamedTuple):
     """By case, in the order of the test cases."""
     judgements: tuple[Judgement, ...]
 
+    @property
+    def calls(self) -> list[Call]:
+        """Of its responses."""
+        return [one.response.call for one in self.ones if one.response]
+
 
 class _Scoring:
     """The scoring of one output."""
@@ -89,6 +96,7 @@ class _Scoring:
         every = [group.ones for group in self._groups]
         readable = any(document.status == "scored" for document in documents)
         self._report_grades()
+        usage = self._usage()
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
@@ -100,13 +108,19 @@ class _Scoring:
             actual_values=counts.tp + counts.wrong_value,
         )
         return Result(
-            scorecard=scorecard,
+            scorecard=with_usage(scorecard, usage),
             judgements=judgements,
             panels=tuple(_panels(self._groups)),
             answers=tuple(_answer(group.variant.name, one) for group in self._groups for one in group.ones),
             data=self._data(),
             questions=_questions(every),
         )
+
+    def _usage(self) -> RunUsage | None:
+        """Of all variants together; what stands beside the responses of several variants is of each of them alone."""
+        calls = [call for group in self._groups for call in group.calls]
+        self._findings += lacking(calls)
+        return run_usage(calls, self._groups[0].variant.beside if len(self._groups) == 1 else None)
 
     def _data(self) -> Value:
         """What the data file holds beyond the scorecard: every response, and what the numbers were made from."""
@@ -221,7 +235,8 @@ def _said(variant: Variant, what: str) -> str:
 
 def _document(group: _Group) -> DocumentScore:
     counts = stats.tally(group.judgements)
-    numbers = metrics(stats.field_accuracy(counts), [group.ones])
+    took = run_usage(group.calls, group.variant.beside)
+    numbers = (*metrics(stats.field_accuracy(counts), [group.ones]), *usage_metrics(took))
     return DocumentScore(group.variant.name, "unreadable" if group.variant.unreadable else "scored", counts, numbers)
 
 

@@ -8,10 +8,11 @@ from typing import Final
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
+from sitegen.model.stated_usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
-from sitegen.scoring.judged.formats.json_values import items, members, name_of, number, share, text, whole
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.formats.json_values import items, name_of, share, text
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.scoring.reading import UnreadableError, text_of
 
@@ -72,13 +73,16 @@ class _Reader:
         together = self._opinion(value, name)
         if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
             together = together._replace(counts=())
+        took = stated(value)
         self._cases[name, target] = JudgedCase(
             id=name,
             opinion=together,
             judges=tuple(opinions),
             variant=target,
             error=failure,
-            usage=_usage(value),
+            model=took.model,
+            parameters=took.parameters or None,
+            usage=took.usage,
         )
 
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
@@ -159,16 +163,6 @@ def _count(value: Value) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal) or value < 0 or value != int(value):
         return None
     return int(value) if value < 10**9 else None
-
-
-def _usage(value: Mapping[str, Value]) -> Usage:
-    """What AgentV writes beside the scores."""
-    tokens, milliseconds = members(value.get("token_usage")), number(value.get("duration_ms"))
-    return Usage(
-        tokens_in=whole(tokens.get("input")),
-        tokens_out=whole(tokens.get("output")),
-        latency=None if milliseconds is None else milliseconds / 1000,
-    )
 
 
 def _texts(value: Value) -> tuple[str, ...]:

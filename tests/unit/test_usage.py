@@ -1,0 +1,143 @@
+"""What answers took, and who gave them: read from every place that states it, and summed up without a guess."""
+
+import json
+
+import pytest
+
+from sitegen.model.recorded import read_recorded
+from sitegen.model.scorecards import Result
+from sitegen.model.stated_usage import stated
+from sitegen.model.usage import Call, RunUsage, Usage, exchanged
+from sitegen.scoring.highlights.scorer import HighlightsScorer
+from sitegen.scoring.judged.scorer import JudgedScorer
+from sitegen.scoring.responses.scorer import ResponsesScorer
+from sitegen.scoring.scorer import File, Inputs, Scorer
+from sitegen.scoring.usage import USAGE_METRICS, lacking, run_usage, specs_with_usage, with_stated
+from sitegen.stats.percentiles import nearest_rank
+
+CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "input": "?", "expected": "y"}]).encode()
+
+
+def score(scorer: Scorer, output: bytes, truth: bytes | None = None, name: str = "output.json") -> Result:
+    given = File("truth.json", truth) if truth else None
+    return scorer.score(Inputs((File(name, output),), given, None, None, "{}"))
+
+
+def responses(*rows: object, **beside: object) -> Result:
+    body: object = {**beside, "responses": list(rows)} if beside else list(rows)
+    return score(ResponsesScorer(), json.dumps(body).encode(), CASES, "responses.json")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ({"tokens_in": 3, "tokens_out": 4}, Usage(3, 4)),
+        ({"usage": {"input_tokens": 3, "output_tokens": 4}}, Usage(3, 4)),
+        ({"usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}}, Usage(3, 4)),
+        ({"usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 2}}, Usage(15)),
+        ({"tokenUsage": {"prompt": 3, "completion": 4, "total": 7}}, Usage(3, 4)),
+        ({"token_usage": {"input": 3, "output": 4}, "duration_ms": 1500}, Usage(3, 4, None, 1.5)),
+        ({"total_cost_usd": 0.25, "latencyMs": 250}, Usage(None, None, 0.25, 0.25)),
+        ({"cost": 0, "latency": 2}, Usage(None, None, 0.0, 2.0)),
+        ({"elapsed_seconds": 2.5, "metrics": {"cost": 9}}, Usage(None, None, None, 2.5)),
+        ({"tokens": 12}, Usage()),
+        ({"input": "a text", "output": "another", "prompt": 3, "completion": 4}, Usage()),
+        ({"cost": -1, "latency": "2", "tokens_in": True, "tokens_out": 1.5}, Usage()),
+        ({"cost": float("nan"), "latency": float("inf"), "tokens_in": 10**400}, Usage()),
+        ([1], Usage()),
+    ],
+)
+def test_the_names_that_tools_use_mean_the_same(written: object, expected: Usage) -> None:
+    assert stated(written).usage == expected
+
+
+def test_a_model_is_a_name_and_its_parameters_are_canonical() -> None:
+    found = stated({"model": {"id": " m-1 "}, "temperature": 0, "params": {"top_p": 1}})
+    assert (found.model, found.parameters) == ("m-1", '{"temperature": 0, "top_p": 1}')
+    assert stated({"model_name": "m-2"}).model == "m-2"
+    assert stated({"model": 7, "seed": None}) == stated({})
+
+
+def test_sums_are_of_all_answers_or_undefined() -> None:
+    calls = [Call(Usage(10, 1, 0.5, seconds), "m", '{"t": 0}') for seconds in (4.0, 1.0, 3.0, 2.0)]
+    failed = Call(Usage(5, 0, 0.25, 60.0), "m", failed=True)
+    assert run_usage([*calls, failed]) == RunUsage(4, ("m",), '{"t": 0}', 45, 4, 2.25, 2.5, 4.0)
+    unstated = Call(Usage(10, 1), "n", '{"t": 1}')
+    assert run_usage([*calls, unstated]) == RunUsage(5, ("m", "n"), "", 50, 5)
+    assert [finding.what for finding in lacking([*calls, unstated])] == [
+        "Some of 5 answers do not state what they took: cost (1), latency (1)"
+    ]
+    assert lacking([*calls, failed]) == ()
+
+
+def test_calls_that_state_nothing_have_no_usage() -> None:
+    assert run_usage([]) is None
+    assert run_usage([Call(), Call(failed=True)]) is None
+    assert run_usage([Call()], RunUsage(models=("m",), cost=1.0)) == RunUsage(1, ("m",), cost=1.0)
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.05, 15), (0.3, 20), (0.4, 20), (0.5, 35), (0.95, 50), (1.0, 50)])
+def test_a_percentile_is_the_value_of_its_nearest_rank(share: float, expected: float) -> None:
+    assert nearest_rank([40, 15, 50, 35, 20], share) == expected
+
+
+def test_a_percentile_of_a_round_share_is_not_pushed_up_by_rounding() -> None:
+    assert nearest_rank(range(1, 101), 0.95) == 95
+    assert nearest_rank(range(1, 21), 0.95) == 19
+
+
+def test_responses_state_their_model_and_what_they_took() -> None:
+    first = {"case_id": "a", "output": "x", "model": "m", "tokens_in": 9, "tokens_out": 2, "latency": 1, "cost": 0.1}
+    second = {**first, "case_id": "b", "latency": 3, "quality": 4, "judge": "j", "judge_prompt": "0123456789abcdef"}
+    card = responses(first, second).scorecard
+    assert card.usage == RunUsage(2, ("m",), "", 18, 4, 0.2, 2.0, 3.0, ("j prompt 0123456789ab",))
+    taken = {spec.name: card.metric(spec.name) for spec in USAGE_METRICS}
+    assert taken == {"cost": 0.2, "tokens_in": 18, "tokens_out": 4, "latency_median": 2.0, "latency_p95": 3.0}
+    assert card.metrics[0].name == "accuracy"
+
+
+def test_what_stands_beside_a_list_of_responses_is_of_all_of_them() -> None:
+    card = responses({"case_id": "a", "output": "x"}, model="m", total_cost=2, metadata={"temperature": 0.5}).scorecard
+    assert card.usage == RunUsage(1, ("m",), '{"temperature": 0.5}', cost=2.0)
+
+
+def test_responses_that_state_nothing_have_the_metrics_of_their_kind_alone() -> None:
+    card = responses({"case_id": "a", "output": "x"}).scorecard
+    assert card.usage is None
+    assert [name for name, _ in card.metrics] == [spec.name for spec in ResponsesScorer.metrics]
+    assert specs_with_usage(ResponsesScorer.metrics, [card]) == ResponsesScorer.metrics
+
+
+def test_lines_of_a_judge_state_what_the_answers_took() -> None:
+    lines = [
+        {"id": "a", "score": 1, "model": "m", "token_usage": {"input": 7, "output": 1}, "duration_ms": 500},
+        {"id": "b", "score": 0, "model": "m", "token_usage": {"input": 8, "output": 2}, "duration_ms": 700},
+    ]
+    card = score(JudgedScorer(), "\n".join(map(json.dumps, lines)).encode(), name="results.jsonl").scorecard
+    assert card.usage == RunUsage(2, ("m",), "", 15, 3, None, 0.6, 0.7)
+
+
+def test_lines_of_a_log_state_what_the_chunks_took() -> None:
+    gold = json.dumps({"chunks": [{"paragraphs": [{"id": "p", "highlights": {"terms": ["x"]}}]}]}).encode()
+    line = {"chunkIndex": 0, "paragraphs": ["p"], "highlights": {"p": {"terms": ["x"]}}, "model": "m"}
+    log = json.dumps({**line, "usage": {"input_tokens": 7, "output_tokens": 1}, "elapsed_ms": 40}).encode()
+    card = score(HighlightsScorer(), log, gold, "processing-log.ndjson").scorecard
+    assert card.usage == RunUsage(1, ("m",), "", 7, 1, None, 0.04, 0.04)
+
+
+def test_a_record_beside_an_output_states_what_the_run_took() -> None:
+    body = {"metadata": {"model": "m", "tokens_in": 5, "duration_seconds": 8}, "total_cost": 1.5, "metrics": {"f1": 1}}
+    recorded = read_recorded(json.dumps(body).encode())
+    assert recorded
+    assert recorded.usage == RunUsage(0, ("m",), "", 5, None, 1.5, 8.0)
+    other = read_recorded(b'{"metrics": {"cost": 3}}')
+    assert other
+    assert other.usage is None
+    result = responses({"case_id": "a", "output": "x", "model": "own", "cost": 0})
+    assert with_stated(result, recorded.usage).scorecard.usage == RunUsage(1, ("own",), "", 5, None, 0.0, 8.0)
+
+
+def test_an_exchange_needs_a_model_on_both_sides() -> None:
+    assert exchanged(("m",), ("n",)) == (("m",), ("n",))
+    assert exchanged(("m",), ("m",)) is None
+    assert exchanged((), ("m",)) is None
