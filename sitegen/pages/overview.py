@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.model.commits import Commit
@@ -16,6 +16,10 @@ from sitegen.pages import links
 from sitegen.pages.commit import CommitView
 from sitegen.pages.focus import FocusView, focus_view
 from sitegen.stats.counts import mean
+from sitegen.text.patch import PatchCounts
+
+if TYPE_CHECKING:
+    from sitegen.pages.instruction_overview import InstructionOverview
 
 SPARK: Final = 60
 """Points that a sparkline shows: the newest ones."""
@@ -43,6 +47,8 @@ class FileEdit(NamedTuple):
     edit: Edit
     file: str
     """The name of the file's page: the last path it had."""
+    counts: PatchCounts | None = None
+    """Where the page says how long an edit is."""
 
 
 class Worktree(NamedTuple):
@@ -147,6 +153,8 @@ class OverviewView(NamedTuple):
     """Any eval has something to say in the column of its state: a target, or no numbers."""
     worktree: Worktree | None = None
     """None: the site ends with a commit."""
+    instructions: InstructionOverview | None = None
+    """Where there are no evals to speak of."""
     nav: str = "overview"
 
     @property
@@ -163,6 +171,7 @@ def overview_page(
     latest: tuple[EditEffects, ...],
     newest: str | None = None,
     worktree: Worktree | None = None,
+    instructions: InstructionOverview | None = None,
 ) -> Page:
     """The first page. Deleted evals are listed, and left out of the means.
 
@@ -200,6 +209,7 @@ def overview_page(
         mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
         status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
         worktree=worktree,
+        instructions=instructions,
     )
     return Page(links.overview(), "pages/overview.html", view)
 

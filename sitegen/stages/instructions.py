@@ -157,6 +157,11 @@ def _told(effect: Effect, around: Around | None) -> Effect:
     return effect._replace(flips=around.flips, verdict=around.verdict) if around else effect
 
 
+def edit_counts(memo: Memo, file: InstructionHistory, shop: Workshop) -> Iterable[tuple[Edit, PatchCounts | None]]:
+    """Each edit of a file whose pages are written, with what it added and removed; None: that is not known."""
+    return zip(file.edits, _counts(memo, file, shop), strict=True)
+
+
 def _counts(memo: Memo, file: InstructionHistory, shop: Workshop) -> tuple[PatchCounts | None, ...]:
     """Of each edit, as far as they are known."""
     body = memo.get(COUNTS, file.path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from heapq import merge
 from itertools import groupby, islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from sitegen.analysis.memo import Memo
 from sitegen.model.problems import Problem
@@ -14,7 +14,8 @@ from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links, search
 from sitegen.pages.failed import failed_page
-from sitegen.pages.instructions import instructions_page
+from sitegen.pages.instruction_overview import InstructionOverview, instruction_overview
+from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
@@ -28,11 +29,12 @@ from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt
 from sitegen.stages.for_machines import machine_files
-from sitegen.stages.instructions import Instructions
+from sitegen.stages.instructions import Instructions, edit_counts
 from sitegen.stages.ledger import Ledger, Site
 from sitegen.stages.search import write_search_log
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
+from sitegen.text.patch import PatchCounts
 
 OWNER: Final = "site"
 LATEST_EDITS: Final = 6
@@ -50,6 +52,38 @@ class _Once(NamedTuple):
     """The parts that could not be made."""
 
 
+class _Alone(NamedTuple):
+    """Instruction files of a project that has no evals: what each of their edits added and removed."""
+
+    files: tuple[FileRecord, ...]
+    counts: dict[tuple[str, str], PatchCounts | None]
+    """By file and commit."""
+
+    @classmethod
+    def of(cls, timeline: Timeline, instructions: Instructions, memo: Memo) -> Self:
+        """As the stage of the instructions kept it."""
+        counts = {
+            (record.history.path, edit.commit.sha): counted
+            for record in instructions.files
+            for edit, counted in edit_counts(memo, record.history, timeline.shop)
+        }
+        return cls(instructions.files, counts)
+
+    def overview(self) -> InstructionOverview:
+        """All of them together."""
+        newest = {file.history.path: file.history.edits[-1].commit.sha for file in self.files}
+        return instruction_overview(self.files, {path: self.counts.get((path, sha)) for path, sha in newest.items()})
+
+    def with_counts(self, latest: tuple[EditEffects, ...]) -> tuple[EditEffects, ...]:
+        """Commits, each of their edits with what it added and removed."""
+        return tuple(
+            one._replace(
+                edits=tuple(each._replace(counts=self.counts.get((each.file, one.commit.sha))) for each in one.edits)
+            )
+            for one in latest
+        )
+
+
 def write_site(
     timeline: Timeline,
     evals: Evals,
@@ -65,9 +99,12 @@ def write_site(
     entries = write_search_log(timeline, evals, memo, ledger)
     renderer = timeline.shop.renderer()
     latest = tuple(islice(_edits(timeline, instructions), LATEST_EDITS))
+    alone = None if evals.summaries else _Alone.of(timeline, instructions, memo)
+    if alone:
+        latest = alone.with_counts(latest)
 
     def files(problems: tuple[Problem, ...]) -> _Once:
-        pages = _pages(timeline, evals, instructions, latest, problems, commits)
+        pages = _pages(timeline, evals, instructions, latest, problems, commits, alone)
         others = partial(_files, timeline, evals, latest, entries, len(problems))
         return _once(renderer, pages, others)
 
@@ -135,6 +172,7 @@ def _pages(
     latest: tuple[EditEffects, ...],
     problems: tuple[Problem, ...],
     commits: Commits,
+    alone: _Alone | None,
 ) -> tuple[_Making, ...]:
     """Every page that is there once, in the order of the navigation."""
     head, revision = timeline.head, timeline.project.revision
@@ -151,8 +189,9 @@ def _pages(
     infos = tuple(summary.info for summary in summaries)
     metrics = tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)
     newest = commits.newest
+    summed = alone.overview() if alone else None
     return (
-        (links.overview(), lambda: overview_page(summaries, head, revision, counts, latest, newest, worktree)),
+        (links.overview(), lambda: overview_page(summaries, head, revision, counts, latest, newest, worktree, summed)),
         (links.instructions(), lambda: instructions_page(instructions.files, _edits(timeline, instructions))),
         (links.regressions(), lambda: regressions_page(summaries, mutes, _moved(timeline))),
         (links.methods(), lambda: methods_page(metrics)),

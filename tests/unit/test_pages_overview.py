@@ -10,10 +10,15 @@ from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.focus import focus_of
+from sitegen.pages.instruction import Impact
+from sitegen.pages.instruction_overview import Pair, instruction_overview
+from sitegen.pages.instructions import FileRecord, FileSize
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import SHOWN, problems_page
 from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 
 HEAD = sample.commit(9)
@@ -191,3 +196,48 @@ def test_many_evals_can_be_filtered():
     renderer = Renderer([find_templates()], sample.SITE)
     assert b"Filter evals" not in renderer.render(few)
     assert b"Filter evals" in renderer.render(many)
+
+
+def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = False) -> FileRecord:
+    edits = tuple(
+        Edit(sample.commit(at)._replace(author="Ann" if at % 2 else "Bob"), path, "modified", None, None)
+        for at in commits
+    )
+    return FileRecord(
+        InstructionHistory(path, edits, deleted), FileSize(lines, (5, lines), "2.0"), Impact(0, None, None, None)
+    )
+
+
+def test_instructions_without_evals_are_summed_up_by_file_by_author_and_by_what_changed_together():
+    records = [
+        _record("a.md", 1, 2, 3),
+        _record("b.md", 2, 3, lines=None),
+        _record("c.md", 3, 4, 5, 6),
+        _record("gone.md", 2, 3, deleted=True),
+        *(_record(f"mass-{n}.md", 7, 8) for n in range(26)),
+    ]
+    found = instruction_overview(records, {"c.md": PatchCounts(3, 1)})
+    assert (found.living, found.deleted, found.lines, found.commits) == (29, 1, 280, 8)
+    assert [(row.file, row.versions, row.authors, row.counts) for row in found.files[:3]] == [
+        ("c.md", 4, 2, PatchCounts(3, 1)),
+        ("a.md", 3, 2, None),
+        ("b.md", 2, 2, None),
+    ]
+    assert len(found.files) == 20
+    assert found.pairs == (Pair("a.md", "b.md", 2, 3),)
+    assert [(row.name, row.commits, row.files, row.last.position) for row in found.authors] == [
+        ("Ann", 4, 30, 7),
+        ("Bob", 4, 30, 8),
+    ]
+
+
+def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_latest_edits_are():
+    record = _record("prompts/a.md", 1, 2)
+    edit = record.history.edits[-1]
+    latest = (EditEffects(edit.commit, (FileEdit(edit, edit.path, PatchCounts(7, 4)),), ()),)
+    alone = instruction_overview([record], {"prompts/a.md": PatchCounts(5, 2)})
+    page = overview_page((), HEAD, "main", COUNTS, latest, instructions=alone)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    for shown in ("Instruction files", "By the same commits", "+5", "−2", "+7", "−4", "No evals yet", "sitegen init"):
+        assert shown in html
+    assert "Mean headline" not in html
