@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.imported_model import file_of, schema_of
 from sitegen.installed_from import installing, source
 from sitegen.project import OWN_TEMPLATES
 from sitegen.project_files import NotOpenedError, write_inside
@@ -20,6 +21,10 @@ SKELETONS: Final = (
     ("instructions.md", ".claude/instructions/verifier/instructions.md"),
     ("error-types.md", ".claude/instructions/verifier/error-types.md"),
     ("metrics.md", ".claude/instructions/verifier/metrics.md"),
+    ("critic.md", ".claude/agents/critic.md"),
+    ("critic-instructions.md", ".claude/instructions/critic/instructions.md"),
+    ("extractor.md", ".claude/instructions/extractors/instructions.md"),
+    ("settings.json", ".claude/settings.json"),
     ("pages.yml", ".github/workflows/pages.yml"),
     ("gate.yml", ".github/workflows/gate.yml"),
     ("gate-comment.yml", ".github/workflows/gate-comment.yml"),
@@ -48,6 +53,11 @@ def initialise(root: Path, found: Mapping[str, bytes] | None = None) -> tuple[Wr
     origin, found = source(), found or {}
     files = {path: installing(_skeleton(name), origin) for name, path in SKELETONS}
     return tuple(_write(root, path, content) for path, content in {**files, **found}.items())
+
+
+def write_schema(root: Path, model: str) -> Written:
+    """Write the JSON Schema of a pydantic model that is installed. Raises ConfigurationError if there is none."""
+    return _write(root, file_of(model), schema_of(model, root))
 
 
 def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Written, ...]:

@@ -378,6 +378,13 @@ def init(
             "a folder, or all. One or more.",
         ),
     ] = None,
+    schema: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="MODULE:MODEL",
+            help="Write the JSON Schema of this pydantic model instead. Imports the module, from what is installed.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what was found, and print what would be written for it.")
     ] = False,
@@ -388,7 +395,7 @@ def init(
     """
     from sitegen.commands.init import init as command
 
-    command(repo, templates or (), dry_run=dry_run)
+    command(repo, templates or (), schema=schema, dry_run=dry_run)
 
 
 @app.command()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from sitegen.commands.saying import say, say_text
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.head import Found, look
-from sitegen.initialising import copy_templates, initialise
+from sitegen.initialising import copy_templates, initialise, write_schema
 from sitegen.installed_from import PLACEHOLDER, requirement, source
+from sitegen.scoring.schema_types import read_schema
 
 if TYPE_CHECKING:
     from sitegen.discovery import Discovery
@@ -22,16 +23,20 @@ _LOOKED_FOR: Final = (
 )
 
 
-def init(repo: Path, templates: Sequence[str] = (), *, dry_run: bool = False) -> None:
+def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None, dry_run: bool = False) -> None:
     """Look for evals and instructions, write what was found and the skeletons, and say what was left alone.
 
-    With *templates*, copy those of these names instead. With *dry_run* what would be written is printed.
+    With *templates*, copy those of these names instead; with *schema*, write the schema of this model instead. With
+    *dry_run* what would be written is printed.
     """
     found, head = look(repo)
     if found.root is None:
         raise SitegenError("A bare repository has no work tree to write to.", where=str(found.top), fix="Clone it.")
     if templates:
         _copy(found.root, templates)
+        return
+    if schema:
+        _schema(found.root, schema)
         return
     told, contents = _found(found, found.root, head) if head else ((), {})
     written = () if dry_run else initialise(found.root, {name: text.encode() for name, text in contents.items()})
@@ -64,6 +69,19 @@ def _copy(root: Path, templates: Sequence[str]) -> None:
         say(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(root)}")
     if any(one.new for one in written):
         say("next: change them, then sitegen build")
+
+
+def _schema(root: Path, model: str) -> None:
+    one = write_schema(root, model)
+    name = one.path.relative_to(root).as_posix()
+    if not one.new:
+        say(f"kept   {name}")
+        return
+    rules = read_schema(one.path.read_bytes())
+    say(f"wrote  {name}: types of {len(rules.types)} fields, tolerances of {len(rules.tolerances)}")
+    for finding in rules.findings:
+        say(f"{finding.severity}: {finding.text}. {finding.fix}")
+    say(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
 def _found(found: Found, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:

@@ -19,7 +19,7 @@ LAYERS = (
     {"comparing", "exporting"},
     {"pages"},
     {"saving", "initialising", "discovery", "frames"},
-    {"analysis", "project", "verifying", "llm", "installed_from"},
+    {"analysis", "project", "verifying", "llm", "installed_from", "imported_model"},
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text", "schemas", "locking"},
