@@ -6,7 +6,10 @@ The values are plain dataclasses, so that a build that finds its configuration u
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import lru_cache
+from posixpath import normpath
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
@@ -240,7 +243,8 @@ class SiteConfig:
     """Globs of field paths whose values no file of the site may hold; of every eval."""
 
 
-GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv"]
+GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv", "cases"]
+"""``cases``: expected values and outputs stand in one file, case by case; it is named by ``outputs``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +276,26 @@ class EvalConfig:
     settings: str = "{}"
     """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
     metadata: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def in_cases(self) -> bool:
+        """Whether expected values and outputs stand in one file: ``ground_truth`` names what ``outputs`` names."""
+        if self.outputs in ("auto", "iterations"):
+            return False
+        same = self.ground_truth is not None and normpath(self.ground_truth) == normpath(self.outputs)
+        return same or self.ground_truth_format == "cases"
+
+
+@lru_cache(maxsize=256)
+def case_settings(settings: str) -> str | None:
+    """Of an eval's settings those that say which key of a case is what, as JSON.
+
+    None if expected values and outputs do not stand in one file.
+    """
+    said = json.loads(settings or "{}")
+    if not isinstance(said, dict) or said.get("ground_truth_format") != "cases":
+        return None
+    return json.dumps(said.get("cases"), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest, SiteConfig, files_of
-from sitegen.configuring import Looked, overlaid, read_entry, read_manifest, read_site, with_found_evals
+from sitegen.configuring import looked_into, overlaid, read_entry, read_manifest, read_site, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
 from sitegen.history.layout import (
@@ -35,6 +34,7 @@ from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import RunUsage
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
+from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
@@ -107,7 +107,7 @@ class Bench(NamedTuple):
             ) from None
         else:
             manifest = read_manifest(content, name, config.evals_dir)
-        config, manifest = with_found_evals(config, manifest, _looked(found.root))
+        config, manifest = with_found_evals(config, manifest, looked_into(found.root, kind_of_case_file))
         return cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
 
     def eval_ids(self) -> tuple[str, ...]:
@@ -157,7 +157,11 @@ class Bench(NamedTuple):
         if not conventional:
             return Place(self.root, entry, kind_of(entry, None), folder, ground_truth=None)
         stated = Rules.of(entry).ground_truth
-        truth = first_file(folder, (stated,) if stated else conventional)
+        truth = (
+            _newest_cases(folder, entry)
+            if entry.in_cases
+            else first_file(folder, (stated,) if stated else conventional)
+        )
         if truth is None:
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
@@ -290,27 +294,6 @@ def _inside(root: Path, folder: Path) -> str:
     return name
 
 
-def _looked(root: Path) -> Looked:
-    """The files of the work tree. No link is followed."""
-
-    def names(folder: str) -> dict[str, bool]:
-        if not is_folder_inside(root, folder):
-            return {}
-        with os.scandir(root / folder) as entries:
-            kinds = {
-                each.name: (each.is_dir(follow_symlinks=False), each.is_file(follow_symlinks=False)) for each in entries
-            }
-        return {name: is_folder for name, (is_folder, is_file) in kinds.items() if is_folder or is_file}
-
-    def read(path: str, largest: int) -> bytes | None:
-        try:
-            return read_inside(root, path, largest)
-        except OSError:
-            return None
-
-    return Looked(names, read)
-
-
 def _refuse_unfit(result: Result, own_settings: str) -> None:
     """Raise a ConfigurationError for settings of the command line that do not fit; the eval's own are findings."""
     known = read_settings(own_settings)[1]
@@ -336,6 +319,12 @@ def newest_outputs(place: Place) -> tuple[Path, ...]:
         if log is not None:
             return (log,)
     return _outputs(place.folder, files.overwritten, files) or _outputs(place.folder / RESULTS, (), files)
+
+
+def _newest_cases(folder: Path, entry: EvalConfig) -> Path | None:
+    """The file that holds both sides; of several runs that of the last."""
+    runs = runs_of(entry)
+    return next(iter(_newest_run(folder, runs)), None) if runs else first_file(folder, (entry.outputs,))
 
 
 def _newest_run(folder: Path, runs: RunGlob) -> tuple[Path, ...]:

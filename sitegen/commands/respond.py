@@ -99,6 +99,12 @@ def _open(wanted: Wanted) -> tuple[Bench, Place, tuple[Case, ...]]:
             where=str(place.folder),
             fix="Name an eval of kind 'responses', or write its test_cases.json.",
         )
+    if place.entry.in_cases:
+        raise ConfigurationError(
+            f"Responses of {wanted.eval_id!r} stand in the file of its expected texts, which would be written over.",
+            where=str(place.ground_truth),
+            fix="Keep the test cases in a test_cases.json of their own.",
+        )
     return bench, place, read_cases(_inside(bench, place.ground_truth))
 
 

@@ -3,7 +3,8 @@
 pydantic and yaml are imported where they are needed: a build whose configuration is known needs neither.
 """
 
-from sitegen.configuring.found_evals import Looked, with_found_evals
+from sitegen.configuring.found_evals import with_found_evals
+from sitegen.configuring.looked import Looked, looked_into
 from sitegen.configuring.manifest import (
     overlaid,
     read_entry,
@@ -15,6 +16,7 @@ from sitegen.configuring.site import read_site, read_site_file, site_config_byte
 
 __all__ = [
     "Looked",
+    "looked_into",
     "overlaid",
     "read_entry",
     "read_manifest",

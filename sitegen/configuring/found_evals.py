@@ -7,12 +7,14 @@ of history is read by them, and nothing after the configuration knows how an eva
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from posixpath import basename, normpath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Manifest, SiteConfig, files_of
+from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_named
+from sitegen.configuring.looked import Looked
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
@@ -35,24 +37,21 @@ _PROMPT_FILE = re.compile(r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)")
 _FUNCTION = re.compile(r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$")
 
 
-class Looked(NamedTuple):
-    """The files of the revision, or of the work tree, by name."""
-
-    names: Callable[[str], dict[str, bool]]
-    """The names in a folder, and whether each is a folder; of one that is not there, none."""
-    read: Callable[[str, int], bytes | None]
-    """The bytes of a file; None if there is none, or it is larger than so many bytes."""
-
-
 def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> tuple[SiteConfig, Manifest]:
     """The configuration with the evals that lie where tools leave them. An entry of the manifest goes first.
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
+    manifest = replace(manifest, evals=tuple(_with_kind(config.evals_dir, looked, entry) for entry in manifest.evals))
     stated = {entry.id for entry in manifest.evals}
     homes = {_path(entry.dir or f"{config.evals_dir}/{entry.id}") for entry in manifest.evals}
     found: dict[str, EvalConfig] = {}
-    others = (*_promptfoo(looked, homes), *_inspect(looked, homes), *_lone_results(config.evals_dir, looked, homes))
+    others = (
+        *_promptfoo(looked, homes),
+        *_inspect(looked, homes),
+        *FoundCases(_path(config.evals_dir), looked, homes).entries(),
+        *_lone_results(config.evals_dir, looked, homes),
+    )
     for entry in others:
         if entry.id not in stated and entry.id not in found:
             found[entry.id] = entry
@@ -139,6 +138,17 @@ def _prompt_glob(text: str, folder: str) -> str | None:
         return None  # the prompt itself
     glob = _path(_below(folder, path))
     return None if not glob or glob.startswith("..") else glob
+
+
+def _with_kind(evals_dir: str, looked: Looked, entry: EvalConfig) -> EvalConfig:
+    """An entry whose expected values and outputs stand in one file, with the kind that the newest such file is of."""
+    if not entry.in_cases or entry.kind is not None:
+        return entry
+    folder = _path(entry.dir or f"{evals_dir}/{entry.id}")
+    newest = newest_named(looked, folder, _path(entry.outputs).split("/"))
+    content = looked.read(newest, LARGEST_CASES) if newest else None
+    kind = looked.kind_of_cases(newest, content) if newest and content is not None else None
+    return replace(entry, kind=kind) if kind else entry
 
 
 def _lone_results(evals_dir: str, looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:

@@ -16,6 +16,7 @@ from sitegen.discovery.written import manifest_text, site_text
 from sitegen.history.files import FilesAt
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
+from sitegen.scoring.case_files import kind_of_case_file
 
 
 class FoundEval(NamedTuple):
@@ -51,7 +52,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
     with FilesAt(repository.found, head) as files, repository.reader() as reader:
-        looked, shelf = Looked(files.names, files.read), Shelf(reader)
+        looked, shelf = Looked(files.names, files.read, kind_of_case_file), Shelf(reader)
         layout = Layout(*with_found_evals(config, manifest, looked), Watched())
         known = _known_ids(history.files, layout, manifest)
         free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]

@@ -12,6 +12,7 @@ from sitegen.history.state import Parts
 from sitegen.history.timeline import advance, current
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
+from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
 
@@ -63,7 +64,16 @@ def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: 
     """Fold history by a configuration. A cut-off history is folded as far as it goes."""
     parts: Parts = _Kept()
     try:
-        advance(repository, config, parts, head=head, manifest=manifest, structure="", allow_shallow=True)
+        advance(
+            repository,
+            config,
+            parts,
+            head=head,
+            manifest=manifest,
+            structure="",
+            contents=CONTENTS,
+            allow_shallow=True,
+        )
     except NothingToReportError:
         return Trial((), ())
     return Trial(*current(parts, config, manifest))

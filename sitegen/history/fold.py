@@ -23,6 +23,7 @@ from sitegen.history.rules import RulesInForce
 from sitegen.history.state import EvalState, Renamed, StartOverError, State, Store
 from sitegen.history.touch import Touch
 from sitegen.model.commits import Change, Commit, Revision
+from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory
 
@@ -61,10 +62,12 @@ class Fold:
         state: State,
         watched: Watched,
         renamed: tuple[Renamed, ...] = (),
+        contents: Contents = NO_CONTENTS,
     ) -> None:
         """*state* may be a new one; then nothing is loaded.
 
-        *watched* are paths to follow besides those it knows, *renamed* are evals whose later id is to be known before.
+        *watched* are paths to follow besides those it knows, *renamed* are evals whose later id is to be known before,
+        *contents* answers what must be known of the contents of outputs.
         """
         known = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
         self.state = state
@@ -89,7 +92,8 @@ class Fold:
         known_instruction = _nothing if self.complete else store.instruction
         every_instruction = tuple if self.complete else store.instructions
         self.instructions = Instructions(known_instruction, every_instruction, lambda oid: read(oid).content)
-        self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append)
+        self._contents = contents
+        self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append, contents)
 
     @property
     def head(self) -> Commit:
@@ -188,6 +192,7 @@ class Fold:
             read=self._read,
             report=self.problems.append,
             with_hashes=self.instructions.with_hashes,
+            contents=self._contents,
         )
         fold_eval(each, touch, self._rules.inputs)
         self.state.evals[eval_id] = each.active

@@ -12,6 +12,7 @@ from sitegen.history.series import last_snapshot, mark_present, newest_scored, s
 from sitegen.history.snapshots import same_files
 from sitegen.history.state import EvalState, SeriesState, Unit
 from sitegen.history.touch import InForce, Touch, View
+from sitegen.history.two_sides import told_apart
 from sitegen.model.timeline import Blob
 
 
@@ -21,7 +22,7 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything:
     names = _touched_names(state, touch)
     if everything:
         names |= {*series.units, *_names_on_file(state, touch)}
-    views = {name: _view(state, touch, now.kind, name) for name in sorted(names, key=_place_in_series)}
+    views = {name: _view(state, touch, now, name) for name in sorted(names, key=_place_in_series)}
     touched = [name for name, view in views.items() if view.outputs or view.recorded]
     gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
     _follow_renames(series, touched, gone, views)
@@ -34,10 +35,10 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything:
         elif not unit.present:
             mark_present(series, unit, True)
     if now.scorable:
-        views |= {name: _view(state, touch, now.kind, name) for name in series.waiting if name not in views}
+        views |= {name: _view(state, touch, now, name) for name in series.waiting if name not in views}
     newest = newest_scored(series)
     if now.changed and newest is not None and newest not in views:
-        views[newest] = _view(state, touch, now.kind, newest)
+        views[newest] = _view(state, touch, now, newest)
     start_snapshots(series, touch, now, touched, views)
 
 
@@ -57,7 +58,11 @@ def _names_on_file(state: EvalState, touch: Touch) -> set[str]:
     return {name for name in names if iteration_number(name) is not None}
 
 
-def _view(state: EvalState, touch: Touch, kind: Kind, name: str) -> View:
+def _view(state: EvalState, touch: Touch, now: InForce, name: str) -> View:
+    return told_apart(_as_it_lies(state, touch, now.kind, name), state, touch, now)
+
+
+def _as_it_lies(state: EvalState, touch: Touch, kind: Kind, name: str) -> View:
     named = runs_of(touch.entry)
     if named is not None:
         outputs = named.outputs(state.active or "", name, state.files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename, normpath
 from sys import intern
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -63,7 +63,7 @@ class Rules(NamedTuple):
     def of(cls, entry: EvalConfig) -> Rules:
         """The rules of a manifest's entry."""
         settings = json.loads(entry.settings)
-        settings["ground_truth_format"] = entry.ground_truth_format
+        settings["ground_truth_format"] = "cases" if entry.in_cases else entry.ground_truth_format
         return cls(
             normal(entry.ground_truth) if entry.ground_truth else None,
             normal(entry.mapping) if entry.mapping else None,
@@ -149,13 +149,13 @@ class Layout:
         """What a path is to each eval that it belongs to: to several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
             return (Place(LONE, self._evals_dir, "overwritten"),)
-        owner = self._owner(path)
-        if owner is None:
-            return ()
-        eval_ids, folder = owner
-        inside = path[len(folder) + 1 :] if folder else path
-        places = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
-        return tuple([place for place in places if place is not None])
+        for eval_ids, folder in self._owners_of(path):
+            inside = path[len(folder) + 1 :] if folder else path
+            places = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
+            found = tuple([place for place in places if place is not None])
+            if found:
+                return found
+        return ()
 
     def share_folder(self, eval_id: str, other: str) -> bool:
         """Whether the manifest gives two different evals one folder."""
@@ -188,20 +188,15 @@ class Layout:
         """Whether the path may be a mapping, a schema, or a ground truth outside its eval's folder."""
         if path in self._shared:
             return True
-        owner = self._owner(path) if self._own_mappings else None
-        return owner is not None and any(own.replace("{dir}", owner[1]) == path for own in self._own_mappings)
+        folders = [folder for _, folder in self._owners_of(path)] if self._own_mappings else []
+        return any(own.replace("{dir}", folder) == path for own in self._own_mappings for folder in folders)
 
     def hides(self, path: str) -> bool:
         """Whether something that is read could lie below a path, were it a folder."""
         below = f"{path}/"
         if any(spec == path or spec.startswith(below) for spec in self.pathspecs):
             return True
-        owner = self._owner(f"{below}x")
-        if owner is None:
-            return False
-        inside = below[len(owner[1]) + 1 :]
-        first, _, rest = inside.partition("/")
-        return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
+        return any(_hides(below[len(folder) + 1 :]) for _, folder in self._owners_of(f"{below}x"))
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
@@ -236,22 +231,34 @@ class Layout:
     def _alias(self, alias: str) -> str:
         return _folder(alias) if "/" in alias else f"{self._evals}{alias}"
 
-    def _owner(self, path: str) -> tuple[tuple[str, ...], str] | None:
-        """(eval ids, folder) that a path lies in: the deepest folder that is named, else the convention."""
+    def _owners_of(self, path: str) -> Iterator[tuple[tuple[str, ...], str]]:
+        """(eval ids, folder) that a path may lie in: the deepest folder that is named, then the convention.
+
+        The convention counts as well where the named folder holds all evals: there it says more.
+        """
+        named = self._named_folder(path)
+        if named is not None:
+            yield self._owners[named], named
+            if named != self._evals_dir:
+                return
+        if not path.startswith(self._evals):
+            return
+        inside = path[len(self._evals) :]
+        if self._evals and (inside in _LONE_FILES or _LONE_RESULT.match(inside)):
+            yield (LONE,), self._evals_dir
+            return
+        name, slash, _ = inside.partition("/")
+        if slash:
+            yield (name,), f"{self._evals}{name}"
+
+    def _named_folder(self, path: str) -> str | None:
         end = path.rfind("/")
         while end > 0 and self._owners:
             if path[:end] in self._owners:
-                return self._owners[path[:end]], path[:end]
+                return path[:end]
             end = path.rfind("/", 0, end)
-        if "" in self._owners and "/" not in path:  # an eval that lies at the top has what lies at the top
-            return self._owners[""], ""
-        if not path.startswith(self._evals):
-            return None
-        inside = path[len(self._evals) :]
-        if self._evals and (inside in _LONE_FILES or _LONE_RESULT.match(inside)):
-            return (LONE,), self._evals_dir
-        name, slash, _ = inside.partition("/")
-        return ((name,), f"{self._evals}{name}") if slash else None
+        # An eval that lies at the top has what lies at the top.
+        return "" if "" in self._owners and "/" not in path else None
 
 
 def structure_digest(site: SiteConfig, manifest: Manifest) -> str:
@@ -262,6 +269,12 @@ def structure_digest(site: SiteConfig, manifest: Manifest) -> str:
     ]
     read = (site.first_parent, site.instructions, site.evals_dir, site.mapping, site.limits.max_blob_bytes, entries)
     return hashlib.sha256(json.dumps(read).encode()).hexdigest()
+
+
+def _hides(inside: str) -> bool:
+    """Whether what is read of an eval could lie in a folder of its own, by the folder's path there."""
+    first, _, rest = inside.partition("/")
+    return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
 
 
 def iteration_number(name: str) -> int | None:

@@ -8,12 +8,14 @@ from sitegen.history.series import mark_present, start_snapshots
 from sitegen.history.snapshots import same_contents
 from sitegen.history.state import EvalState, Unit
 from sitegen.history.touch import InForce, Touch, View
+from sitegen.history.two_sides import told_apart
 from sitegen.model.timeline import Blob
 
 
 def fold_overwritten(state: EvalState, touch: Touch, now: InForce) -> None:
     """Fold one commit into the series of versions. The same content elsewhere is no new version."""
-    outputs = _outputs(state, touch, now)
+    view = _view(state, touch, now)
+    outputs = view.outputs
     series = state.overwritten
     number = len(series.units)
     touched = []
@@ -26,8 +28,12 @@ def fold_overwritten(state: EvalState, touch: Touch, now: InForce) -> None:
         series.waiting.clear()
         touched = [str(number)]
     state.output = outputs
-    view = View(f"iteration-{number:03d}", outputs)
-    start_snapshots(series, touch, now, touched, {str(number): view})
+    start_snapshots(series, touch, now, touched, {str(number): view._replace(label=f"iteration-{number:03d}")})
+
+
+def _view(state: EvalState, touch: Touch, now: InForce) -> View:
+    """The output as the commit leaves it, not named yet."""
+    return told_apart(View("", _outputs(state, touch, now)), state, touch, now)
 
 
 def _outputs(state: EvalState, touch: Touch, now: InForce) -> tuple[Blob, ...]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.evals import ground_truth
 from sitegen.history.layout import Layout, Rules, first_blob, folder_name, kind_of, normal
 from sitegen.history.state import EvalState, Inputs, StartOverError, State
+from sitegen.history.two_sides import expected_side, newest_file, ruled_alike
 from sitegen.model.commits import Change, Commit
+from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
@@ -32,7 +35,9 @@ class RulesInForce:
         evals_dir: str,
         read: Callable[[str], BlobRead],
         report: Callable[[Problem], None],
+        contents: Contents = NO_CONTENTS,
     ) -> None:
+        self._contents = contents
         self._state = state
         self._layout = layout
         self._evals_dir = evals_dir
@@ -59,12 +64,21 @@ class RulesInForce:
         folder = each.active or each.folders[0]
         rules = self._rules(each.id, folder)
         entry = self._layout.entry(each.id)
-        truth = ground_truth(each, entry.kind, rules.ground_truth, self._state.shared)
-        if truth is None and rules.borrowed:  # the named file may have had its conventional name before
-            truth = ground_truth(each, entry.kind, None, self._state.shared)
+        in_cases = case_settings(rules.settings) is not None
+        truth = self._in_cases(each, entry, rules) if in_cases else self._own_file(each, entry, rules)
         if kind_of(entry, truth.path if truth else None) != "fields":
             return Inputs(truth, settings=rules.settings)
         return Inputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
+
+    def _in_cases(self, each: EvalState, entry: EvalConfig, rules: Rules) -> Blob | None:
+        file = newest_file(each, entry)
+        return file and expected_side(each, file, rules.settings, self._read, self._contents)
+
+    def _own_file(self, each: EvalState, entry: EvalConfig, rules: Rules) -> Blob | None:
+        truth = ground_truth(each, entry.kind, rules.ground_truth, self._state.shared)
+        if truth is None and rules.borrowed:  # the named file may have had its conventional name before
+            truth = ground_truth(each, entry.kind, None, self._state.shared)
+        return truth
 
     def _take_manifest(self, commit: Commit, change: Change) -> None:
         state = self._state
@@ -104,9 +118,9 @@ class RulesInForce:
         own = rules.get(eval_id)
         if own is None and not self._layout.share_folder(eval_id, before):
             own = rules.get(before)
-        if own is not None:
-            return own
         built = self._layout.rules(eval_id)
+        if own is not None:
+            return ruled_alike(own, built)
         self._state.borrowed[eval_id] = built
         return built._replace(borrowed=True)
 

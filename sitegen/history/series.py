@@ -67,16 +67,18 @@ def _came_or_changed(
         if last is not None and same_files(last.outputs, view.outputs):
             series.snapshots[unit.points[-1]] = with_companions(last, view, touch)
             continue
-        cause = cause_since(last or previous, inputs, waited=name not in touched)
-        started.append((name, snapshot(touch, unit, ("outputs", *cause), view, inputs)))
+        own = view.inputs(inputs)
+        cause = cause_since(last or previous, own, waited=name not in touched)
+        started.append((name, snapshot(touch, unit, ("outputs", *cause), view, own)))
     return started
 
 
 def _score_again(series: SeriesState, touch: Touch, inputs: Inputs, name: str, view: View) -> None:
     unit = series.units[name]
-    cause = cause_since(last_snapshot(series, unit), inputs)
+    own = view.inputs(inputs)
+    cause = cause_since(last_snapshot(series, unit), own)
     if cause:
-        _append(series, name, snapshot(touch, unit, cause, view, inputs))
+        _append(series, name, snapshot(touch, unit, cause, view, own))
 
 
 def _append(series: SeriesState, name: str, made: Snapshot) -> None:

@@ -122,6 +122,10 @@ class EvalState:
     overwritten: SeriesState = field(default_factory=SeriesState)
     output: tuple[Blob, ...] = ()
     """The overwritten output as it is."""
+    sides: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Of each version of a file with both sides: the first blobs that had its expected values, and its outputs."""
+    first_with: dict[str, str] = field(default_factory=dict)
+    """Digest of a side -> the first blob that had it."""
 
 
 @dataclass(slots=True)

@@ -19,10 +19,11 @@ from sitegen.history.revisions import Irregular
 from sitegen.history.state import Parts, Renamed, StartOverError, State, Store
 from sitegen.history.updates import keep, problems_of, shown, update_of
 from sitegen.model.commits import Commit, Revision
+from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, InstructionHistory, Update
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Raised whenever the same history would fold to something else."""
 
 
@@ -49,6 +50,7 @@ def advance(
     head: str,
     manifest: Manifest,
     structure: str,
+    contents: Contents = NO_CONTENTS,
     allow_shallow: bool = False,
     extra: Extra | None = None,
 ) -> Advanced:
@@ -56,7 +58,8 @@ def advance(
 
     *manifest* is the one of the built revision: it says which evals there are and where they live. *structure* is a
     digest of all that decides how history is read, see ``layout.structure_digest``. The result is the same whatever
-    *parts* held before; only ``Update`` tells new from known. *extra* yields what is folded behind the head.
+    *parts* held before; only ``Update`` tells new from known. *contents* answers what must be known of the contents of
+    outputs. *extra* yields what is folded behind the head.
 
     Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
     ever had ground truth and there never was an instruction file; then *parts* stays as it was.
@@ -72,7 +75,7 @@ def advance(
     if state is not None and _speaks_otherwise(Layout(site, manifest, watched), state):
         state = None
     while True:
-        fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched, renamed)
+        fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched, renamed, contents)
         since = fold.state.head
         try:
             fold.walk(head)

@@ -10,6 +10,7 @@ from sitegen.history.blobs import BlobRead
 from sitegen.history.layout import Place
 from sitegen.history.state import Inputs
 from sitegen.model.commits import Change, Commit
+from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
@@ -27,6 +28,8 @@ class Touch(NamedTuple):
     report: Callable[[Problem], None]
     with_hashes: Callable[[Sequence[tuple[str, str]]], Commit | None]
     """Gives the commit that left instruction files, by path, with these hashes."""
+    contents: Contents
+    """Answers what must be known of the contents of outputs."""
 
 
 class InForce(NamedTuple):
@@ -52,3 +55,9 @@ class View(NamedTuple):
     runs: tuple[Blob, ...] = ()
     stated_at: str | None = None
     """The time that its name states, ISO 8601."""
+    ground_truth: Blob | None = None
+    """The expected values that stand in its own file; None: those of the eval count."""
+
+    def inputs(self, of_eval: Inputs) -> Inputs:
+        """What scoring it depends on, besides outputs."""
+        return of_eval if self.ground_truth is None else of_eval._replace(ground_truth=self.ground_truth)

@@ -18,6 +18,7 @@ from sitegen.history.revisions import Irregular, tokens
 from sitegen.history.state import Copied, Parts
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.commits import WORKTREE, Change, Commit, Revision
+from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.project_files import open_inside
 
 LARGEST_HASHED: Final = 1_000_000_000
@@ -41,6 +42,7 @@ def with_worktree(
     head: str,
     manifest: Manifest,
     structure: str,
+    contents: Contents = NO_CONTENTS,
     allow_shallow: bool = False,
 ) -> WorktreeAdvanced:
     """The timeline of *head* and of the work tree, as ``timeline.advance`` says, without changing *parts*.
@@ -66,6 +68,7 @@ def with_worktree(
         head=head,
         manifest=manifest,
         structure=structure,
+        contents=contents,
         allow_shallow=allow_shallow,
         extra=extra,
     )

@@ -73,6 +73,20 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CaseKeys:
+    """Which key of a case is what, in a file that holds both sides; None: it is known by its name."""
+
+    __pydantic_config__ = STRICT
+    list: str | None = None
+    """Where the list of cases stands."""
+    id: str | None = None
+    input: str | None = None
+    expected: str | None = None
+    output: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
     """``field_mapping.yaml`` with the eval's settings laid over it."""
 
@@ -97,6 +111,7 @@ class Mapping:
     """``strict``: the same type and the same value. Tolerances, letter case and other spellings do not count."""
     convention: Convention = "standard"
     ground_truth_format: GroundTruthFormat = "auto"
+    cases: CaseKeys = field(default_factory=CaseKeys)
 
 
 _ALIAS: Final = "non_extractable_fields"
@@ -119,6 +134,7 @@ _PARTS: Final[dict[str, tuple[type, int]]] = {
     "fields": (FieldSettings, 2),
     "lists": (ListSettings, 2),
     "documents": (Documents, 1),
+    "cases": (CaseKeys, 1),
 }
 """Key -> the class below it, and how many keys lead there."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow
@@ -25,6 +26,12 @@ class Output(NamedTuple):
     """Name of a document -> why it cannot be read. ``""`` stands for all that are missing."""
     findings: list[Finding]
 
+    def refuse(self, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
+        """Note that a document, or with an empty name all of the output, cannot be read."""
+        self.unreadable[name] = why
+        which = f"The output {name[:80]!r}" if name else "The output"
+        self.findings.append(Finding("error", f"{which} cannot be read: {why}", fix, line))
+
 
 def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> Output:
     """Read the files of one output. Never raises.
@@ -35,28 +42,27 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
     """
     output = Output({}, {}, [])
     if not files:
-        _fail(output, "", "the output is missing")
+        output.refuse("", "the output is missing")
+    in_cases = mapping.ground_truth_format == "cases"
     reader = _Reader(output, mapping, expected, key)
     for file in files:
-        stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 else ""
+        stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 and not in_cases else ""
         try:
             if file.content is None:
                 raise UnreadableError(file.reason or "the output is missing", "Make the output again.")
-            reader.file(file.path, file.content, stem)
+            if in_cases:
+                reader.cases(file.path, file.content)
+            else:
+                reader.file(file.path, file.content, stem)
         except UnreadableError as error:
-            _fail(output, stem, error.what, error.line, error.fix)
+            output.refuse(stem, error.what, error.line, error.fix)
     return output
-
-
-def _fail(output: Output, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
-    output.unreadable[name] = why
-    which = f"The output {name[:80]!r}" if name else "The output"
-    output.findings.append(Finding("error", f"{which} cannot be read: {why}", fix, line))
 
 
 class _Reader:
     def __init__(self, output: Output, mapping: Mapping, expected: int, key: str | None) -> None:
         self._output = output
+        self._keys = mapping.cases
         self._path = mapping.documents.path if mapping.documents else None
         self._key = mapping.documents.key if mapping.documents else key
         self._lone = expected == 1
@@ -91,6 +97,21 @@ class _Reader:
             self._add(stem or ("" if self._lone else self._name(value, 1)), value)
         else:
             raise UnreadableError("its root is no object", "Write one JSON object.")
+
+    def cases(self, path: str, content: bytes) -> None:
+        """Add the output sides of a file of cases, each a document. Raises UnreadableError."""
+        read = read_case_file(path, content, self._keys)
+        self._output.findings.extend(each for each in read.findings if each.severity == "error")
+        for case in read.cases:
+            if not case.given:
+                because = f": {case.error[:200]}" if case.error else ""
+                self._output.unreadable[case.id] = f"there is no output{because}"
+                continue
+            value = _from_text(case.output) if isinstance(case.expected, dict | list) else case.output
+            if isinstance(case.expected, dict) and not isinstance(value, dict):
+                self._output.refuse(case.id, "it is no object", case.line)
+            else:
+                self._add(case.id, value if isinstance(value, dict) else {VALUE: value})
 
     def _lines(self, content: bytes) -> None:
         number = 0
@@ -131,3 +152,13 @@ class _Reader:
 
     def _report(self, severity: str, what: str, line: int | None) -> None:
         self._output.findings.append(Finding(severity, what, "Correct the output.", line))  # type: ignore[arg-type]
+
+
+def _from_text(value: Value) -> Value:
+    """An output that a model wrote as text is read as JSON, where more than a text is expected."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse(value).value
+    except UnreadableError:
+        return value

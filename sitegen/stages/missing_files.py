@@ -13,7 +13,17 @@ from typing import Final
 
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, MAPPINGS, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.files import Folders
-from sitegen.history.layout import RECORDED, RESULTS, Layout, Rules, is_path, iteration_number, normal, outputs_in
+from sitegen.history.layout import (
+    RECORDED,
+    RESULTS,
+    Layout,
+    Rules,
+    is_glob,
+    is_path,
+    iteration_number,
+    normal,
+    outputs_in,
+)
 from sitegen.model.problems import Problem, Severity
 from sitegen.model.series import EvalSummary
 from sitegen.text.keys import misspelt
@@ -104,7 +114,15 @@ class MissingFiles:
                     f"Commit it, or correct the path, which starts at {folder}/. {_IGNORED}",
                 )
             return
-        yield from self._outputs(entry, kind, folder, known={one.label for one in summary.headlines})
+        if not is_glob(entry.outputs):
+            yield from self._outputs(entry, kind, folder, known={one.label for one in summary.headlines})
+        elif not summary.headlines:
+            yield self._problem(
+                entry.id,
+                "warning",
+                f"The manifest names the runs {entry.outputs!r} for {entry.id!r}, and there is none.",
+                f"Commit one, or correct the glob, which starts at {folder}/. {_IGNORED}",
+            )
 
     def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
         folder = self._folder(entry.id)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import Looked, with_found_evals
+from sitegen.configuring import Looked, looked_into, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
@@ -26,6 +26,8 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
 from sitegen.render.environment import bytecode_folder, template_folders
 from sitegen.render.writer import digest
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_origin, read_site
@@ -128,7 +130,9 @@ def fold(project: Project, parts: Parts) -> Timeline:
     with FilesAt(project.found, head) as files:
         config = read_site(files, parts)
         manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
-        config, manifest = with_found_evals(config, manifest, Looked(files.names, files.read))
+        if project.options.worktree and root is not None:  # what is not committed yet goes first
+            config, manifest = with_found_evals(config, manifest, looked_into(root, kind_of_case_file))
+        config, manifest = with_found_evals(config, manifest, Looked(files.names, files.read, kind_of_case_file))
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work
@@ -144,6 +148,7 @@ def fold(project: Project, parts: Parts) -> Timeline:
                 head=head,
                 manifest=manifest,
                 structure=structure,
+                contents=CONTENTS,
                 allow_shallow=allow_shallow,
             )
         else:
@@ -154,6 +159,7 @@ def fold(project: Project, parts: Parts) -> Timeline:
                 head=head,
                 manifest=manifest,
                 structure=structure,
+                contents=CONTENTS,
                 allow_shallow=allow_shallow,
             )
     except NothingToReportError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final, Protocol
 
-from sitegen.scoring.ground_truth import building_summary_csv, long, trees, wide
+from sitegen.scoring.ground_truth import building_summary_csv, cases, long, trees, wide
 from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.reading import UnreadableError, text_of
@@ -45,6 +45,8 @@ TREES: Final = {
 
 def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     """Read a ground truth file by its ending, CSV by ``ground_truth_format``. Raises UnreadableError."""
+    if mapping.ground_truth_format == "cases":
+        return cases.expected_documents(path, content, mapping)
     ending = path.rpartition(".")[2].lower()
     if ending in TREES:
         return TREES[ending](content, mapping)

@@ -17,7 +17,9 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.stated_usage import LONGEST, stated
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
+from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.responses.texts import name_of, text_of_value
 from sitegen.scoring.scorer import File
@@ -60,13 +62,16 @@ class Answers(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def read_answers(files: tuple[File, ...]) -> Answers:
-    """Read all files of one output. Never raises: what cannot be read is a finding, and the rest counts."""
+def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answers:
+    """Read all files of one output. Never raises: what cannot be read is a finding, and the rest counts.
+
+    *keys* of files that hold the expected texts as well; None: they hold responses alone.
+    """
     findings: list[Finding] = []
     variants: dict[str, Variant] = {}
     for file in files or (File("responses.json", None, "the output is missing"),):
         name = variant_of(file.path) if len(files) > 1 else ""
-        variant = _variant(name, file, findings)
+        variant = _variant(name, file, keys, findings)
         if name in variants:
             twin = variants[name]
             what = f"Two files hold responses of the variant {name[:80]!r}; both count"
@@ -83,12 +88,14 @@ def variant_of(path: str) -> str:
     return found[1] if found else base.partition(".")[0]
 
 
-def _variant(name: str, file: File, findings: list[Finding]) -> Variant:
+def _variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> Variant:
     try:
         if file.content is None:
             raise UnreadableError(file.reason or "the output is missing", "Run the prompt again.")
         reader = _Reader(name, findings)
-        if file.path.lower().endswith(".jsonl"):
+        if keys is not None:
+            reader.cases(read_case_file(file.path, file.content, keys))
+        elif file.path.lower().endswith(".jsonl"):
             reader.lines(file.content)
         else:
             reader.document(file.content)
@@ -119,6 +126,21 @@ class _Reader:
                 continue
             self._findings += (each._replace(line=number) for each in findings)
             self._add(value, f"Line {number}", number)
+
+    def cases(self, read: CaseFile) -> None:
+        self._findings += (each for each in read.findings if each.severity == "error")
+        self.responses += (
+            Response(
+                case_id=case.id,
+                output=text_of_value(case.output),
+                error=case.error if not case.given else "",
+                quality=case.quality,
+                embedding=None,
+                line=case.line,
+            )
+            for case in read.cases
+            if case.given or case.error
+        )
 
     def document(self, content: bytes) -> None:
         value, findings = read_json(content)

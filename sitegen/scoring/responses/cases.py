@@ -1,4 +1,7 @@
-"""``test_cases.json``: a list of cases, or an object with the list under ``test_cases`` or ``cases``."""
+"""``test_cases.json``: a list of cases, or an object with the list under ``test_cases`` or ``cases``.
+
+Or the expected sides of a file that holds the responses as well.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.scoring.case_files import read_case_file
 from sitegen.scoring.json_reader import read_json
+from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.responses.texts import name_of, text_of_value
 
@@ -49,6 +54,17 @@ def read_cases(content: bytes) -> Cases:
     for number, each in enumerate(value, 1):
         reader.add(number, each)
     return Cases(reader.cases, tuple(reader.findings))
+
+
+@lru_cache(maxsize=16)
+def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
+    """The cases of a file that holds both sides. Raises UnreadableError if there is no list of them."""
+    read = read_case_file(path, content, keys)
+    cases = {
+        case.id: Case(case.id, text_of_value(case.expected), case.category, text_of_value(case.question))
+        for case in read.cases
+    }
+    return Cases(cases, tuple(each._replace(about="ground_truth") for each in read.findings))
 
 
 class _Reader:

@@ -14,10 +14,11 @@ from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
+from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.findings import bounded
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.responses.answers import Response, Variant, read_answers
-from sitegen.scoring.responses.cases import Cases, read_cases
+from sitegen.scoring.responses.answers import Answers, Response, Variant, read_answers
+from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
 from sitegen.scoring.responses.measures import METRICS, Measured, measured, metrics, within_cases
 from sitegen.scoring.responses.texts import listed
 from sitegen.scoring.responses.vectors import Vector, vectors_of
@@ -49,13 +50,15 @@ class ResponsesScorer:
 
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        keys = case_keys(inputs.settings)
         try:
-            cases = read_cases(_content(inputs.ground_truth))
+            path, content = _content(inputs.ground_truth)
+            cases = read_cases(content) if keys is None else expected_cases(path, content, keys)
         except UnreadableError as error:
             return _no_cases(
                 Finding("error", f"The test cases cannot be read: {error.what}", error.fix, error.line, "ground_truth")
             )
-        return _Scoring(cases, inputs.outputs, inputs.embedder).result()
+        return _Scoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
     def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The accuracy of these variants; grades and texts are not in their counts."""
@@ -80,8 +83,7 @@ class _Group(NamedTuple):
 class _Scoring:
     """The scoring of one output."""
 
-    def __init__(self, cases: Cases, files: tuple[File, ...], embedder: Embedder | None) -> None:
-        answers = read_answers(files)
+    def __init__(self, cases: Cases, answers: Answers, embedder: Embedder | None) -> None:
         self._cases = cases.by_id
         self._findings = [*cases.findings, *answers.findings]
         known = [self._of_known_cases(variant) for variant in answers.variants]
@@ -217,11 +219,11 @@ def ungraded(one: Measured) -> Response | None:
     return response
 
 
-def _content(file: File | None) -> bytes:
+def _content(file: File | None) -> tuple[str, bytes]:
     if file is None or file.content is None:
         why = (file.reason if file else "") or "the file is missing"
         raise UnreadableError(why, "Add the test cases.")
-    return file.content
+    return file.path, file.content
 
 
 def _no_cases(finding: Finding) -> Result:

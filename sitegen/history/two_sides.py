@@ -1,0 +1,82 @@
+"""Files that hold the expected values and the outputs of an eval: which of the two a version of the file changed.
+
+A version whose expected side is that of an earlier one has that one's blob as its ground truth; outputs likewise. So a
+change of one side alone is a change of ground truth or of outputs alone, to everything that compares blobs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from sitegen.config import EvalConfig, case_settings
+from sitegen.history.blobs import BlobRead
+from sitegen.history.layout import Rules, first_blob, is_path, normal, runs_of
+from sitegen.history.runs import natural_order
+from sitegen.history.state import EvalState
+from sitegen.history.touch import InForce, Touch, View
+from sitegen.model.contents import Contents
+from sitegen.model.timeline import Blob
+
+
+def ruled_alike(rules: Rules, built: Rules) -> Rules:
+    """The rules of a commit, with what the built manifest says of where the sides stand: that is structure."""
+    if case_settings(rules.settings) == case_settings(built.settings):
+        return rules
+    settings, structure = json.loads(rules.settings), json.loads(built.settings)
+    in_cases = case_settings(built.settings) is not None
+    settings["ground_truth_format"] = structure["ground_truth_format"] if in_cases else "auto"
+    settings.pop("cases", None)
+    if in_cases and "cases" in structure:
+        settings["cases"] = structure["cases"]
+    return rules._replace(settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+
+
+def newest_file(state: EvalState, entry: EvalConfig) -> Blob | None:
+    """The file that holds both sides as they are now; of several runs the last by name."""
+    folder = state.active
+    if folder is None:
+        return None
+    runs = runs_of(entry)
+    if runs is None:
+        path = normal(f"{folder}/{entry.outputs}")
+        return first_blob((path,), state.files) if is_path(entry.outputs) else None
+    below = f"{folder}/" if folder else ""
+    names = {name for path in state.files if path.startswith(below) and (name := runs.name(path[len(below) :]))}
+    files = runs.outputs(folder, max(names, key=natural_order), state.files) if names else ()
+    return files[0] if files else None
+
+
+def expected_side(
+    state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
+) -> Blob:
+    """The file, with the id of the first blob that had these expected values."""
+    return file._replace(oid=_sides(state, file, settings, read, contents)[0])
+
+
+def told_apart(view: View, state: EvalState, touch: Touch, now: InForce) -> View:
+    """An iteration with its outputs and its own ground truth, where files hold both; else as it is."""
+    settings = now.inputs.settings
+    if case_settings(settings) is None or not view.outputs:
+        return view
+    sides = [_sides(state, file, settings, touch.read, touch.contents) for file in view.outputs]
+    outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(view.outputs, sides, strict=True))
+    return view._replace(outputs=outputs, ground_truth=view.outputs[0]._replace(oid=sides[0][0]))
+
+
+def _sides(
+    state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
+) -> tuple[str, str]:
+    known = f"{case_settings(settings)} {file.oid}"
+    if known not in state.sides:
+        content = read(file.oid).content
+        found = None if content is None else contents.sides(file.path, content, settings)
+        if found is None:  # while nothing can be read of it, the expected values are those of before
+            before = state.inputs.ground_truth if state.inputs else None
+            state.sides[known] = (before.oid if before else file.oid, file.oid)
+        else:
+            state.sides[known] = (
+                state.first_with.setdefault(f"expected {found.expected}", file.oid),
+                state.first_with.setdefault(f"output {found.output}", file.oid),
+            )
+    return state.sides[known]

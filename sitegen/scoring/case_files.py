@@ -1,0 +1,336 @@
+"""Files of cases: what was asked, what is expected and what was given, of every case in one file.
+
+The file is written anew at every run. Cases are a list: of a JSON or YAML file the first list below any key whose
+members have both sides, of JSON Lines the lines. Which key is which side is known by its name, or stated in the
+eval's settings as ``cases: {list, id, input, expected, output, category}``, each a key or a path of keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from sitegen.config import case_settings
+from sitegen.model.contents import Sides
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.mapping import CaseKeys, read_mapping
+from sitegen.scoring.paths import PathError, follow
+from sitegen.scoring.paths import parse as parse_path
+from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.scoring.responses.texts import name_of, text_of_value
+from sitegen.scoring.yaml_reader import read_yaml
+
+EXPECTED: Final = (
+    "expected",
+    "expected_output",
+    "expected_answer",
+    "expected_response",
+    "expected_result",
+    "expected_value",
+    "ground_truth",
+    "target",
+    "gold",
+    "reference",
+    "reference_answer",
+    "ideal",
+    "label",
+    "answer_key",
+)
+OUTPUT: Final = (
+    "output",
+    "actual",
+    "actual_output",
+    "model_output",
+    "extracted",
+    "prediction",
+    "predicted",
+    "response",
+    "model_response",
+    "answer",
+    "result",
+    "completion",
+)
+"""Names of each side, the surest first. Letter case, ``_``, ``-`` and spaces do not count."""
+
+_IDS: Final = (
+    "id",
+    "case_id",
+    "test_id",
+    "eval_id",
+    "example_id",
+    "sample_id",
+    "question_id",
+    "item_id",
+    "task_id",
+    "document_id",
+    "doc_id",
+    "key",
+    "name",
+    "document",
+    "file",
+    "filename",
+)
+_INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
+_CATEGORIES: Final = ("category",)
+_EXTRACTS: Final = frozenset(
+    ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
+)
+"""Keys of lists that a report of a run has of some cases, not of all."""
+_DEEPEST: Final = 3
+_LONGEST_NAME: Final = 80
+_OWN_SCHEMA: Final = "sitegen/"
+VALUE: Final = "value"
+"""The field that stands for a side which is no object."""
+
+
+class TwoSidedCase(NamedTuple):
+    """One case with both sides."""
+
+    id: str
+    question: Value
+    category: str
+    expected: Value
+    output: Value
+    given: bool
+    """Whether there is an output; one that is null is none."""
+    error: str
+    """Why there is no output; empty if nothing failed."""
+    quality: Value
+    line: int | None
+
+
+class CaseFile(NamedTuple):
+    """What could be read of a file of cases."""
+
+    cases: tuple[TwoSidedCase, ...]
+    """In the order of the file."""
+    findings: tuple[Finding, ...]
+    complete: bool
+    """Every member of the list has an expected side: somebody meant it as a list of cases."""
+
+    @property
+    def kind(self) -> Literal["fields", "responses"]:
+        """How it is scored if nobody says: cell by cell if anything expected is an object or a list, else as texts."""
+        structured = any(isinstance(case.expected, dict | list) for case in self.cases)
+        return "fields" if structured else "responses"
+
+
+def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
+    """Read both sides. Raises UnreadableError if there is no list of cases; what else is wrong is a finding."""
+    return _read(path.rpartition(".")[2].lower(), content, keys)
+
+
+@lru_cache(maxsize=64)
+def case_keys(settings: str) -> CaseKeys | None:
+    """The keys that an eval's settings state; None if its ground truth does not stand in the file of its output."""
+    stated = case_settings(settings)
+    return None if stated is None else read_mapping(None, f'{{"cases":{stated}}}')[0].cases
+
+
+def kind_of_case_file(path: str, content: bytes) -> Literal["fields", "responses"] | None:
+    """How a file that nobody names would be scored; None if it is not surely a file of cases."""
+    try:
+        read = read_case_file(path, content, CaseKeys())
+    except UnreadableError:
+        return None
+    return read.kind if read.complete and not any(each.severity == "error" for each in read.findings) else None
+
+
+def sides_of(path: str, content: bytes, settings: str) -> Sides | None:
+    """Digests of both sides, whatever the order of the cases. None if any case cannot be read."""
+    keys = case_keys(settings) or CaseKeys()
+    try:
+        read = read_case_file(path, content, keys)
+    except UnreadableError:
+        return None
+    if any(each.severity == "error" for each in read.findings):
+        return None
+    expected = [(case.id, case.question, case.category, case.expected) for case in read.cases]
+    output = [
+        (case.id, case.output, case.given, case.error, case.quality, isinstance(case.expected, dict | list))
+        for case in read.cases
+    ]
+    return Sides(_digest(keys, expected), _digest(keys, output))
+
+
+def _digest(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
+    written = (repr(keys), *sorted(json.dumps(row, default=repr, sort_keys=True) for row in rows))
+    return hashlib.sha256("\n".join(written).encode()).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
+    findings: list[Finding] = []
+    if ending in ("jsonl", "ndjson"):
+        members = list(_lines(content, findings))
+    else:
+        members = [(each, None) for each in _members(_root(ending, content, findings), keys)]
+    objects = [each for each, _ in members if isinstance(each, dict)]
+    expected, output = keys.expected or _key(objects, EXPECTED), keys.output or _key(objects, OUTPUT)
+    cases = [(each, line) for each, line in members if isinstance(each, dict) and _is_case(each, expected, output)]
+    if not _two_sided(objects, keys):
+        raise UnreadableError(
+            "it has no list of cases with an expected and an output side",
+            "Name the keys in the eval's settings, as cases: {list, id, input, expected, output}.",
+        )
+    if others := len(members) - len(cases):
+        what = f"{others} of {len(members)} members of the list have neither side, and are no cases"
+        findings.append(Finding("note", what, "Nothing has to be done if they are none."))
+    reader = _CaseReader([each for each, _ in cases], keys, expected, output)
+    return CaseFile(
+        cases=tuple(reader.case(number, each, line) for number, (each, line) in enumerate(cases, 1)),
+        findings=tuple(findings),
+        complete=not others and all(_has(each, expected) for each, _ in cases),
+    )
+
+
+def _root(ending: str, content: bytes, findings: list[Finding]) -> Value:
+    if ending in ("yaml", "yml"):
+        yaml = read_yaml(content)
+        findings += yaml.findings
+        return yaml.values[0] if len(yaml.values) == 1 else list(yaml.values)
+    value, found = read_json(content)
+    findings += found
+    return value
+
+
+def _lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
+    for number, line in enumerate(text_of(content).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value, found = parse(line, number)
+        except UnreadableError as error:
+            what = f"Line {number} cannot be read: {error.what}"
+            findings.append(Finding("error", what, "Run the cases again.", number))
+            continue
+        findings += found
+        yield value, number
+
+
+def _members(root: Value, keys: CaseKeys) -> Sequence[Value]:
+    """The list of cases: at the stated path, else the first with both sides, the nearest to the root."""
+    if keys.list:
+        found = _at(root, keys.list)
+        return found if isinstance(found, list) else list(found.values()) if isinstance(found, dict) else ()
+    if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
+        return ()  # what sitegen wrote about an output is no output
+    level: list[Value] = [root]
+    for _ in range(_DEEPEST):
+        below: list[Value] = []
+        for each in level:
+            if isinstance(each, list) and _two_sided(each, keys):
+                return each
+            if isinstance(each, dict):
+                if _two_sided([each], keys):
+                    return [each]
+                if _by_id(each, keys):
+                    return [{"id": name, **case} for name, case in each.items() if isinstance(case, dict)]
+                below += [value for key, value in each.items() if _plain(key) not in _EXTRACTS]
+        level = below
+    return ()
+
+
+def _by_id(value: dict[str, Value], keys: CaseKeys) -> bool:
+    """Whether an object holds cases by their ids."""
+    return all(isinstance(each, dict) and _two_sided([each], keys) for each in value.values()) and bool(value)
+
+
+def _two_sided(members: Sequence[Value], keys: CaseKeys) -> bool:
+    """Whether any member has an expected side, and any an output."""
+    objects = [each for each in members if isinstance(each, dict)]
+    return bool(
+        (keys.expected or _key(objects, EXPECTED)) and (keys.output or _key(objects, OUTPUT)) and objects
+    ) and any(_has_both(each, keys) for each in objects)
+
+
+def _has_both(case: dict[str, Value], keys: CaseKeys) -> bool:
+    return all(
+        _at(case, stated) is not None if stated else bool(_key([case], names))
+        for stated, names in ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    )
+
+
+class _CaseReader:
+    """Reads the cases of one list, all by the same keys."""
+
+    def __init__(self, cases: Sequence[dict[str, Value]], keys: CaseKeys, expected: str, output: str) -> None:
+        self._expected = expected
+        self._output = output
+        self._input = keys.input or _key(cases, _INPUTS)
+        self._category = keys.category or _key(cases, _CATEGORIES)
+        self._id = keys.id or self._id_of(cases)
+        questions = [text_of_value(_at(each, self._input)) if self._input else "" for each in cases]
+        self._by_question = all(questions) and len(set(questions)) == len(questions)
+
+    def case(self, number: int, member: dict[str, Value], line: int | None) -> TwoSidedCase:
+        """One case. An output that is null is none."""
+        output, error = _at(member, self._output), member.get("error")
+        question = _at(member, self._input) if self._input else None
+        return TwoSidedCase(
+            id=self._name(number, member, question),
+            question=question,
+            category=name_of(_at(member, self._category)) if self._category else "",
+            expected=_at(member, self._expected),
+            output=output,
+            given=output is not None,
+            error=text_of_value(error) if error else "",
+            quality=member.get("quality"),
+            line=line,
+        )
+
+    def _id_of(self, members: Sequence[dict[str, Value]]) -> str:
+        """The first key that names every case; one that is no id by its name must tell all of them apart."""
+        for wanted in _IDS:
+            key = _key(members, (wanted,))
+            names = [name_of(each.get(key)) for each in members] if key else []
+            if names and all(names) and (wanted.endswith("id") or len(set(names)) == len(names)):
+                return key
+        return ""
+
+    def _name(self, number: int, member: dict[str, Value], question: Value) -> str:
+        if self._id and (name := name_of(_at(member, self._id))):
+            return name
+        if not self._by_question:
+            return str(number)
+        text = " ".join(text_of_value(question).split())
+        if len(text) <= _LONGEST_NAME:
+            return text
+        return f"{text[:60]} … {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _is_case(member: dict[str, Value], expected: str, output: str) -> bool:
+    return _has(member, expected) or _has(member, output) or bool(member.get("error"))
+
+
+def _has(member: dict[str, Value], path: str) -> bool:
+    """Whether something stands at a path, be it null at a plain key."""
+    return path in member or _at(member, path) is not None
+
+
+def _key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
+    """The key of the surest of the names that any member has, as it is written there; empty if none has any."""
+    written: dict[str, str] = {}
+    for each in members:
+        for key in each:
+            written.setdefault(_plain(key), key)
+    return next((written[plain] for name in names if (plain := _plain(name)) in written), "")
+
+
+def _plain(key: str) -> str:
+    return key.casefold().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def _at(value: Value, path: str) -> Value:
+    """What stands at a key, or at a path of keys; None if there is nothing."""
+    if not isinstance(value, dict) or path in value:
+        return value[path] if isinstance(value, dict) else None
+    try:
+        return cast("Value", follow(value, parse_path(path)))
+    except PathError:
+        return None

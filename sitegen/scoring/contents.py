@@ -1,0 +1,10 @@
+"""What scoring answers history about the contents of outputs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sitegen.model.contents import Contents
+from sitegen.scoring.case_files import sides_of
+
+CONTENTS: Final = Contents(sides=sides_of)

@@ -1,0 +1,261 @@
+"""Files that hold what is expected and what was given: read, scored, followed through history, and found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.commands.app import app
+from sitegen.errors import ConfigurationError
+from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_of
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.mapping import CaseKeys
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import File, Inputs
+from sitegen.verifying import Bench
+from tests.gitrepo import Content, GitRepo
+from tests.sites import broken_links, build_site, problems_text
+
+SETTINGS = '{"ground_truth_format":"cases"}'
+QUESTIONS = [
+    {"id": "a", "input": "2 + 2", "expected": "4", "output": "4"},
+    {"id": "b", "input": "3 + 3", "expected": "6", "output": "7"},
+]
+RECEIPTS: list[dict[str, Any]] = [
+    {"id": "r1", "expected": {"total": 12.5, "shop": "Kiosk"}, "extracted": {"total": 12.5, "shop": "Cafe"}},
+    {"id": "r2", "expected": {"total": 3}, "extracted": {"total": 3, "note": "paid"}},
+]
+
+
+def as_json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def both(path: str, value: object, keys: CaseKeys | None = None) -> list[tuple[str, Any, Any]]:
+    content = value if isinstance(value, bytes) else as_json(value)
+    return [(case.id, case.expected, case.output) for case in read_case_file(path, content, keys or CaseKeys()).cases]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        QUESTIONS,
+        {"timestamp": "2026-02-07", "results": QUESTIONS},
+        {"run": {"cases": QUESTIONS, "errors": [{"id": "b", "expected": "6", "actual": "7"}]}},
+        {case["id"]: {key: case[key] for key in ("expected", "output")} for case in QUESTIONS},
+        [{"Case ID": case["id"], "expectedOutput": case["expected"], "Actual": case["output"]} for case in QUESTIONS],
+    ],
+    ids=["a list", "a list below a key", "a list two keys down", "an object by id", "names written otherwise"],
+)
+def test_cases_are_the_first_list_whose_members_have_both_sides(value: object) -> None:
+    assert both("x.json", value) == [("a", "4", "4"), ("b", "6", "7")]
+
+
+def test_json_lines_are_cases_and_other_lines_are_told() -> None:
+    lines = b'{"run": "of today"}\n' + b"\n".join(map(as_json, QUESTIONS)) + b"\n"
+    read = read_case_file("x.jsonl", lines, CaseKeys())
+    assert [(case.id, case.line) for case in read.cases] == [("a", 2), ("b", 3)]
+    assert [finding.severity for finding in read.findings] == ["note"]
+
+
+def test_keys_that_no_name_tells_are_stated() -> None:
+    value = {"report": {"rows": [{"n": 1, "meta": {"truth": "4"}, "said": "5"}]}}
+    keys = CaseKeys(list="report.rows", id="n", expected="meta.truth", output="said")
+    assert both("x.json", value, keys) == [("1", "4", "5")]
+    with pytest.raises(UnreadableError, match="no list of cases"):
+        both("x.json", value)
+
+
+@pytest.mark.parametrize(
+    ("cases", "names"),
+    [
+        ([{"question": "Who?", "target": "x", "answer": "y"}, {"question": "Why?", "target": "x"}], ["Who?", "Why?"]),
+        ([{"question": "Who?", "target": "x", "answer": "y"}, {"question": "Who?", "target": "x"}], ["1", "2"]),
+        ([{"name": "n", "gold": "x", "result": "y"}, {"name": "m", "gold": "x"}], ["n", "m"]),
+        ([{"name": "n", "gold": "x", "result": "y"}, {"name": "n", "gold": "x"}], ["1", "2"]),
+        ([{"task_id": "n", "gold": "x", "result": "y"}, {"task_id": "n", "gold": "x"}], ["n", "n"]),
+    ],
+)
+def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(
+    cases: list[dict[str, str]], names: list[str]
+) -> None:
+    assert [name for name, _, _ in both("x.json", cases)] == names
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (QUESTIONS, "responses"),
+        (RECEIPTS, "fields"),
+        ([{"expected": ["a"], "output": "a"}], "fields"),
+        ([{"id": 1, "expected": "a"}], None),
+        ([{"id": 1, "expected": "a", "output": "b"}, {"id": 2, "output": "b"}], None),
+        ({"schema": "sitegen/eval-results/1", "discrepancies": [{"expected": 1, "actual": 2}]}, None),
+        ({"f1": 0.5, "errors": [{"expected": 1, "actual": 2}]}, None),
+        ({"question": "a", "answer": "b"}, None),
+    ],
+)
+def test_what_is_expected_tells_how_a_file_is_scored(value: object, kind: str | None) -> None:
+    assert kind_of_case_file("x.json", as_json(value)) == kind
+
+
+def test_each_side_has_a_digest_of_its_own_whatever_the_order_and_what_else_is_there() -> None:
+    def sides(cases: list[dict[str, Any]], **others: object) -> tuple[str, str]:
+        found = sides_of("x.json", as_json({"results": cases, **others}), SETTINGS)
+        assert found is not None
+        return found
+
+    relabelled = [QUESTIONS[0] | {"expected": "5"}, QUESTIONS[1]]
+    answered = [QUESTIONS[0] | {"output": "5"}, QUESTIONS[1]]
+    expected, output = sides(QUESTIONS)
+    assert sides(QUESTIONS[::-1], accuracy=0.5) == (expected, output)
+    assert (sides(relabelled)[0] == expected, sides(relabelled)[1]) == (False, output)
+    assert (sides(answered)[0], sides(answered)[1] == output) == (expected, False)
+    assert sides_of("x.jsonl", b'{"expected": 1, "output": 2}\n{"exp', SETTINGS) is None
+
+
+def scored(kind: str, truth: object, output: object) -> Any:
+    files = [File("x.json", as_json(each)) for each in (truth, output)]
+    return scorer(kind).score(Inputs((files[1],), files[0], None, None, SETTINGS))
+
+
+def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_file() -> None:
+    truth = [RECEIPTS[1], RECEIPTS[0] | {"expected": {"total": 12.5, "shop": "Cafe"}}]
+    assert [scored("fields", each, RECEIPTS).scorecard.counts[:3] for each in (RECEIPTS, truth)] == [
+        (2, 2, 1),
+        (3, 1, 0),
+    ]
+
+
+def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected() -> None:
+    cases = [
+        {"id": "a", "expected": {"x": 1}, "output": '{"x": 1}'},
+        {"id": "b", "expected": {"x": 1}, "output": "I found nothing."},
+        {"id": "c", "expected": {"x": 1}, "output": None, "error": "timeout"},
+        {"id": "d", "expected": [1, 2], "output": "[1, 3]"},
+    ]
+    result = scored("fields", cases, cases)
+    outcomes = [(each.document, each.path, each.outcome) for each in result.judgements]
+    assert outcomes == [
+        ("a", "x", "correct"),
+        ("b", "x", "omission"),
+        ("c", "x", "omission"),
+        ("d", "value", "wrong_value"),
+    ]
+    assert [each.note for each in result.judgements[1:3]] == ["it is no object", "there is no output: timeout"]
+
+
+def test_texts_are_scored_as_responses() -> None:
+    result = scored("responses", QUESTIONS, [*QUESTIONS[:1], {"id": "b", "expected": "", "error": "timeout"}])
+    assert [(each.case_id, each.correct, each.failed) for each in result.answers] == [
+        ("a", True, False),
+        ("b", None, True),
+    ]
+    assert result.questions == (("a", "2 + 2"), ("b", "3 + 3"))
+
+
+FIXED = [RECEIPTS[0] | {"extracted": {"total": 12.5, "shop": "Kiosk"}}, RECEIPTS[1]]
+RELABELLED = [case | {"expected": {"total": case["expected"]["total"]}} for case in FIXED]
+BOTH = [case | {"expected": {"total": 3}, "extracted": {"total": 3}} for case in RELABELLED]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose manifest names nothing: one file that is overwritten, runs with both sides, a file at the top."""
+    folder = tmp_path_factory.mktemp("cases")
+    repo = GitRepo(folder / "repo")
+    runs = [QUESTIONS, [QUESTIONS[0], QUESTIONS[1] | {"output": "6"}], [QUESTIONS[0] | {"expected": "5"}, QUESTIONS[1]]]
+    for day, (cases, run) in enumerate(zip((RECEIPTS, FIXED, RELABELLED, None), (*runs, None), strict=True), 1):
+        files: dict[str, Content] = {"CLAUDE.md": f"Day {day}\n"}
+        if run is not None:
+            lines = b"".join(as_json(each) + b"\n" for each in run)
+            files |= {"evals/receipts/cases.json": as_json({"accuracy": day, "cases": cases})}
+            files |= {f"evals/qa/runs/run-2026020{day}-120000/results.jsonl": lines, "evals/top.json": as_json(run)}
+        else:
+            files |= {"evals/receipts/cases.json": b'{"cases": [', "evals/plain/ground_truth.json": "{}"}
+        repo.commit(files)
+    repo.commit({"evals/receipts/cases.json": as_json(BOTH)})
+    repo.checkout()
+    build_site(repo.path, folder / "public")
+    return folder
+
+
+def told(project: Path, eval_id: str) -> tuple[str, list[tuple[str, list[str], float | None]]]:
+    """(kind, (label, causes, headline) of each point)."""
+    series = json.loads((project / f"public/data/evals/{eval_id}.json").read_bytes())
+    headline = "f1" if series["kind"] == "fields" else "accuracy"
+    rows = series["points"]
+    values = [row["then"]["metrics"].get(headline, row["then"].get(headline)) for row in rows]
+    return series["kind"], [(row["label"], row["cause"], value) for row, value in zip(rows, values, strict=True)]
+
+
+def test_a_change_of_one_side_of_an_overwritten_file_is_a_change_of_that_side_alone(project: Path) -> None:
+    kind, points = told(project, "receipts")
+    assert kind == "fields"
+    assert [(label, cause) for label, cause, _ in points] == [
+        ("iteration-001", ["outputs"]),
+        ("iteration-002", ["outputs"]),
+        ("iteration-002", ["ground_truth"]),
+        ("iteration-003", ["outputs"]),
+        ("iteration-004", ["outputs", "ground_truth"]),
+    ]
+    assert [value for _, _, value in points[:3]] == pytest.approx([4 / 7, 6 / 7, 4 / 6])
+    assert points[-1][2] == 1.0
+
+
+def test_an_attribution_names_the_side_that_moved_a_metric(project: Path) -> None:
+    series = json.loads((project / "public/data/evals/receipts.json").read_bytes())
+    parts = [point["delta"]["parts"] for point in series["points"][1:3]]
+    assert [sorted(name for name, value in each.items() if value) for each in parts] == [["outputs"], ["ground_truth"]]
+
+
+def test_runs_have_their_own_expected_values_and_share_those_that_are_the_same(project: Path) -> None:
+    assert told(project, "qa") == (
+        "responses",
+        [
+            ("run-20260201-120000", ["outputs"], 0.5),
+            ("run-20260202-120000", ["outputs"], 1.0),
+            ("run-20260203-120000", ["outputs", "ground_truth"], 0.0),
+        ],
+    )
+    assert told(project, "top")[1][-1] == ("iteration-003", ["outputs", "ground_truth"], 0.0)
+
+
+def test_evals_by_convention_beside_a_file_at_the_top_stay_what_they_are(project: Path) -> None:
+    assert told(project, "plain") == ("fields", [])
+
+
+def test_pages_of_such_evals_link_and_report_nothing_but_the_broken_file(project: Path) -> None:
+    assert broken_links(project / "public") == []
+    problems = problems_text(project / "public")
+    assert "The output cannot be read" in problems
+    assert problems.count("no output") == 1  # of the eval by convention
+    assert [words for words in ("no ground truth", "not there") if words in problems] == []
+
+
+def test_a_build_after_each_commit_is_the_build_of_all(project: Path, tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    for cases in (RECEIPTS, FIXED, RELABELLED):
+        repo.commit({"evals/receipts/cases.json": as_json(cases)})
+        build_site(repo.path, tmp_path / "public")
+    build_site(repo.path, tmp_path / "cold")
+    path = "data/evals/receipts.json"
+    assert (tmp_path / "public" / path).read_bytes() == (tmp_path / "cold" / path).read_bytes()
+    assert [cause for _, cause, _ in told(tmp_path, "receipts")[1]] == [["outputs"], ["outputs"], ["ground_truth"]]
+
+
+def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
+    bench = Bench.open(project / "repo")
+    assert bench.eval_ids() == ("plain", "qa", "receipts", "top")
+    assert bench.verify("qa").result.scorecard.metric("accuracy") == 0.0
+    assert bench.verify("receipts").result.scorecard.metric("f1") == 1.0
+
+
+def test_no_command_writes_responses_over_what_is_expected(project: Path) -> None:
+    before = (project / "repo/evals/top.json").read_bytes()
+    with pytest.raises(ConfigurationError, match="would be written over"):
+        app(["respond", "top", "--repo", str(project / "repo")], standalone_mode=False)
+    assert (project / "repo/evals/top.json").read_bytes() == before
