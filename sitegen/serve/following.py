@@ -10,14 +10,19 @@ from typing import Final, NamedTuple
 
 from sitegen import configuring
 from sitegen.config import SITE_FILES, Manifest, SiteConfig
+from sitegen.configuring.found_evals import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.errors import ConfigurationError
 from sitegen.history.head import Found
 from sitegen.history.layout import Layout, Watched
 from sitegen.project import OWN_TEMPLATES
 from sitegen.project_files import read_inside
+from sitegen.scoring.case_files import kind_of_case_file
 
 GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
 """In a repository: what decides which commit is built, and which files count."""
+
+FOUND_AT_TOP: Final = (*PROMPTFOO_CONFIGURATIONS, *PROMPTFOO_RESULTS, INSPECT_LOGS)
+"""What makes an eval at the root of a project once it comes."""
 
 
 class Followed(NamedTuple):
@@ -70,9 +75,11 @@ def _named(root: Path) -> list[Path]:
         content = read_inside(root, path, site.limits.max_blob_bytes)
     except OSError:
         content = b""
-    manifest, _ = configuring.read_manifest_leniently(content, path, site.evals_dir)
-    read = Layout(site, manifest or Manifest(), Watched()).pathspecs or ("",)
-    return [root / name for name in (*SITE_FILES, OWN_TEMPLATES, ".gitignore", *read)]
+    stated, _ = configuring.read_manifest_leniently(content, path, site.evals_dir)
+    looked = configuring.looked_into(root, kind_of_case_file)
+    site, manifest = configuring.with_found_evals(site, stated or Manifest(), looked)
+    read = Layout(site, manifest, Watched()).pathspecs or ("",)
+    return [root / name for name in (*SITE_FILES, *FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *read)]
 
 
 def _touches(path: Path, wanted: frozenset[Path]) -> bool:

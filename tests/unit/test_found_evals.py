@@ -11,8 +11,10 @@ import pytest
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import Looked, with_found_evals
 from sitegen.history.files import Listed
+from sitegen.project import Options, open_project
+from sitegen.stages.timeline import fold
 from sitegen.verifying import Bench
-from tests.gitrepo import GitRepo
+from tests.gitrepo import GitRepo, MemoryParts
 from tests.sites import broken_links, build_site, problems_text
 
 FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
@@ -150,3 +152,26 @@ def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> Non
         ("2026-11-22T06-33-12", pytest.approx(2 / 3)),
     ]
     assert broken_links(tmp_path / "public") == []
+
+
+def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"CLAUDE.md": "Answer.\n", "evals/kept/results.jsonl": '{"id": "a", "score": 1}\n'})
+    repo.checkout()
+    for path, content in {
+        "qa/promptfooconfig.yaml": "prompts: prompts/*.txt\n",
+        "qa/output.json": (FIXTURES / "promptfoo-1.json").read_text(),
+        "qa/prompts/plain.txt": "Hello\n",
+        "evals/letters/results.jsonl": '{"id": "a", "score": 0.25}\n',
+        "evals/sums.json": '[{"id": 1, "expected": "a", "output": "b"}]',
+    }.items():
+        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo.path / path).write_text(content)
+
+    def evals(**options: bool) -> tuple[list[str], list[str]]:
+        project = open_project(Options(repo=repo.path, **options), "")  # type: ignore[arg-type]
+        timeline = fold(project, MemoryParts())
+        return [one.history.id for one in timeline.update.evals], [file.path for file in timeline.instructions]
+
+    assert evals() == (["kept"], ["CLAUDE.md"])
+    assert evals(worktree=True) == (["kept", "letters", "qa", "sums"], ["CLAUDE.md", "qa/prompts/plain.txt"])

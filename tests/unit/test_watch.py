@@ -103,6 +103,15 @@ def test_with_a_wrong_configuration_that_itself_is_followed(repo, broken):
     assert [follows(repo).concerns(repo.path / path) for path in (broken, NEWEST)] == [True, True]
 
 
+def test_results_of_other_tools_are_followed_where_they_lie(repo):
+    assert follows(repo).concerns(repo.path / "output.json")
+    for path in ("qa/promptfooconfig.yaml", "qa/output.json"):
+        (repo.path / path).parent.mkdir(exist_ok=True)
+        put(repo, path, "prompts: hints.txt\n")
+    concerned = [follows(repo).concerns(repo.path / path) for path in ("qa/output.json", "qa/hints.txt", "code/x.py")]
+    assert concerned == [True, True, False]
+
+
 def test_instructions_anywhere_are_followed_but_for_the_memo_and_git(repo):
     (repo.path / "sitegen.toml").write_text('instructions = ["**/*.md"]\n')
     paths = ("deep/in/it.md", ".sitegen/memo.sqlite3", ".git/index", ".git/HEAD")
