@@ -13,13 +13,14 @@ import yaml
 from sitegen.analysis.regressions import steps_of
 from sitegen.commands.demo import demo
 from sitegen.demo import write_demo
-from sitegen.demo.dice import Dice, hashed
 from sitegen.errors import OutputFolderError
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.stages.series import read_series
+from tests.demo import tell
+from tests.demo.dice import Dice, hashed
 
 HEAD = "1bebb7d456edba43be0b0e6624999f97d300baf0"
 
@@ -42,6 +43,10 @@ def subjects(folder: Path) -> list[str]:
 
 def test_the_head_commit_is_the_same_for_ever(folder: Path) -> None:
     assert git(folder, "rev-parse", "main").strip() == HEAD
+
+
+def test_the_bundle_holds_the_history_that_the_story_makes(tmp_path: Path) -> None:
+    assert tell(tmp_path) == HEAD
 
 
 def test_the_configuration_of_the_user_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Mapping
 
-from sitegen.demo.documents import Cell, Cells, EvalSpec
+from tests.demo.documents import Cell, Cells, EvalSpec
 
 Documents = Mapping[str, Cells]
 """The cells of each document, by its id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from sitegen.demo.dice import Dice
+from tests.demo.dice import Dice
 
 FieldType: TypeAlias = Literal["string", "date", "numeric", "integer", "boolean", "angle", "list"]
 Cell: TypeAlias = "str | int | float | bool | list[str] | None"

@@ -7,13 +7,13 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Final
 
-from sitegen.demo import files, prose
-from sitegen.demo.dice import Dice, hashed
-from sitegen.demo.documents import Cell, Cells, EvalSpec, true_cells
-from sitegen.demo.fast_import import Stream
-from sitegen.demo.reading import read
-from sitegen.demo.specs import SPECS
-from sitegen.demo.topics import TOPICS
+from tests.demo import files, prose
+from tests.demo.dice import Dice, hashed
+from tests.demo.documents import Cell, Cells, EvalSpec, true_cells
+from tests.demo.fast_import import Stream
+from tests.demo.reading import read
+from tests.demo.specs import SPECS
+from tests.demo.topics import TOPICS
 
 START: Final = 1_767_600_000
 """5 January 2026, 08:00 UTC."""

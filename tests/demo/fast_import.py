@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from sitegen.errors import RepositoryError
-
 BRANCH: Final = "main"
 
 
@@ -70,11 +68,7 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
     """Run git as if nobody had ever configured it: neither settings nor ``GIT_*`` variables reach it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    try:
-        done = subprocess.run(["git", *arguments], cwd=folder, env=environment, input=given, capture_output=True)
-    except FileNotFoundError as error:
-        raise RepositoryError("git was not found", fix="Install git and make sure that it is on the PATH.") from error
-    if done.returncode:
-        words = done.stderr.decode(errors="replace").strip()
-        raise RepositoryError(f"git {arguments[0]} failed: {words}", where=str(folder))
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env=environment, input=given, capture_output=True, check=True
+    )
     return done.stdout

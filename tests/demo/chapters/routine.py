@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.demo.chapters.steps import tune
-from sitegen.demo.project import Project
-from sitegen.demo.topics import BASE
+from tests.demo.chapters.steps import tune
+from tests.demo.project import Project
+from tests.demo.topics import BASE
 
 SCHEDULED: Final = ("freight-papers", "lab-reports", "rental-contracts")
 LUCK: Final = 14

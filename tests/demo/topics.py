@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.demo.prose import Topic
+from tests.demo.prose import Topic
 
 BASE: Final = ".claude/instructions/"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.demo.dice import Dice
+from tests.demo.dice import Dice
 
 Sections = dict[str, list[str]]
 """Lines of a file by heading, in order; the first heading is the title."""

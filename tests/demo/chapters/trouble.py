@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sitegen.demo.chapters.everyday import EARLY
-from sitegen.demo.chapters.growth import RECIPE_FILE
-from sitegen.demo.chapters.steps import read_again, tune
-from sitegen.demo.project import Project
-from sitegen.demo.topics import BASE
+from tests.demo.chapters.everyday import EARLY
+from tests.demo.chapters.growth import RECIPE_FILE
+from tests.demo.chapters.steps import read_again, tune
+from tests.demo.project import Project
+from tests.demo.topics import BASE
 
 WEIGHTS = ("gross_weight_kg", "goods[].weight_kg", "goods[].packages")
 MONEY = ("charges[].amount", "charges[].vat_percent", "total", "consumption")

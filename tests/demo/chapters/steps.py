@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sitegen.demo.project import Project
-from sitegen.demo.topics import BASE
+from tests.demo.project import Project
+from tests.demo.topics import BASE
 
 
 def tune(project: Project, file: str, heading: str, rule: str, subject: str, author: int = 0) -> None:

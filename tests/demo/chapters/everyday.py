@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.demo.chapters.steps import read_again, tune
-from sitegen.demo.project import Project
+from tests.demo.chapters.steps import read_again, tune
+from tests.demo.project import Project
 
 
 class Edit(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sitegen.demo.chapters.steps import read_again, tune
-from sitegen.demo.project import Project
-from sitegen.demo.specs import BILLS, FREIGHT, LAB
-from sitegen.demo.topics import BASE
+from tests.demo.chapters.steps import read_again, tune
+from tests.demo.project import Project
+from tests.demo.specs import BILLS, FREIGHT, LAB
+from tests.demo.topics import BASE
 
 README = b"""# Paper reader
 

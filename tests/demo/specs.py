@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.demo.documents import EvalSpec, Field, Items
+from tests.demo.documents import EvalSpec, Field, Items
 
 LAB: Final = EvalSpec(
     "lab-reports",

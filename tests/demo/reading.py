@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sitegen.demo.dice import Dice, hashed
-from sitegen.demo.documents import Cell, Cells, EvalSpec, Field, attribute_of, value_of
+from tests.demo.dice import Dice, hashed
+from tests.demo.documents import Cell, Cells, EvalSpec, Field, attribute_of, value_of
 
 NOISE = 9
 """Largest push of one run, in thousandths, up or down."""

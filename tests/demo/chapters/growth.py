@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sitegen.demo.chapters.steps import read_again, tune
-from sitegen.demo.project import Project
-from sitegen.demo.specs import JOBS, RECIPES, RENTAL
-from sitegen.demo.topics import BASE
+from tests.demo.chapters.steps import read_again, tune
+from tests.demo.project import Project
+from tests.demo.specs import JOBS, RECIPES, RENTAL
+from tests.demo.topics import BASE
 
 RECIPE_FILE = BASE + "recipes/zutaten-und-größen.md"
 

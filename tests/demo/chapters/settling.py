@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sitegen.demo.chapters.everyday import LATE
-from sitegen.demo.chapters.growth import RECIPE_FILE
-from sitegen.demo.chapters.steps import read_again, tune
-from sitegen.demo.project import Project
-from sitegen.demo.specs import ROOFS
-from sitegen.demo.topics import BASE
+from tests.demo.chapters.everyday import LATE
+from tests.demo.chapters.growth import RECIPE_FILE
+from tests.demo.chapters.steps import read_again, tune
+from tests.demo.project import Project
+from tests.demo.specs import ROOFS
+from tests.demo.topics import BASE
 
 
 def settling(project: Project) -> None:

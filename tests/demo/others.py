@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from sitegen.demo.dice import hashed
-from sitegen.demo.files import as_json
+from tests.demo.dice import hashed
+from tests.demo.files import as_json
 
 BUCKETS: Final = 6
 """Length of the stand-in's embeddings."""

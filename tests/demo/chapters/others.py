@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.demo import others
-from sitegen.demo.project import Project
+from tests.demo import others
+from tests.demo.project import Project
 
 HANDBOOK: Final = "handbook-terms"
 DESK: Final = "help-desk"
