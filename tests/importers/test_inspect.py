@@ -18,8 +18,8 @@ from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import JudgedCase, JudgedRun, Usage
 from sitegen.scoring.judged.formats import archive, installed_for, read_results
 from sitegen.scoring.judged.formats.archive import JsonArchive
-from sitegen.scoring.judged.formats.grades import Grade
-from sitegen.scoring.judged.formats.inspect_logs import grade_of
+from sitegen.scoring.judged.formats.grades import Grade, grade_of
+from sitegen.scoring.judged.formats.inspect_logs import WORDS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
@@ -178,7 +178,7 @@ def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
     ],
 )
 def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value: Value, grade: Grade | None) -> None:
-    assert grade_of(value) == grade
+    assert grade_of(value, WORDS) == grade
 
 
 def test_scores_that_are_none_are_left_out_and_said_once() -> None:
@@ -192,7 +192,7 @@ def test_scores_that_are_none_are_left_out_and_said_once() -> None:
         ("kinds: 2", 0.5),
     ]
     assert [each.what for each in read.findings][1:] == [
-        "4 scores of 'length' are no number from 0 to 1, and are left out"
+        "Scores of 'length' are no numbers from 0 to 1, and are left out: 4"
     ]
 
 
@@ -232,7 +232,7 @@ def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.Mo
     read = read_results("x.eval", packed(parts))
     by_id = {case.id: case for case in read.cases}
     assert by_id == {case.id: case._replace(output="") if case.id == "2" else case for case in whole.cases}
-    what = "1 samples are too large to be read; of these the summaries count, without outputs"
+    what = "Samples are too large to be read; their summaries count, without outputs: 1"
     assert read.findings[0] == Finding("warning", what, "Log less of each sample.", value="2_epoch_1")
 
 

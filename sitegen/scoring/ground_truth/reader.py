@@ -50,8 +50,7 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     ending = path.rpartition(".")[2].lower()
     if ending in TREES:
         return TREES[ending](content, mapping)
-    rows = _rows(content)
-    _refuse_other_delimiter(rows)
+    rows = csv_rows(content)
     for name, layout in LAYOUTS:
         if mapping.ground_truth_format == name or (
             mapping.ground_truth_format == "auto" and layout.fits(rows, mapping)
@@ -65,8 +64,8 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     raise UnreadableError("no layout fits", "Set ground_truth_format.")
 
 
-def _rows(content: bytes) -> list[list[str]]:
-    """The cells as text: ``NA``, ``None`` and ``00712`` stay what they are."""
+def csv_rows(content: bytes) -> list[list[str]]:
+    """The cells as text: ``NA``, ``None`` and ``00712`` stay what they are. Raises UnreadableError."""
     # A last row of two empty cells: an open quote would take it into its cell, which nothing else shows.
     reader = csv.reader(chain(_lines(text_of(content)), [","]))
     rows: list[list[str]] = []
@@ -91,6 +90,7 @@ def _rows(content: bytes) -> list[list[str]]:
         raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
+    _refuse_other_delimiter(rows)
     return rows
 
 

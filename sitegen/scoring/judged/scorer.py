@@ -15,6 +15,7 @@ from sitegen.scoring.findings import bounded
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import panels
+from sitegen.scoring.judged.tables.settings import read_settings
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.scoring.usage import lacking, run_usage, with_usage
@@ -64,12 +65,14 @@ class JudgedScorer:
     def score(self, inputs: Inputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
         cases: dict[str, JudgedCase] = {}
-        findings: list[Finding] = [] if inputs.outputs else [_unreadable("the output is missing")]
+        findings = [*read_settings(inputs.settings).findings]
+        if not inputs.outputs:
+            findings.append(_unreadable("the output is missing"))
         for file in inputs.outputs:
             try:
-                read = read_results(file.path, _content(file))
+                read = read_results(file.path, _content(file), inputs.settings)
             except UnreadableError as error:
-                findings.append(_unreadable(error.what, error.line))
+                findings.append(_unreadable(error.what, error.line, error.fix))
                 continue
             cases |= {case.id: case for case in read.cases}
             findings += read.findings
@@ -189,5 +192,5 @@ def _content(file: File) -> bytes:
     return file.content
 
 
-def _unreadable(why: str, line: int | None = None) -> Finding:
-    return Finding("error", f"The output cannot be read: {why}", "Let the judge write it again.", line)
+def _unreadable(why: str, line: int | None = None, fix: str = "Let the judge write it again.") -> Finding:
+    return Finding("error", f"The output cannot be read: {why}", fix, line)

@@ -6,11 +6,14 @@ score whose values in one file are all right or wrong is taken for one: its cell
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from decimal import Decimal
+from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts
-from sitegen.model.values import Value
+from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import Opinion
 from sitegen.stats.counts import mean
 
@@ -24,6 +27,13 @@ class Grade(NamedTuple):
     """Where the tool says right or wrong by a word, whatever the score; None: it gives a number."""
 
 
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+_LONGEST: Final = 40
+"""Characters of a text that is taken for a number."""
+_NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
+"""Texts, in small letters, by which a table says that there is no score."""
+
+
 class Graded(NamedTuple):
     """What one score says of one case: of each answer, where it was asked several times."""
 
@@ -32,6 +42,31 @@ class Graded(NamedTuple):
     """Of all answers, as the tool summed them up; None: their mean."""
     reasoning: str = ""
     details: Value = None
+
+
+def grade_of(value: Value, words: Mapping[str, Grade], low: float = 0.0, high: float = 1.0) -> Grade | None:
+    """A value as a grade: truth values, *words* (as they stand, else in small letters), and numbers from low to high.
+
+    Nothing, and NaN, is a grade without a score. None: a value that says something else.
+    """
+    if isinstance(value, bool):
+        return Grade(float(value), value)
+    if isinstance(value, str):
+        spelled = value.strip()
+        if known := words.get(spelled) or words.get(spelled.lower()):
+            return known
+        if spelled.lower() in _NOTHING:
+            return Grade(None)
+        value = Decimal(spelled) if len(spelled) <= _LONGEST and _NUMBER.fullmatch(spelled) else False
+    if value is None or (isinstance(value, Unusable) and value.literal.lower() == "nan"):
+        return Grade(None)
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    try:
+        score = (float(value) - low) / (high - low)
+    except OverflowError:
+        return None
+    return Grade(score) if math.isfinite(score) and 0 <= score <= 1 else None
 
 
 def names_of_fields(cases: Iterable[Mapping[str, Graded]]) -> frozenset[str]:

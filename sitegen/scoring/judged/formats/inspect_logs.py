@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.values import Unusable, Value
+from sitegen.model.values import Value
 from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
-from sitegen.scoring.judged.formats.grades import Grade, Graded, names_of_fields, opinions, passed
-from sitegen.scoring.judged.formats.inspect_samples import Sample, samples_of
-from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, written
+from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
+from sitegen.scoring.judged.formats.inspect_samples import LogSample, samples_of
+from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.scoring.reading import UnreadableError
 
@@ -27,10 +27,17 @@ _ARCHIVE: Final = "eval"
 
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
 _FIX: Final = "Let Inspect write the log again."
-_LETTERS: Final = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-"""Correct, incorrect, partial and no answer, as Inspect turns them into numbers."""
-_WORDS: Final = {"yes": True, "true": True, "no": False, "false": False}
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+WORDS: Final = {
+    "C": Grade(1.0, True),
+    "I": Grade(0.0, False),
+    "P": Grade(0.5, False),
+    "N": Grade(0.0, False),
+    "yes": Grade(1.0, True),
+    "true": Grade(1.0, True),
+    "no": Grade(0.0, False),
+    "false": Grade(0.0, False),
+}
+"""Correct, incorrect, partial, no answer, and truth values, as Inspect's metrics turn them into numbers."""
 
 
 def _recognises(ending: str, head: bytes) -> bool:
@@ -111,11 +118,11 @@ class _Reader:
         if not cases:
             self._report("error", "There are no samples in the log", fix="Let Inspect log samples (`--log-samples`).")
         for name, times in self._off_scale.items():
-            what = f"{times} scores of {name[:80]!r} are no number from 0 to 1, and are left out"
+            what = f"Scores of {name[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
             self._report("warning", what, fix="Nothing, if the scorer means it so.")
         return cases
 
-    def _graded(self, sample: Sample) -> dict[str, Graded]:
+    def _graded(self, sample: LogSample) -> dict[str, Graded]:
         """Every score by name; of a scorer that gives several, each under a name of its own."""
         grades: dict[str, list[Grade]] = {}
         details: dict[str, list[Value]] = {}
@@ -140,7 +147,7 @@ class _Reader:
             for name, several in grades.items()
         }
 
-    def _case(self, sample: Sample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
+    def _case(self, sample: LogSample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
         error = next((epoch.error for epoch in sample.epochs if epoch.error), "")
         if error:
             self._report("warning", f"The sample {sample.id[:80]!r} ended with an error", error[:200])
@@ -160,7 +167,7 @@ class _Reader:
         )
 
     def _grade(self, name: str, value: Value) -> Grade:
-        grade = grade_of(value)
+        grade = grade_of(value, WORDS)
         if grade is None:
             self._off_scale[name] = self._off_scale.get(name, 0) + 1
             return Grade(None)
@@ -168,30 +175,6 @@ class _Reader:
 
     def _report(self, severity: Severity, what: str, value: str = "", fix: str = _FIX) -> None:
         self._findings.append(Finding(severity, what, fix, value=value))
-
-
-def grade_of(value: Value) -> Grade | None:
-    """A value as Inspect's metrics take it: letters, words, truth values and numbers; None if it is none from 0 to 1.
-
-    NaN is Inspect's way to say that nothing was scored.
-    """
-    if isinstance(value, bool):
-        return Grade(float(value), value)
-    if isinstance(value, str):
-        if value in _LETTERS:
-            return Grade(_LETTERS[value], value == "C")
-        if value.lower() in _WORDS:
-            return Grade(float(_WORDS[value.lower()]), _WORDS[value.lower()])
-        found = float(value) if _NUMBER.fullmatch(value) and len(value) < 40 else None
-        return Grade(found) if found is not None and found <= 1 else None
-    if _is_nan(value) or value is None:
-        return Grade(None)
-    found = share(value)
-    return None if found is None else Grade(found)
-
-
-def _is_nan(value: Value) -> bool:
-    return isinstance(value, Unusable) and value.literal == "NaN"
 
 
 def _parts(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:

@@ -23,7 +23,7 @@ class Epoch(NamedTuple):
     usage: Usage
 
 
-class Sample(NamedTuple):
+class LogSample(NamedTuple):
     """One sample of the data set, with its epochs in order."""
 
     id: str
@@ -49,9 +49,9 @@ class Sample(NamedTuple):
         )
 
 
-def samples_of(raw: Iterable[Value]) -> tuple[Sample, ...]:
+def samples_of(raw: Iterable[Value]) -> tuple[LogSample, ...]:
     """The samples of a log in its order, of as many epochs as there are."""
-    samples: dict[str, Sample] = {}
+    samples: dict[str, LogSample] = {}
     for place, each in enumerate(filter(None, map(members, raw)), 1):
         name = name_of(each.get("id")) or f"sample {place}"
         known = samples.get(name)
@@ -59,7 +59,7 @@ def samples_of(raw: Iterable[Value]) -> tuple[Sample, ...]:
             target = each.get("target")
             stated = items(target)
             expected = written(stated[0] if len(stated) == 1 else target)
-            known = Sample(id=name, input=_messages(each.get("input")), expected=expected, epochs=())
+            known = LogSample(id=name, input=_messages(each.get("input")), expected=expected, epochs=())
         epochs = sorted((*known.epochs, _epoch(each)), key=lambda epoch: epoch.number)
         samples[name] = known._replace(epochs=tuple(epochs))
     return tuple(samples.values())

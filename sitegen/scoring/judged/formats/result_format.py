@@ -10,7 +10,7 @@ from sitegen.scoring.judged.case import JudgedResults
 HEAD: Final = 4096
 """Bytes from the beginning of a file that ``recognises`` is given."""
 
-PACKAGES: Final = {"eval": "zstandard"}
+PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
 """The package that unpacks files of an ending, by ending. It need not be installed."""
 
 

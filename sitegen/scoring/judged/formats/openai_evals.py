@@ -1,0 +1,144 @@
+"""OpenAI evals: the log of events that ``oaieval`` records, one JSON object a line.
+
+The first line is the specification of the run; each other one is an event of a sample: what was asked and answered
+(``sampling``), whether it matched (``match``), its metrics (``metrics``), or an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.json_reader import parse
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
+from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, truth, written
+from sitegen.scoring.judged.formats.result_format import ResultFormat
+from sitegen.scoring.reading import UnreadableError, text_of
+
+_BEGINNING = re.compile(rb'\s*\{\s*"spec"\s*:\s*\{')
+_DIGITS = re.compile(r"([0-9]{1,18})")
+_FIX: Final = "Let oaieval record the run again."
+
+MATCH: Final = "match"
+
+
+class SampleEvents(NamedTuple):
+    """What the events of one sample say."""
+
+    grades: dict[str, list[Grade]]
+    """By metric; ``match`` is one of them."""
+    texts: dict[str, str]
+    """input, expected, output, error: the last of each."""
+
+
+def _recognises(ending: str, head: bytes) -> bool:
+    return ending == "jsonl" and _BEGINNING.match(head) is not None
+
+
+def _read(content: bytes) -> JudgedResults:
+    reader = _Reader()
+    for place, line in enumerate(text_of(content).split("\n"), 1):
+        if line.strip():
+            reader.line(place, line)
+    if not reader.samples:
+        raise UnreadableError("it has no events of samples", _FIX)
+    return JudgedResults(reader.cases(), tuple(reader.findings), reader.run())
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.samples: dict[str, SampleEvents] = {}
+        self._spec: Mapping[str, Value] = {}
+        self._off_scale: dict[str, int] = {}
+
+    def line(self, place: int, line: str) -> None:
+        """Take in one line."""
+        try:
+            value, findings = parse(line, place)
+        except UnreadableError as error:
+            self.findings.append(Finding("error", f"Line {place} cannot be read: {error.what}", _FIX, place))
+            return
+        self.findings += findings
+        event = members(value)
+        self._spec = self._spec or members(event.get("spec"))
+        if sample := name_of(event.get("sample_id")):
+            known = self.samples.setdefault(sample, SampleEvents({}, {}))
+            self._take(known, text(event.get("type")), members(event.get("data")))
+
+    def cases(self) -> tuple[JudgedCase, ...]:
+        """A case of each sample. Events are written as answers arrive; the order of cases is that of their names."""
+        names = sorted(self.samples, key=_order)
+        graded = [{name: Graded(tuple(of)) for name, of in self.samples[one].grades.items()} for one in names]
+        fields = names_of_fields(graded)
+        model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
+        cases = []
+        for name, scores in zip(names, graded, strict=True):
+            judges, texts = opinions(scores, fields), self.samples[name].texts
+            case = JudgedCase(
+                id=name,
+                opinion=Opinion("", None),
+                judges=judges,
+                passed=passed(judges),
+                input=texts.get("input", ""),
+                expected=texts.get("expected", ""),
+                output=texts.get("output", ""),
+                error=texts.get("error", ""),
+                model=model,
+            )
+            if case.error:
+                what = f"The sample {name[:80]!r} ended with an error"
+                self.findings.append(Finding("warning", what, _FIX, value=case.error[:200]))
+            cases.append(case)
+        for metric, times in self._off_scale.items():
+            what = f"Values of the metric {metric[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
+            self.findings.append(Finding("warning", what, "Nothing, if the eval means it so."))
+        return tuple(cases)
+
+    def run(self) -> JudgedRun:
+        """What the specification says."""
+        return JudgedRun(tool="OpenAI evals", at=text(self._spec.get("created_at")))
+
+    def _take(self, sample: SampleEvents, kind: str, data: Mapping[str, Value]) -> None:
+        if kind == MATCH and (right := truth(data.get("correct"))) is not None:
+            sample.grades.setdefault(MATCH, []).append(Grade(float(right), right))
+            sample.texts["expected"] = _shown(data.get("expected"))
+            if answer := _shown(data.get("sampled", data.get("picked"))):
+                sample.texts["output"] = answer
+        elif kind == "metrics":
+            for name, value in data.items():
+                if (grade := grade_of(value, {})) is not None:
+                    sample.grades.setdefault(name, []).append(grade)
+                elif not isinstance(value, str):
+                    self._off_scale[name] = self._off_scale.get(name, 0) + 1
+        elif kind == "sampling":
+            sample.texts["input"] = _prompt(data.get("prompt"))
+            sample.texts["output"] = _shown(data.get("sampled"))
+        elif kind == "error":
+            sample.texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
+
+
+def _shown(value: Value) -> str:
+    """A text; of a list of one its text."""
+    several = items(value)
+    return written(several[0] if len(several) == 1 else value)
+
+
+def _prompt(value: Value) -> str:
+    """What was asked: of a conversation every message under its role."""
+    messages = [members(each) for each in items(value)]
+    if not messages or not all("content" in each for each in messages):
+        return written(value)
+    return written("\n\n".join(f"{name_of(each.get('role'))}: {written(each['content'])}" for each in messages))
+
+
+def _order(name: str) -> tuple[tuple[int, str], ...]:
+    """Numbers in a name by their value: ``dev.2`` before ``dev.10``."""
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(name) if part)
+
+
+OPENAI_EVALS: Final = ResultFormat(name="OpenAI evals", file_names=(), recognises=_recognises, read=_read)

@@ -1,0 +1,373 @@
+"""Tables of results: what columns mean, what presets know, and that totals are those of the columns."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.model.metrics import Counts
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Scorecard
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
+from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.judged.tables import rows
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.scorer import File, Inputs
+from tests.gitrepo import GitRepo
+from tests.sites import broken_links, build_site, problems_text
+
+RIGHT, WRONG = Counts(tp=1), Counts(fp=1, fn=1, wrong_value=1)
+
+
+def read(path: str, content: bytes | str, **settings: Any) -> JudgedResults:
+    body = content if isinstance(content, bytes) else content.encode()
+    return read_results(path, body, json.dumps({"ground_truth_format": "auto", **settings}))
+
+
+def card(path: str, content: str, **settings: Any) -> Scorecard:
+    inputs = Inputs((File(path, content.encode()),), None, None, None, json.dumps(settings))
+    return scorer("judged").score(inputs).scorecard
+
+
+def lines(*objects: dict[str, Any]) -> str:
+    return "\n".join(map(json.dumps, objects))
+
+
+def scores(results: JudgedResults) -> list[dict[str, float | None]]:
+    return [{judge.name: judge.score for judge in case.judges} for case in results.cases]
+
+
+def refused(path: str, content: bytes | str, **settings: Any) -> tuple[str, str]:
+    with pytest.raises(UnreadableError) as error:
+        read(path, content, **settings)
+    return error.value.what, error.value.fix
+
+
+ANSWERS = """case,question,gold,answer,rating,ok,which,ms,price,tokens,note
+a,"Is it, ""so""?",yes,Yes ,0.75,true,one,2,0.5,12,close
+b,Why?,because,<b>no</b>,nan,false,one,,,,
+c,,,,1e-1,,one,,,,
+"""
+COLUMNS = {
+    "id": "case",
+    "input": "question",
+    "expected": "gold",
+    "output": "answer",
+    "score": "rating",
+    "passed": "ok",
+    "variant": "which",
+    "latency": "ms",
+    "cost": "price",
+    "tokens_in": "tokens",
+    "reasoning": "note",
+}
+
+
+def test_a_row_is_a_case_by_what_the_manifest_says_of_its_columns() -> None:
+    results = read("results.csv", ANSWERS, columns=COLUMNS)
+    assert results.findings == ()
+    assert results.cases == (
+        JudgedCase(
+            id="a",
+            opinion=Opinion("", None),
+            judges=(Opinion("rating", 0.75, reasoning="close"),),
+            variant="one",
+            passed=True,
+            input='Is it, "so"?',
+            expected="yes",
+            output="Yes ",
+            usage=Usage(tokens_in=12, cost=0.5, latency=2.0),
+        ),
+        JudgedCase(
+            id="b",
+            opinion=Opinion("", None),
+            judges=(Opinion("rating", None),),
+            variant="one",
+            passed=False,
+            input="Why?",
+            expected="because",
+            output="<b>no</b>",
+        ),
+        JudgedCase(id="c", opinion=Opinion("", None), judges=(Opinion("rating", 0.1),), variant="one"),
+    )
+
+
+def test_totals_are_those_of_the_columns() -> None:
+    scored = card("r.csv", ANSWERS, columns=COLUMNS)
+    assert (scored.metric("score"), scored.metric("pass_rate")) == ((0.75 + 0.1) / 2, 1 / 2)
+
+
+def test_a_score_that_is_right_or_wrong_in_every_row_is_a_field_and_any_other_is_not() -> None:
+    table = "id,exact,f1,overall\na,1,0.5,0.2\nb,0,1,0.4\n"
+    results = read("r.csv", table, columns={"id": "id", "score": "overall", "scores": {"exact": "exact", "F": "f1"}})
+    assert [(case.score, case.passed, [judge.counts for judge in case.judges]) for case in results.cases] == [
+        (0.2, True, [(("exact", RIGHT),), ()]),
+        (0.4, False, [(("exact", WRONG),), ()]),
+    ]
+    assert scores(results) == [{"exact": 1.0, "F": 0.5}, {"exact": 0.0, "F": 1.0}]
+
+
+def test_a_verdict_alone_is_a_field() -> None:
+    (case,) = read("r.csv", "id,ok\na,FAILED\n", columns={"id": "id", "passed": "ok"}).cases
+    assert (case.passed, case.judges) == (False, (Opinion("ok", 0.0, misses=("ok: ",), counts=(("ok", WRONG),)),))
+
+
+def test_expected_and_output_alone_are_held_against_each_other_by_rule_29() -> None:
+    table = "id,gold,said,error\na,Yes, yes ,\nb,Yes,,\nc, ,x,\nd,Yes,yes,timeout\n"
+    results = read("r.csv", table, columns={"id": "id", "expected": "gold", "output": "said", "error": "error"})
+    assert scores(results) == [{"exact match": 1.0}, {"exact match": 0.0}, {}, {}]
+    assert [case.passed for case in results.cases] == [True, False, None, None]
+    assert [each.what for each in results.findings] == ["1 of 4 rows state an error"]
+
+
+def test_a_range_is_brought_to_zero_to_one_and_what_lies_outside_is_said() -> None:
+    table = "id,rating\na,1\nb,3\nc,5\nd,7\ne,inf\nf,often\n"
+    results = read("r.csv", table, columns={"id": "id", "score": "rating"}, range=[1, 5])
+    assert [case.score for case in results.cases] == [0.0, 0.5, 1.0, None, None, None]
+    assert [each.what for each in results.findings] == [
+        "Scores in the column 'rating' are no numbers from 1 to 5: 3 of 6"
+    ]
+
+
+def test_a_column_that_is_not_there_is_a_problem_that_names_those_that_are() -> None:
+    columns = {"id": "case", "score": "rating", "input": ["question", "context"]}
+    results = read("r.csv", "case,rating,question\na,1,why\n", columns=columns)
+    what = "The table has no column 'context'"
+    assert results.findings == (Finding("error", what, "Its columns are: case, rating, question.", None, "settings"),)
+    assert (results.cases[0].input, results.cases[0].score) == ("why", 1.0)
+    assert refused("r.csv", "a,b\n1,2\n", columns={"id": "a", "score": "c"}) == (
+        "no column of it says how good an answer is; its columns are: a, b",
+        "Name a column for score, scores or passed, or for both expected and output.",
+    )
+
+
+@pytest.mark.parametrize("path", ["r.csv", "r.parquet"])
+def test_a_table_that_nothing_explains_is_a_problem_that_names_the_presets(path: str) -> None:
+    what, fix = refused(path, "a,b\n1,2\n")
+    assert what == "it is a table, and no setting says what its columns mean"
+    assert "langsmith, lm-eval, mlflow, ragas" in fix
+
+
+def test_settings_that_nobody_knows_are_said_and_the_rest_counts() -> None:
+    columns = {"id": "id", "score": "s", "outptu": "s"}
+    scored = card("r.csv", "id,s\na,1\n", columns=columns, preset="ragsa", rnage=1)
+    assert [(each.what, each.fix) for each in scored.findings] == [
+        ("Unknown setting 'rnage'", "Write 'range' instead."),
+        ("There is no preset 'ragsa'", "Use one of: langsmith, lm-eval, mlflow, ragas; or `columns`."),
+        ("Unknown part of a case 'outptu'", "Write 'output' instead."),
+    ]
+    assert [each.about for each in scored.findings] == ["settings"] * 3
+    assert scored.metric("score") == 1.0
+    several: tuple[dict[str, Any], ...] = (
+        {"columns": 1},
+        {"columns": {"id": []}},
+        {"columns": {"score": "s"}, "range": [5, 1]},
+    )
+    for unfit in several:
+        assert [each.about for each in card("r.jsonl", '{"id": "a", "s": 1}', **unfit).findings] == ["settings"]
+
+
+def test_rows_without_an_id_are_named_by_their_input_and_variants_tell_them_apart() -> None:
+    table = "q,model,s\nwhy,one,1\nwhy,two,0\nwhy,two,1\n,one,1\n"
+    results = read("r.csv", table, columns={"input": "q", "variant": "model", "score": "s"})
+    assert [case.id for case in results.cases] == ["why · one", "why · two", "why · two (2)", "row 4 · one"]
+    assert [each.what for each in results.findings] == [
+        "Names of cases stand on several rows, which are told apart by their order: 1"
+    ]
+
+
+def test_a_preset_knows_ragas() -> None:
+    table = (
+        "user_input,retrieved_contexts,response,reference,faithfulness,answer_relevancy,passed_check\n"
+        "why,['x'],because,cause,0.5,0.25,1\nhow,['y'],so,thus,,0.75,0\n"
+    )
+    results = read("r.csv", table, preset="ragas")
+    assert scores(results) == [
+        {"faithfulness": 0.5, "answer_relevancy": 0.25, "passed_check": 1.0},
+        {"faithfulness": None, "answer_relevancy": 0.75, "passed_check": 0.0},
+    ]
+    case = results.cases[0]
+    assert (case.id, case.input, case.output, case.expected, case.passed) == ("why", "why", "because", "cause", True)
+    old = read("r.jsonl", lines({"question": "why", "answer": "so", "ground_truth": "x", "bleu": 0.5}), preset="ragas")
+    assert (old.cases[0].output, scores(old)) == ("so", [{"bleu": 0.5}])
+
+
+def test_a_preset_knows_langsmith() -> None:
+    table = (
+        "inputs.question,inputs.context,outputs.output,error,reference.answer,feedback.correct,feedback.tone,"
+        "execution_time,example_id,id\n"
+        "why,here,because,,cause,True,0.5,1.25,e1,r1\nhow,,,Timeout,so,,,9,e2,r2\n"
+    )
+    results = read("r.csv", table, preset="langsmith")
+    assert [case.id for case in results.cases] == ["e1", "e2"]
+    assert scores(results) == [{"correct": 1.0, "tone": 0.5}, {"correct": None, "tone": None}]
+    first, second = results.cases
+    assert (first.input, first.usage.latency) == ("inputs.question: why\ninputs.context: here", 1.25)
+    assert (second.error, second.score, second.passed) == ("Timeout", None, None)
+
+
+def test_a_preset_knows_the_tables_of_mlflow() -> None:
+    columns = [
+        "inputs",
+        "ground_truth",
+        "outputs",
+        "token_count",
+        "toxicity/v1/score",
+        "tone/v1/score",
+        "tone/v1/justification",
+    ]
+    data = [["why", "cause", "because", 9, 0.25, 5, "kind"], ["how", "so", "thus", 7, float("nan"), 3, "curt"]]
+    table = json.dumps({"columns": columns, "data": data})
+    results = read("eval_results_table.json", table, preset="mlflow")
+    assert scores(results) == [{"toxicity": 0.25, "tone": None}, {"toxicity": None, "tone": None}]
+    graded = read("t.json", table, preset="mlflow", columns={"scores": {"tone": "tone/v1/score"}}, range=[1, 5])
+    assert scores(graded) == [{"tone": 1.0}, {"tone": 0.5}]
+    assert graded.cases[0].judges[0].reasoning == "kind"
+    row = {"request_id": "r1", "inputs": {"q": "why"}, "outputs": "x", "safe/value": "yes", "safe/rationale": "calm"}
+    (case,) = read("t.jsonl", lines(row), preset="mlflow").cases
+    assert (case.id, case.input, case.passed, case.judges[0].reasoning) == ("r1", "why", True, "calm")
+
+
+SAMPLE = {
+    "doc_id": 0,
+    "doc": {"question": "2+2?"},
+    "target": "4",
+    "arguments": {"gen_args_0": {"arg_0": "Q: 2+2?", "arg_1": {"until": []}}},
+    "resps": [["It is 4"]],
+    "filtered_resps": ["4"],
+    "filter": "strict",
+    "metrics": ["exact_match", "perplexity"],
+    "doc_hash": "d",
+    "exact_match": 1.0,
+    "perplexity": 12.5,
+}
+
+
+def test_samples_of_lm_eval_are_read_without_a_setting() -> None:
+    flexible = {**SAMPLE, "filter": "flexible", "filtered_resps": ["5"], "exact_match": 0.0}
+    results = read("samples_sums_2026-01-02.jsonl", lines(SAMPLE, flexible))
+    assert results.run == JudgedRun(tool="lm-eval")
+    assert [(case.id, case.passed, case.score) for case in results.cases] == [
+        ("0 · strict", True, 1.0),
+        ("0 · flexible", False, 0.0),
+    ]
+    case = results.cases[0]
+    assert (case.input, case.expected, case.output) == ("Q: 2+2?", "4", "4")
+    assert [each.what for each in results.findings] == [
+        "Scores in the column 'perplexity' are no numbers from 0 to 1: 2 of 2"
+    ]
+    old = {
+        "doc_id": 3,
+        "doc": {},
+        "target": "1",
+        "arguments": [["Q", " a"]],
+        "resps": [],
+        "filtered_resps": [[-1.5, False]],
+    }
+    older = read("s.jsonl", lines({**old, "acc": 1.0, "acc_norm": 0.0}))
+    assert (older.cases[0].id, older.cases[0].input, scores(older)) == ("3", "Q", [{"acc": 1.0, "acc_norm": 0.0}])
+
+
+EVENTS = (
+    {"spec": {"completion_fns": ["gpt-x"], "eval_name": "sums.dev.v0", "base_eval": "sums", "split": "dev",
+              "run_config": {}, "created_by": "", "run_id": "r", "created_at": "2026-01-02 03:04:05.678"}},
+    {"run_id": "r", "event_id": 0, "sample_id": "sums.dev.10", "type": "sampling",
+     "data": {"prompt": [{"role": "system", "content": "Add."}, {"role": "user", "content": "1+1"}], "sampled": ["3"]}},
+    {"run_id": "r", "event_id": 1, "sample_id": "sums.dev.10", "type": "match",
+     "data": {"correct": False, "expected": "2", "picked": None, "sampled": "3"}},
+    {"run_id": "r", "event_id": 2, "sample_id": "sums.dev.2", "type": "match",
+     "data": {"correct": True, "expected": "4", "picked": "4"}},
+    {"run_id": "r", "event_id": 3, "sample_id": "sums.dev.2", "type": "metrics", "data": {"bleu": 40.5, "f1": 0.5}},
+    {"run_id": "r", "event_id": 4, "sample_id": "sums.dev.3", "type": "error",
+     "data": {"type": "TimeoutError", "message": "too late"}},
+    {"final_report": {"accuracy": 0.5}, "run_id": "r"},
+)  # fmt: skip
+
+
+def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_tool() -> None:
+    results = read("run.jsonl", lines(*EVENTS))
+    assert [(case.id, case.passed) for case in results.cases] == [
+        ("sums.dev.2", True),
+        ("sums.dev.3", None),
+        ("sums.dev.10", False),
+    ]
+    matches = [judge.score or 0 for case in results.cases for judge in case.judges if judge.name == "match"]
+    assert sum(matches) / len(matches) == EVENTS[-1]["final_report"]["accuracy"]  # type: ignore[index]
+    last = results.cases[2]
+    assert (last.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
+    assert last.judges[0].counts == (("match", WRONG),)
+    assert results.run == JudgedRun(tool="OpenAI evals", at="2026-01-02 03:04:05.678")
+    assert [each.what for each in results.findings] == [
+        "The sample 'sums.dev.3' ended with an error",
+        "Values of the metric 'bleu' are no numbers from 0 to 1, and are left out: 1",
+    ]
+    assert refused("run.jsonl", lines(EVENTS[0]))[0] == "it has no events of samples"
+
+
+def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    manifest = "evals: {desk: {kind: judged, outputs: results.csv, settings: {columns: {id: id, score: %s}}}}\n"
+    table = "id,strict,loose\na,<b>,1\nb,%s,0.5\n"
+    for column, value in (("strict", 0), ("strict", 1), ("loose", 1)):
+        repo.commit({"evals/manifest.yaml": manifest % column, "evals/desk/results.csv": table % value})
+    build_site(repo.path, tmp_path / "public")
+    series = json.loads((tmp_path / "public/data/evals/desk.json").read_bytes())
+    points = [(point["cause"], point["then"]["metrics"]["score"]) for point in series["points"]]
+    assert points == [(["outputs"], 0.0), (["outputs"], 1.0), (["settings"], 0.75)]
+    assert "Scores in the column 'strict' are no numbers from 0 to 1: 1 of 2" in problems_text(tmp_path / "public")
+    assert broken_links(tmp_path / "public") == []
+
+
+def parquet(**columns: list[Any]) -> bytes:
+    from pyarrow import table
+    from pyarrow.parquet import write_table
+
+    buffer = BytesIO()
+    write_table(table(columns), buffer)
+    return buffer.getvalue()
+
+
+def test_parquet_reads_like_json() -> None:
+    packed = parquet(id=["a", "b"], s=[0.5, float("nan")], q=[{"text": "why"}, None])
+    objects = lines({"id": "a", "s": 0.5, "q": {"text": "why"}}, {"id": "b", "s": None, "q": None})
+    columns = {"id": "id", "score": "s", "input": "q.text"}
+    assert read("r.parquet", packed, columns=columns) == read("r.jsonl", objects, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "what"),
+    [
+        ("r.parquet", b"PAR1 no table PAR1", "it is no valid Parquet file"),
+        ("r.parquet", b"", "it is no valid Parquet file"),
+        ("r.csv", b"id,id\na,b\n", "the column 'id' stands twice"),
+        ("r.csv", b"\xff\xfe", "it is not UTF-8 text"),
+        ("r.csv", b"id;s\na;1\n", "its columns are separated by semicolons"),
+        ("r.json", b"{}", "it has no rows"),
+        ("r.jsonl", b"[]\n{", "it has no rows"),
+        ("r.xlsx", b"PK", "it is no table: its name ends in 'xlsx'"),
+    ],
+)
+def test_what_is_no_table_is_refused(path: str, content: bytes, what: str) -> None:
+    assert refused(path, content, columns={"id": "id", "score": "s"})[0] == what
+
+
+def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"id": "id", "score": "s"}
+    wide = ",".join(f"c{number}" for number in range(1_001))
+    assert refused("r.csv", f"{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
+    monkeypatch.setattr(rows, "MOST_ROWS", 2)
+    assert refused("r.csv", "id,s\na,1\nb,1\nc,1\n", columns=columns)[0] == "it has more than 2 rows"
+    packed = parquet(id=["x" * 100] * 2, s=[1, 1])
+    monkeypatch.setattr(rows, "MOST_BYTES", 100)
+    assert refused("r.parquet", packed, columns=columns)[0] == "it takes too much memory"
+
+
+def test_without_the_extra_parquet_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "find_spec", lambda name: None)
+    fix = refused("r.parquet", b"PAR1", columns={"id": "id", "score": "s"})[1]
+    assert fix == "pip install 'sitegen-evals[parquet]'"
