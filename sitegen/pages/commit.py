@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
@@ -86,6 +86,8 @@ class InstructionEdit(NamedTuple):
     file: str
     """The name of its page: the last path it had."""
     how: touched.How
+    thickens: bool
+    """It changes an agent's definition, though instructions have files of their own."""
 
 
 class LinkedEdit(NamedTuple):
@@ -138,6 +140,7 @@ def commit_page(
     files: Mapping[str, str],
     names: Mapping[str, str],
     earlier: str | None = None,
+    thickened: Collection[str] = (),
 ) -> Page:
     """The page of a commit.
 
@@ -148,6 +151,7 @@ def commit_page(
         files: for the paths of ``record.edits`` the name of the file's page, that is the last path it had.
         names: the evals that the site has a page for: id -> name.
         earlier: id of the commit before it that has a page.
+        thickened: paths of agents' definitions that it changed, though instructions have files of their own.
 
     """
     rows = sorted(map(_move_row, moves), key=lambda row: (-abs(row.moves[0].change or 0), row.name, row.eval_id))
@@ -163,7 +167,12 @@ def commit_page(
         worse=sum(row.verdict == "worse" for row in rows),
         beyond_chance=sum(_is_beyond_chance(row.brought) for row in rows),
         instructions=tuple(
-            InstructionEdit(line(path), files[path], touched.how(edits[path].change) if path in edits else "modified")
+            InstructionEdit(
+                line(path),
+                files[path],
+                touched.how(edits[path].change) if path in edits else "modified",
+                path in thickened,
+            )
             for path in record.edits
             if path in files
         ),

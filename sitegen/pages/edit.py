@@ -13,6 +13,7 @@ from sitegen.model.series import Effect, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.agents import THICKENED
 from sitegen.text.diff import MOST_LINES, Row, draw
 from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
@@ -144,6 +145,8 @@ def edit_page(
     effects: tuple[Effect, ...],
     before: TextStats | None = None,
     after: TextStats | None = None,
+    *,
+    thickens: bool = False,
 ) -> Page:
     """The page of ``file.edits[index]``.
 
@@ -154,6 +157,7 @@ def edit_page(
         effects: what became of each eval that the file drives.
         before: size of the file before the edit, as far as known; None is not shown.
         after: size of the file after it.
+        thickens: it changes an agent's definition, though instructions have files of their own.
 
     """
     edit = file.edits[index]
@@ -171,7 +175,7 @@ def edit_page(
         after=after,
         effects=effects_view(effects),
         counts=drawn.counts,
-        notes=drawn.notes,
+        notes=(THICKENED, *drawn.notes) if thickens else drawn.notes,
         rows=drawn.rows,
         passages=drawn.passages,
         command=drawn.command,

@@ -12,7 +12,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import EditStatus, InstructionHistory
-from sitegen.pages import links
+from sitegen.pages import agents, links
 from sitegen.pages.file_history import BestRow, Growth, best_rows, growth
 from sitegen.pages.restore import restore
 from sitegen.text.markdown import LARGEST, document
@@ -23,8 +23,6 @@ from sitegen.text.versions import VersionSlip, VersionStep, version_steps
 
 SPARK_POINTS: Final = 120
 """Points of the line that shows the size over time; more are thinned out evenly."""
-LONGEST_AGENT: Final = 100
-"""Lines of an agent definition, beyond which details belong into instruction files."""
 
 
 class EditRecord(NamedTuple):
@@ -254,7 +252,7 @@ def _notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: Shown 
     if hollow := sum(step.slip == "version alone" for step in steps):
         notes.append(f"{_edits(hollow)} gave a new version and changed nothing else.")
     length = shown.stats.lines if shown and not file.deleted else None
-    if length and length > LONGEST_AGENT and "/.claude/agents/" in f"/{file.path}":
+    if length and length > agents.LONGEST and agents.is_definition(file.path):
         notes.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
     return tuple(notes)
 

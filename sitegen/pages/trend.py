@@ -131,13 +131,18 @@ class TrendView(NamedTuple):
     suspects: int = 0
     """Labels that may be wrong."""
     repeats: RepeatsView | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    """(column of the ground truth, field path), as the newest point's mapping has them."""
     nav: str = "overview"
 
 
-def trend_page(series: Series, steps: Sequence[Step] = (), suspects: int = 0) -> Page:
+def trend_page(
+    series: Series, steps: Sequence[Step] = (), suspects: int = 0, columns: tuple[tuple[str, str], ...] = ()
+) -> Page:
     """The page of one eval; also of one without any point yet.
 
-    ``steps``: what ``steps_of`` says of it; ``suspects``: how many labels may be wrong.
+    ``steps``: what ``steps_of`` says of it; ``suspects``: how many labels may be wrong; ``columns``: those of the
+    ground truth, with the fields that they are mapped to.
     """
     info, specs = series.info, series.specs
     variants = _variants(series)
@@ -171,6 +176,7 @@ def trend_page(series: Series, steps: Sequence[Step] = (), suspects: int = 0) ->
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),
+        columns=columns,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 

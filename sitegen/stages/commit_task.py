@@ -30,6 +30,7 @@ class Told(NamedTuple):
     files: dict[str, str]
     names: dict[str, str]
     earlier: str | None
+    thickened: tuple[str, ...] = ()
 
 
 class CommitsTask(NamedTuple):

@@ -13,6 +13,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
 from sitegen.pages import links, touched
+from sitegen.pages.agents import apart_since, thickens
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.touched import Touched
 from sitegen.stages.brought import forget_brought, known_brought
@@ -76,6 +77,10 @@ def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> I
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {one.history.id: one.history for one in update.evals}
     names_of = {(edit.path, edit.commit.sha): file.path for file in timeline.instructions for edit in file.edits}
+    apart = apart_since(timeline.instructions)
+    thick = {
+        (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
+    }
     # A rename starts the walk over, so whenever a former name stands in a record, its eval is in the update.
     names_now = {
         former: one.history.id for one in update.evals for former in one.history.renamed_from if former not in summaries
@@ -86,7 +91,8 @@ def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> I
         moves = _moves(record, summaries, histories, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
-        yield Told(record, moves, changed, files, names, newest)
+        thickened = tuple(path for path in files if (path, sha) in thick)
+        yield Told(record, moves, changed, files, names, newest, thickened)
         newest = sha
 
 

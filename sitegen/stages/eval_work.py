@@ -32,7 +32,9 @@ from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.unused_entries import MappingUse, mapping_use
+from sitegen.scoring.mapped_columns import columns_of
+from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.unused_entries import mapping_use
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.around import Around, around
 from sitegen.stages.brought import brought_by, crossed
@@ -190,7 +192,8 @@ class _EvalWork:
         series = self._series(cells, settled)
         suspects = suspects_of(self._shop, series, self._task.suspects, self._cards.key)
         steps = steps_of(series)
-        for page in eval_pages(series, steps, suspects):
+        inputs = self._newest_inputs()
+        for page in eval_pages(series, steps, suspects, columns_of(inputs) if inputs else ()):
             self._writer.write(self._owner, page.path, self._renderer.render(page))
         write_thinned(self._writer, self._renderer, self._owner, series, page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
@@ -209,10 +212,11 @@ class _EvalWork:
             around=self._around(spoken, series.points, cells),
             brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
             settled=keep,
-            mapping_use=self._mapping_use(),
+            mapping_use=mapping_use(inputs) if inputs else None,
         )
 
-    def _mapping_use(self) -> MappingUse | None:
+    def _newest_inputs(self) -> Inputs | None:
+        """What the newest point is scored from, its mapping as it is known already; None without any mapping."""
         newest = self._snapshots[-1] if self._snapshots else None
         if newest is None or self._scorer.kind != "fields":
             return None
@@ -220,7 +224,7 @@ class _EvalWork:
             return None
         inputs = next(all_inputs(self._shop, [newest]))
         recall(dict(self._shop.mappings), without_settings(newest), inputs)
-        return mapping_use(inputs)
+        return inputs
 
     def _series(self, cells: CellMap, settled: Settled) -> Series:
         """All points, once every scorecard that they and their deltas need is at hand."""
@@ -250,9 +254,17 @@ def _named(edits: Sequence[Edit]) -> list[tuple[str, str]]:
     return [(edit.path, edit.commit.sha) for edit in edits]
 
 
-def eval_pages(series: Series, steps: tuple[Step, ...], suspects: tuple[SuspectTruth, ...]) -> Iterator[Page]:
-    """The pages of an eval that show all of its points, in the order in which they are read."""
-    yield trend_page(series, steps, len(suspects))
+def eval_pages(
+    series: Series,
+    steps: tuple[Step, ...],
+    suspects: tuple[SuspectTruth, ...],
+    columns: tuple[tuple[str, str], ...] = (),
+) -> Iterator[Page]:
+    """The pages of an eval that show all of its points, in the order in which they are read.
+
+    ``columns``: those of the ground truth, with the fields that they are mapped to.
+    """
+    yield trend_page(series, steps, len(suspects), columns)
     if len(series.points) > 1:
         yield compare_page(series)
     if suspects:

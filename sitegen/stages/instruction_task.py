@@ -13,6 +13,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.agents import thickens
 from sitegen.pages.edit import Drawn, draw_edit, edit_page
 from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text, word_counts
 from sitegen.render.writer import digest
@@ -52,6 +53,8 @@ class InstructionTask(NamedTuple):
     """What surely stands in the output folder."""
     peaks: tuple[EvalPeak, ...]
     """Of the evals that the file drives."""
+    apart: int | None = None
+    """Position of the commit that first gave agents instructions in files of their own."""
 
 
 class InstructionDone(NamedTuple):
@@ -136,7 +139,10 @@ class _InstructionWork:
         """The digest of all that the page of an edit shows: it and the one before, its effects, the templates."""
         edits = self._edits[max(0, index - 1) : index + 1]
         shop, path, effects = self._task.workshop, self._history.path, self._task.effects[index]
-        return digest(encode((shop.templates, path, edits, index, effects)))
+        return digest(encode((shop.templates, path, edits, index, effects, self._thickens(index))))
+
+    def _thickens(self, index: int) -> bool:
+        return thickens(self._edits[index], self._task.apart)
 
     def _is_fresh(self, index: int) -> bool:
         page = links.edit(self._history.path, self._edits[index].commit.sha)
@@ -153,7 +159,15 @@ class _InstructionWork:
         known = self._counts[: index + 1]
         self._sizes += list(map(TextStats, line_counts(known), word_counts(known)))[len(self._sizes) :]
         before = self._sizes[index - 1] if index else None
-        page = edit_page(self._history, index, drawn, self._task.effects[index], before, self._sizes[index])
+        page = edit_page(
+            self._history,
+            index,
+            drawn,
+            self._task.effects[index],
+            before,
+            self._sizes[index],
+            thickens=self._thickens(index),
+        )
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self, newest: Newest) -> InstructionDone:

@@ -13,6 +13,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.agents import apart_since
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord, FileSize, file_size
 from sitegen.stages.around import Around, known_around
@@ -62,7 +63,8 @@ def write_instructions(
     positions = _touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=_most_edits_first)
-    tasks = (_task(timeline, memo, ledger, effects, file) for file in touched)
+    apart = apart_since(timeline.instructions)
+    tasks = (_task(timeline, memo, ledger, effects, file)._replace(apart=apart) for file in touched)
     failures: dict[str, Problem] = {}
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))

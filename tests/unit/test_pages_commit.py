@@ -37,7 +37,7 @@ def html_of(site: SiteInfo = sample.SITE) -> str:
 
 def test_what_changed_is_grouped_and_iterations_are_counted():
     view = view_of()
-    assert view.instructions == (InstructionEdit(sample.PATH, sample.PATH, "modified"),)
+    assert view.instructions == (InstructionEdit(sample.PATH, sample.PATH, "modified", thickens=False),)
     assert view.outputs == (
         OutputChanges("herbs", "Herbs", 0, 1, 0, True, 0, 0),
         OutputChanges("vegetables", "Vegetables", 40, 0, 0, False, 0, 0),

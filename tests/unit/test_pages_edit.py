@@ -5,6 +5,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
+from sitegen.pages.agents import apart_since, thickens
 from sitegen.pages.edit import Drawn, EditView, Move, draw_edit, edit_page, effects_view
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.flip_rows import NAMED
@@ -227,3 +228,41 @@ def test_an_effect_names_the_fields_that_were_fixed_and_broken_and_what_else_mov
     assert "not over the same documents" in html
     plain = str(effects(effects_view(sample.EFFECTS[:1]).changed, "../"))
     assert "ef-f" not in plain
+
+
+AGENT, RULES = ".claude/agents/reader.md", ".claude/instructions/reader/rules.md"
+
+
+def edit_at(position: int, path: str, status: EditStatus = "modified") -> Edit:
+    return Edit(sample.commit(position, "Try"), path, status, Blob(path, OLD), Blob(path, NEW))
+
+
+@pytest.mark.parametrize(
+    ("edit", "flagged"),
+    [
+        (edit_at(8, AGENT), True),
+        (edit_at(8, f"apps/web/{AGENT}"), True),
+        (edit_at(7, AGENT), False),  # the commit that gives the instructions a file of their own
+        (edit_at(6, AGENT), False),
+        (edit_at(8, AGENT, "added"), False),
+        (edit_at(8, AGENT, "renamed"), False),
+        (edit_at(8, RULES), False),
+    ],
+)
+def test_an_edit_of_an_agent_is_flagged_once_instructions_have_files_of_their_own(edit, flagged):
+    since = apart_since([InstructionHistory(RULES, (edit_at(7, RULES, "added"), edit_at(9, RULES)))])
+    assert since == 7
+    assert thickens(edit, since) is flagged
+    assert thickens(edit, apart_since([InstructionHistory(AGENT, (edit_at(1, AGENT, "added"),))])) is False
+
+
+def test_the_pages_of_the_demonstration_flag_the_edits_of_its_agent_and_no_other(demo_site):
+    def flagged(below: str, words: str) -> list[str]:
+        pages = (demo_site / below).rglob("*.html")
+        return sorted(path.relative_to(demo_site).as_posix() for path in pages if words in path.read_text("utf-8"))
+
+    edits = flagged("instructions", "<p>This edit changes the definition of an agent,")
+    commits = flagged("commits", "agent definition: instructions have files of their own")
+    assert len(edits) == 2
+    assert {path.split("/")[1] for path in edits} == {"claude--agents--document-reader.md"}
+    assert [path[-17:-5] for path in sorted(edits)] == sorted(path[8:20] for path in commits)

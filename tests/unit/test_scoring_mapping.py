@@ -7,8 +7,10 @@ from decimal import Decimal
 import pytest
 
 from sitegen.model.problems import Finding
+from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.scorer import File, Inputs
 
 
 def test_no_mapping_and_no_settings_are_the_defaults() -> None:
@@ -136,3 +138,19 @@ ignore: ["a[", ok]
 def test_a_schema_that_is_no_json_is_an_error_of_the_schema() -> None:
     _, findings = compile_rules(None, "{}", b"{")
     assert [(each.severity, each.about) for each in findings] == [("error", "schema")]
+
+
+def test_columns_are_told_with_their_fields_those_of_a_list_behind_their_section() -> None:
+    mapping = b"""
+csv_to_json: {"Climate Zone": project.climate_zone}
+array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}}
+"""
+    inputs = Inputs(
+        (), File("ground_truth.csv", b""), File("m.yaml", mapping), None, '{"csv_to_json": {"City": "city"}}'
+    )
+    assert columns_of(inputs) == (
+        ("Climate Zone", "project.climate_zone"),
+        ("City", "city"),
+        ("Exterior Walls: Area", "walls[].area"),
+    )
+    assert columns_of(inputs._replace(ground_truth=File("ground_truth.json", b"{}"))) == ()
