@@ -126,6 +126,15 @@ class Engine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a model costs, in US dollars for a million tokens."""
+
+    __pydantic_config__ = FINITE
+    input: float
+    output: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
     """How ``respond`` and ``judge`` call a model. A build never calls one."""
 
@@ -141,6 +150,8 @@ class Llm:
     """Further tries after 408, 409, 429, 5xx, a time-out or a lost connection."""
     timeout: float = 120.0
     """Seconds that one try may take."""
+    prices: dict[str, Price] = field(default_factory=dict)
+    """By model, as it is named here or as the API names it; of a model without one no cost is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -110,7 +110,8 @@ def _open(wanted: Wanted) -> tuple[Bench, Place, tuple[Case, ...]]:
 
 def _settings(bench: Bench, wanted: Wanted) -> CallSettings:
     """The table ``[llm]``, the file of ``--config`` before the project's own, options before both."""
-    stated = asdict((read_site_file(wanted.config) if wanted.config else bench.config).llm)
+    llm = (read_site_file(wanted.config) if wanted.config else bench.config).llm
+    stated = {each.name: getattr(llm, each.name) for each in fields(llm)}
     options = {"model": wanted.model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError
 from sitegen.llm.prompts import Prompt
+from sitegen.model.stated_usage import stated
+from sitegen.model.usage import Usage
 from sitegen.text.plain import line
 
 if TYPE_CHECKING:
@@ -37,6 +39,12 @@ class CallSettings(Llm):
     base_url: str | None = None
     """None: what the client itself takes from the environment, else its own."""
 
+    @property
+    def parameters(self) -> dict[str, int | float]:
+        """Of every call, as responses record them."""
+        found = {"max_tokens": self.max_tokens, "temperature": self.temperature}
+        return {name: value for name, value in found.items() if value is not None}
+
 
 class Answer(NamedTuple):
     """What a model said."""
@@ -44,6 +52,12 @@ class Answer(NamedTuple):
     text: str
     model: str
     """Its name as the API gives it: an alias resolved."""
+    usage: Usage = Usage()
+    """Tokens as the API counts them, the seconds of the last try, and the cost if the settings state prices."""
+
+    def took(self) -> dict[str, int | float]:
+        """What is known of it, as responses hold it."""
+        return {name: value for name, value in self.usage._asdict().items() if value is not None}
 
 
 class CallError(Exception):
@@ -91,7 +105,7 @@ class Client:
         try:
             raw = await self._client.messages.with_raw_response.create(**self._request(prompt))
             status = f"{raw.status_code}, retries {raw.retries_taken}"
-            return self._answer(await raw.parse())
+            return self._answer(await raw.parse(), round(raw.elapsed.total_seconds(), 3))
         except (self._errors, ValueError) as error:
             failure = self._failure(error)
             status = str(failure)
@@ -113,7 +127,7 @@ class Client:
             request["extra_body"] = {"temperature": self._settings.temperature}
         return request
 
-    def _answer(self, message: Any) -> Answer:
+    def _answer(self, message: Any, seconds: float) -> Answer:
         """The text of a message. The client checks nothing of what an API sends: neither types nor keys."""
         content = getattr(message, "content", None)
         if not isinstance(content, list):
@@ -121,9 +135,19 @@ class Client:
         if getattr(message, "stop_reason", None) == "max_tokens":
             raise CallError(f"the answer was cut off after max_tokens = {self._settings.max_tokens}")
         texts = [getattr(block, "text", None) for block in content if getattr(block, "type", None) == "text"]
-        return Answer(
-            "".join(text for text in texts if isinstance(text, str)), str(getattr(message, "model", "") or "")
-        )
+        text = "".join(text for text in texts if isinstance(text, str))
+        model = str(getattr(message, "model", "") or "")
+        return Answer(text, model, self._usage(getattr(message, "usage", None), model, seconds))
+
+    def _usage(self, counted: Any, model: str, seconds: float) -> Usage:
+        names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        tokens = stated({name: getattr(counted, name, None) for name in names}).usage
+        price = self._settings.prices.get(model) or self._settings.prices.get(self._settings.model)
+        cached = any(getattr(counted, name, None) for name in names[2:])  # at prices of their own
+        cost = None
+        if price and not cached and tokens.tokens_in is not None and tokens.tokens_out is not None:
+            cost = (tokens.tokens_in * price.input + tokens.tokens_out * price.output) / 1_000_000
+        return tokens._replace(cost=cost, latency=seconds)
 
     def _failure(self, error: APIError | ValueError) -> CallError | ConfigurationError:
         text = line(" ".join(self._in_words(error).split()).replace(self._key, "..."), _LONGEST_ERROR)

@@ -17,6 +17,7 @@ NO_REFERENCE: Final = "(none)"
 
 _GRADES: Final = frozenset("12345")
 _LONGEST_ANSWER: Final = 200
+_OF_JUDGE: Final = ("judge", "judge_prompt", "judge_usage", "judge_answer", "judge_error")
 
 
 def grade(answer: str) -> int | None:
@@ -56,16 +57,14 @@ def judge(
 
     def done(job: Job, result: Answer | CallError) -> None:
         nonlocal malformed
-        kept = {
-            key: value
-            for key, value in file.rows[job.slot].items()
-            if key not in ("quality", "judge", "judge_answer", "judge_error")
-        }
+        kept = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
         if isinstance(result, CallError):
             kept["judge_error"] = str(result)
             failures.append((str(job.slot), str(result)))
         else:
             kept["judge"] = result.model or settings.model
+            kept["judge_prompt"] = template.digest
+            kept["judge_usage"] = result.took()
             quality = grade(result.text)
             if quality is None:
                 malformed += 1

@@ -69,7 +69,8 @@ def respond(
             row["error"] = str(result)
             failures.append((str(job.slot), str(result)))
         else:
-            row |= {"output": result.text, "model": result.model or settings.model}
+            model = result.model or settings.model
+            row |= {"output": result.text, "model": model, "parameters": settings.parameters, **result.took()}
         file.put(job.slot, row)
         step()
 

@@ -20,7 +20,8 @@ LARGEST: Final = 1_000_000_000
 """Bytes of a file of responses."""
 
 Row: TypeAlias = dict[str, Any]
-"""One response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, ``quality``; other keys are kept."""
+"""One response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, what it took, ``quality``; other keys are
+kept."""
 
 
 class Slot(NamedTuple):

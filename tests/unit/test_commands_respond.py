@@ -19,7 +19,7 @@ import pytest
 from sitegen.commands.app import app
 from sitegen.errors import SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
-from sitegen.llm.prompts import parse
+from sitegen.llm.prompts import JUDGE, parse
 from sitegen.llm.responses_file import partial_of
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
@@ -29,6 +29,8 @@ from tests.sites import content
 PROMPT = "Add up.\n<!-- user -->\n{input}\n"
 DIGEST = parse(PROMPT).digest
 MODEL = "some-model"
+TOOK = {"tokens_in": 1, "tokens_out": 1}
+JUDGED: dict[str, Any] = {"judge": f"{MODEL}-20260101", "judge_prompt": parse(JUDGE).digest, "judge_usage": TOOK}
 
 
 class Done(NamedTuple):
@@ -83,7 +85,8 @@ class Commands:
 
     def rows(self, name: str = "responses.json") -> list[dict[str, Any]]:
         text = (self.project / "evals" / "sums" / name).read_text()
-        return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+        rows = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+        return [without_times(each) for each in rows]
 
     def write(self, rows: list[dict[str, Any]], name: str = "responses.json") -> None:
         (self.project / "evals" / "sums" / name).write_text(json.dumps(rows))
@@ -101,7 +104,14 @@ def add(message: str, before: int) -> Reply:
 
 def row(number: int, **more: object) -> dict[str, Any]:
     said = {"case_id": f"c{number}", "prompt": DIGEST, "output": str(2 * number), "model": f"{MODEL}-20260101"}
-    return {**said, **more}
+    return {**said, "parameters": {"max_tokens": 4096}, **TOOK, **more}
+
+
+def without_times(written: dict[str, Any]) -> dict[str, Any]:
+    """A row without the seconds that its calls took, which are others each time."""
+    if "judge_usage" in written:
+        written["judge_usage"] = without_times(written["judge_usage"])
+    return {name: value for name, value in written.items() if name != "latency"}
 
 
 def failed(number: int, why: str) -> dict[str, Any]:
@@ -253,10 +263,11 @@ def test_the_server_says_how_long_to_wait(commands: Commands) -> None:
 def test_a_call_that_fails_is_recorded_and_the_others_go_on(
     commands: Commands, reply: Reply, settings: dict[str, object], why: str
 ) -> None:
+    said = partial(row, parameters={"max_tokens": settings.get("max_tokens", 4096)})
     with serving(always(reply)) as api:
         commands.configure(api, **settings)
         done = commands.run("respond", "sums")
-        assert commands.rows() == [row(1), failed(2, why), row(3), row(4)]
+        assert commands.rows() == [said(1), failed(2, why), said(3), said(4)]
         assert done == Done(
             1,
             "evals/sums/responses.json: 3 responses, 1 failed: the same command asks for them again\n",
@@ -264,7 +275,7 @@ def test_a_call_that_fails_is_recorded_and_the_others_go_on(
         )
         api.script = add
         assert commands.run("respond", "sums").code == 0
-    assert commands.rows() == [row(1), row(2), row(3), row(4)]
+    assert commands.rows() == [said(1), said(2), said(3), said(4)]
     assert api.messages[-1] == "2+2"
 
 
@@ -379,7 +390,7 @@ def test_grades_are_recorded_and_what_is_no_grade_is_counted(commands: Commands)
     assert done == Done(
         0, "evals/sums/responses.json: 2 grades, 2 malformed\n", "Grading responses.json by some-model (4) ...\n"
     )
-    by = {"embedding": [0.1], "judge": f"{MODEL}-20260101"}
+    by = {"embedding": [0.1], **JUDGED}
     assert commands.rows() == [
         row(1, **by, quality=4),
         row(2, **by, quality=5),
@@ -395,7 +406,7 @@ def test_a_judge_is_asked_again_for_what_has_no_grade_and_never_for_failed_calls
     with serving(lambda message, before: Reply(text="1")) as api:
         commands.configure(api)
         commands.run("judge", "sums")
-        judged = {"judge": f"{MODEL}-20260101", "quality": 1}
+        judged = {**JUDGED, "quality": 1}
         assert commands.rows() == [row(1, quality=3), row(2, **judged), row(3, **judged), failed(4, "500")]
         assert len(api.messages) == 2
         commands.run("judge", "sums", "--again")
@@ -408,12 +419,28 @@ def test_several_responses_to_a_case_are_graded_each(commands: Commands) -> None
     with serving(lambda message, before: Reply(text=grades[message.rpartition("<answer>")[2].split()[0]])) as api:
         commands.configure(api)
         commands.run("judge", "sums")
-        judge = {"judge": f"{MODEL}-20260101"}
+        judge = JUDGED
         graded = [row(1, quality=5, **judge), row(1, output="two", quality=3), row(1, output="3", quality=1, **judge)]
         assert commands.rows() == graded
         api.script = add
         assert commands.run("respond", "sums").out == "evals/sums/responses.json: 3 responses\n"
     assert commands.rows() == [*graded, row(2), row(3), row(4)]
+
+
+def test_what_a_call_took_is_recorded_and_its_cost_where_prices_are_stated(commands: Commands) -> None:
+    with serving(add) as api:
+        commands.configure(api)
+        commands.run("respond", "sums", "--limit", "1")
+        with (commands.project / "sitegen.toml").open("a") as file:
+            file.write(f"[llm.prices.{MODEL}]\ninput = 3.0\noutput = 15\n")
+        commands.run("respond", "sums")
+        api.script = lambda message, before: Reply(text="4")
+        commands.run("judge", "sums")
+    rows = json.loads((commands.project / "evals" / "sums" / "responses.json").read_text())
+    assert [each.get("cost") for each in rows] == [None, 0.000018, 0.000018, 0.000018]
+    assert [each["judge_usage"]["cost"] for each in rows] == [0.000018] * 4
+    times = [part["latency"] for each in rows for part in (each, each["judge_usage"])]
+    assert all(0 <= seconds < 60 for seconds in times)
 
 
 def test_grades_that_are_none_are_counted_by_the_scorer(commands: Commands) -> None:
@@ -434,7 +461,7 @@ def test_a_call_of_the_judge_that_fails_leaves_the_response(commands: Commands) 
     assert done.code == 1
     assert commands.rows() == [
         row(1, judge_error="400 some_error: no"),
-        row(2, judge=f"{MODEL}-20260101", judge_answer=""),
+        row(2, **JUDGED, judge_answer=""),
     ]
 
 
