@@ -28,9 +28,21 @@ _LOG = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[
 _LOG_ENDINGS: Final = {("eval",): "eval", ("json",): "json", ("eval", "json"): "[ej][vs][ao][ln]"}
 """What a glob of a task's logs ends with, by the endings that they have."""
 
+AGENTV_RESULTS: Final = ".agentv/results"
+"""The folder that AgentV writes its runs into."""
+
+_AGENTV_RUNS: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
+"""Where the index of a run lies in it, newest layout first."""
+_BASELINE: Final = ".baseline.jsonl"
+_MOST_RUNS: Final = 1_000
+
 _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
 _MOST_PROMPTS: Final = 200
+_OTHER_KINDS: Final = frozenset(
+    {*GROUND_TRUTHS, *(name for files in KIND_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
+)
+"""Names of files that make an eval of another kind."""
 _LARGEST: Final = 1_000_000
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
 _PROMPT_FILE = re.compile(r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)")
@@ -49,6 +61,8 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
     others = (
         *_promptfoo(looked, homes),
         *_inspect(looked, homes),
+        *_agentv_runs(looked, homes),
+        *_baselines(config.evals_dir, looked, homes),
         *FoundCases(_path(config.evals_dir), looked, homes).entries(),
         *_lone_results(config.evals_dir, looked, homes),
     )
@@ -95,6 +109,37 @@ def _inspect(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
             taken |= {task, eval_id}
             ending = _LOG_ENDINGS[tuple(sorted(endings[task]))]
             yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=f"*_{task}_*.{ending}")
+
+
+def _agentv_runs(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
+    """AgentV's runs together: which evals a run was of, only its lines say."""
+    layouts = [glob for glob in _AGENTV_RUNS if _has_run(looked, glob)] if AGENTV_RESULTS not in homes else []
+    if layouts:
+        outputs = layouts[0] if len(layouts) == 1 else "**/index.jsonl"
+        yield EvalConfig(id="agentv", kind="judged", dir=AGENTV_RESULTS, outputs=outputs)
+
+
+def _has_run(looked: Looked, glob: str) -> bool:
+    above, _, inside = f"{AGENTV_RESULTS}/{glob}".partition("/*/")
+    folder, _, name = inside.rpartition("/")
+    runs = sorted(each for each, is_folder in looked.names(above).items() if is_folder)[-_MOST_RUNS:]
+    homes = (_below(f"{above}/{run}", folder) if folder else f"{above}/{run}" for run in runs)
+    return any(looked.names(home).get(name) is False for home in homes)
+
+
+def _baselines(evals_dir: str, looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
+    """AgentV's baselines, which lie beside its evals: each is overwritten from commit to commit."""
+    top = _path(evals_dir)
+    for folder in _folders(looked):
+        here = looked.names(folder)
+        # What lies above other evals would take their files.
+        if folder in homes or (folder and f"{top}/".startswith(f"{folder}/")) or not _OTHER_KINDS.isdisjoint(here):
+            continue
+        for name in sorted(name for name, is_folder in here.items() if name.endswith(_BASELINE) and not is_folder):
+            of_eval = name.removesuffix(_BASELINE).removesuffix(".eval")
+            eval_id = basename(folder) if of_eval == "suite" and folder else of_eval
+            if eval_id:
+                yield EvalConfig(id=eval_id, kind="judged", dir=folder or ".", outputs=name)
 
 
 def _folders(looked: Looked) -> Iterator[str]:
@@ -154,13 +199,12 @@ def _with_kind(evals_dir: str, looked: Looked, entry: EvalConfig) -> EvalConfig:
 def _lone_results(evals_dir: str, looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
     """Folders of evals with judged results, and nothing that makes them an eval of another kind."""
     names = files_of("judged").outputs
-    others = {*GROUND_TRUTHS, *(name for files in KIND_FILES for name in files.overwritten)} - set(names)
     top = _path(evals_dir)
     inside = looked.names(top)
     for eval_id in sorted(name for name in inside if inside[name] and name[0] != "."):
         folder = _below(top, eval_id)
         here = looked.names(folder)
-        if folder in homes or not others.isdisjoint(here):
+        if folder in homes or not _OTHER_KINDS.isdisjoint(here):
             continue
         if any(here.get(name) is False for name in names):
             yield EvalConfig(id=eval_id, kind="judged")

@@ -27,6 +27,7 @@ from sitegen.scoring.scorer import File, Inputs
 FIXTURES = Path(__file__).parent / "fixtures"
 JSON, EVAL = ((FIXTURES / f"inspect.{ending}").read_bytes() for ending in ("json", "eval"))
 AGAIN = "Let Inspect write the log again."
+RERUN = "Run the task again, if the sample should count."
 
 
 def stated(ending: str) -> dict[str, Any]:
@@ -143,7 +144,7 @@ def test_the_run_says_its_tool_time_and_commit() -> None:
 
 def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
     failed = Finding(
-        "warning", "The sample 'nowhere' ended with an error", AGAIN, value="ValueError('I know no Atlantis.')"
+        "warning", "The sample 'nowhere' ended with an error", RERUN, value="ValueError('I know no Atlantis.')"
     )
     assert read_results("x.json", JSON).findings == (failed,)
     stopped = read_results("x.json", changed(status="error", error={"message": "out of credit"})).findings

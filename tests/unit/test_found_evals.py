@@ -138,6 +138,33 @@ def test_logs_of_inspect_are_an_eval_for_each_task() -> None:
     assert found(files, stated) == ((), stated.evals)
 
 
+@pytest.mark.parametrize(
+    ("runs", "outputs"),
+    [
+        (("2026-06-30T08-15-00-000Z/.internal/index.jsonl",), "*/.internal/index.jsonl"),
+        (("2026-06-30T08-15-00-000Z/index.jsonl", "2026/x.jsonl"), "*/index.jsonl"),
+        (("runs/2026-06-30T08-15-00-000Z/index.jsonl",), "runs/*/index.jsonl"),
+        (("a/.internal/index.jsonl", "runs/b/index.jsonl"), "**/index.jsonl"),
+    ],
+)
+def test_runs_of_agentv_are_one_eval(runs: tuple[str, ...], outputs: str) -> None:
+    files = {f".agentv/results/{run}": "" for run in runs} | {".agentv/results/.cache/x": "", ".agentv/cache.json": ""}
+    assert found(files) == ((), (entry("agentv", dir=".agentv/results", outputs=outputs),))
+
+
+def test_baselines_of_agentv_are_evals_that_are_overwritten() -> None:
+    baselines = ("qa/suite", "qa/tone.eval", "evals/a/short", "evals/above", "evals/truth/x")
+    files = {f"{path}.baseline.jsonl": "" for path in baselines} | {"evals/truth/ground_truth.csv": ""}
+    assert found(files) == (
+        (),
+        (
+            entry("qa", dir="qa", outputs="suite.baseline.jsonl"),
+            entry("tone", dir="qa", outputs="tone.eval.baseline.jsonl"),
+            entry("short", dir="evals/a", outputs="short.baseline.jsonl"),
+        ),
+    )
+
+
 def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "repo")
     for number, ending in enumerate(("json", "eval"), 1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from sitegen.model.metrics import Counts
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import FORMATS, read_results
@@ -37,3 +39,20 @@ def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:
     )
     assert results.run == JudgedRun(at="2026-01-02T03:04:05.000Z")
     assert [case.id for case in read_results("index.jsonl", first).cases] == ["greet"]
+
+
+def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None:
+    row = {"eval_path": "evals/a.yaml", "test_id": "greet", "target": "one", "variant": "v2", "sample_index": 1}
+    rows = (
+        {**row, "score": 0.9, "execution_status": "ok", "named_scores": {"tone": 0.5}},
+        {**row, "score": 0.3, "execution_status": "quality_failure", "sample_index": 2},
+        {**row, "score": 0, "execution_status": "execution_error", "eval_path": "evals/b.yaml", "retry_index": 1},
+    )
+    results = read_results("index.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    assert [(case.id, case.score, case.passed, case.error) for case in results.cases] == [
+        ("evals/a.yaml · greet", 0.9, True, ""),
+        ("evals/a.yaml · greet · sample 2", 0.3, False, ""),
+        ("evals/b.yaml · greet", None, None, "execution_error"),
+    ]
+    assert results.cases[0].judges == (Opinion("tone", 0.5),)
+    assert {case.variant for case in results.cases} == {"one · v2"}

@@ -51,7 +51,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 6
+    version = 7
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -150,7 +150,8 @@ class _Reader:
     def _case(self, sample: LogSample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
         error = next((epoch.error for epoch in sample.epochs if epoch.error), "")
         if error:
-            self._report("warning", f"The sample {sample.id[:80]!r} ended with an error", error[:200])
+            what = f"The sample {sample.id[:80]!r} ended with an error"
+            self._report("warning", what, error[:200], fix="Run the task again, if the sample should count.")
         judges = opinions(graded, fields)
         return JudgedCase(
             id=sample.id,

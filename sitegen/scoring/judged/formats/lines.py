@@ -1,10 +1,14 @@
-"""JSON Lines: one case a line, as AgentV and judges like it write them."""
+"""JSON Lines: one case a line, as AgentV and judges like it write them.
+
+AgentV has three files of such lines: the index of a run, the baseline beside an eval, and what it writes where it is
+told to. What names a line there is the eval's path, the test, the target and the number of the sample.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
@@ -12,13 +16,30 @@ from sitegen.model.stated_usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
-from sitegen.scoring.judged.formats.json_values import items, name_of, share, text
+from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, whole
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.scoring.reading import UnreadableError, text_of
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _CELLS: Final = ("tp", "fp", "fn", "tn")
+_BETWEEN: Final = " · "
+_FAILED: Final = "execution_error"
+"""AgentV's word for a sample that could not be run or judged: its score of 0 is in no mean of AgentV's, nor of ours."""
+_VERDICTS: Final = {"ok": True, "quality_failure": False}
+"""AgentV's words for a score at its threshold or above, and below."""
+
+
+class LineName(NamedTuple):
+    """What tells a line from every other one."""
+
+    file: str
+    """Of the eval."""
+    test: str
+    target: str
+    """With the variant of it."""
+    sample: int
+    """From 1; 0 where the line does not say."""
 
 
 def _read(content: bytes) -> JudgedResults:
@@ -38,15 +59,27 @@ class _Reader:
         self.findings: list[Finding] = []
         self.at = ""
         """The time that the first line states that has one."""
-        self._cases: dict[tuple[str, str], JudgedCase] = {}
+        self._cases: dict[LineName, JudgedCase] = {}
         self._line = 0
 
     def results(self) -> tuple[JudgedCase, ...]:
-        """The cases; the same case of several targets (models, agents) is as many cases."""
-        several = len({target for _, target in self._cases}) > 1
+        """The cases, each named by its test, and by the eval, target and sample where the file has several."""
+        files, targets, samples = (len({name[part] for name in self._cases}) > 1 for part in (0, 2, 3))
         return tuple(
-            case._replace(id=f"{name} · {target}") if several and target else case
-            for (name, target), case in self._cases.items()
+            case._replace(
+                id=_BETWEEN.join(
+                    filter(
+                        None,
+                        (
+                            name.file if files else "",
+                            name.test,
+                            name.target if targets else "",
+                            f"sample {name.sample}" if samples and name.sample > 1 else "",
+                        ),
+                    )
+                )
+            )
+            for name, case in self._cases.items()
         )
 
     def line(self, place: int, written: str) -> None:
@@ -62,23 +95,33 @@ class _Reader:
             self._report("error", f"Line {place} is no object")
             return
         name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {place}")
-        target = name_of(value.get("target"))
-        if (name, target) in self._cases:
+        target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
+        key = LineName(name_of(value.get("eval_path")), name, target, whole(value.get("sample_index")) or 0)
+        if key in self._cases:
             self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
-        if failure := text(value.get("error")):
+        status = text(value.get("execution_status"))
+        failure = text(value.get("error"))
+        if status == _FAILED:
+            failure = failure or text(value.get("target_error_kind")) or _FAILED
+            value = {**value, "score": None}
+        if failure:
             self._report("warning", f"The judge failed at the case {name[:80]!r}", failure[:200])
         self.at = self.at or text(value.get("timestamp"))
         judges = value.get("evaluator_results", value.get("scores"))
         opinions = [self._opinion(each, name) for each in items(judges) if isinstance(each, dict)]
+        if not opinions:
+            named = members(value.get("named_scores")).items()
+            opinions = [Opinion(judge, self._score(score, name)) for judge, score in named]
         together = self._opinion(value, name)
         if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
             together = together._replace(counts=())
         took = stated(value)
-        self._cases[name, target] = JudgedCase(
+        self._cases[key] = JudgedCase(
             id=name,
             opinion=together,
             judges=tuple(opinions),
             variant=target,
+            passed=_VERDICTS.get(status),
             error=failure,
             model=took.model,
             parameters=took.parameters or None,
@@ -174,4 +217,6 @@ def _recognises(ending: str, head: bytes) -> bool:
     return True
 
 
-LINES: Final = ResultFormat(name="JSON Lines", file_names=("results.jsonl",), recognises=_recognises, read=_read)
+LINES: Final = ResultFormat(
+    name="JSON Lines", file_names=("results.jsonl", "index.jsonl"), recognises=_recognises, read=_read
+)
