@@ -191,7 +191,7 @@ class Fold:
             entry=entry,
             read=self._read,
             report=self.problems.append,
-            with_hashes=self.instructions.with_hashes,
+            made_with=self.instructions.made_with,
             contents=self._contents,
         )
         fold_eval(each, touch, self._rules.inputs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from posixpath import basename
 
 from sitegen.config import Kind, files_of
 from sitegen.history import problems
-from sitegen.history.layout import RECORDED, RESULTS, first_blob, iteration_number, outputs_in, runs_of
+from sitegen.history.layout import RECORDED, RECORDS, RESULTS, first_blob, iteration_number, outputs_in, runs_of
 from sitegen.history.runs import natural_order, slug_of_run, time_in
 from sitegen.history.series import last_snapshot, mark_present, newest_scored, start_snapshots
 from sitegen.history.snapshots import same_files
@@ -23,7 +24,7 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything:
     if everything:
         names |= {*series.units, *_names_on_file(state, touch)}
     views = {name: _view(state, touch, now, name) for name in sorted(names, key=_place_in_series)}
-    touched = [name for name, view in views.items() if view.outputs or view.recorded]
+    touched = [name for name, view in views.items() if view.outputs or _failed(view)]
     gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
     _follow_renames(series, touched, gone, views)
     for name in gone:
@@ -66,17 +67,24 @@ def _as_it_lies(state: EvalState, touch: Touch, kind: Kind, name: str) -> View:
     named = runs_of(touch.entry)
     if named is not None:
         outputs = named.outputs(state.active or "", name, state.files)
-        return View(name, outputs, stated_at=time_in(name, touch.commit.committed_at))
+        below = f"{state.active}/{named.start}{name}"
+        recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if named.is_folder else None
+        return View(name, outputs, recorded, stated_at=time_in(name, touch.commit.committed_at))
     folder = f"{state.active}/{RESULTS}/{name}"
     files = files_of(kind)
     outputs = outputs_in(folder, files.outputs, state.files, files.variants)
-    recorded = first_blob((f"{folder}/{RECORDED}",), state.files)
+    recorded = first_blob((f"{folder}/{record}" for record in RECORDS), state.files)
     runs: list[Blob] = []
     if name in state.with_runs:
         start = f"{folder}/runs/"
         runs = [Blob(path, oid) for path, oid in state.files.items() if path.startswith(start)]
         runs.sort(key=lambda blob: (_run(blob.path[len(start) :]), blob.path))
     return View(name, outputs, recorded, tuple(runs))
+
+
+def _failed(view: View) -> bool:
+    """Whether there is nothing but the record of a run that gave no output; other records may lie anywhere."""
+    return view.recorded is not None and basename(view.recorded.path) == RECORDED
 
 
 def _run(path: str) -> int:

@@ -19,6 +19,8 @@ Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
+RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json")
+"""Files beside an output in which its run may state something of itself; the first that exists counts."""
 REPORT: Final = "eval-report.html"
 """What ``verify-one --save`` writes beside them, for people."""
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
@@ -165,8 +167,12 @@ class Layout:
         if inside in self._truths:
             return Place(eval_id, folder, "ground_truth")
         if eval_id in self._runs:
-            run = self._runs[eval_id].name(inside)
-            return None if run is None else Place(eval_id, folder, "output", run)
+            runs = self._runs[eval_id]
+            if (run := runs.name(inside)) is not None:
+                return Place(eval_id, folder, "output", run)
+            start, _, name = inside.rpartition("/")
+            run = runs.folder_name(start) if name in RECORDS else None
+            return None if run is None else Place(eval_id, folder, "recorded", run)
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return Place(eval_id, folder, "overwritten")
         if not inside.startswith(f"{RESULTS}/"):
@@ -176,7 +182,7 @@ class Layout:
             return None if _OWN_RESULT.fullmatch(name) else Place(eval_id, folder, "stranger", name)
         if _OUTPUT.fullmatch(rest):
             return Place(eval_id, folder, "output", name)
-        if rest == RECORDED:
+        if rest in RECORDS:
             return Place(eval_id, folder, "recorded", name)
         return Place(eval_id, folder, "run", name) if _RUN.fullmatch(rest) else None
 

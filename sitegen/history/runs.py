@@ -47,6 +47,12 @@ class RunGlob(NamedTuple):
             return "/".join(rest.split("/")[: self.depth])
         return rest[: len(rest) - len(self.ending)] or rest
 
+    def folder_name(self, inside: str) -> str | None:
+        """The run that a folder is, by its path in the eval's folder; None if it is no run's."""
+        name = inside[len(self.start) :]
+        is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
+        return name if is_run else None
+
     def outputs(self, folder: str, name: str, files: Mapping[str, str]) -> tuple[Blob, ...]:
         """The files of a run, by path. *files* are those of the eval by path, *folder* is the eval's."""
         start = f"{folder}/{self.start}{name}"

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from sitegen.history import problems
 from sitegen.history.state import Inputs, Unit
 from sitegen.history.touch import Touch, View
-from sitegen.model.recorded import read_recorded
+from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.model.usage import RunUsage
 
@@ -34,23 +34,29 @@ def snapshot(touch: Touch, unit: Unit, cause: tuple[Cause, ...], view: View, inp
         mapping=inputs.mapping,
         schema=inputs.schema,
         settings=inputs.settings,
-        recorded_at=view.stated_at,
+        runs=view.runs,
     )
-    return with_companions(made, view, touch)
+    return _with_origin(made, view, touch)
 
 
 def with_companions(made: Snapshot, view: View, touch: Touch) -> Snapshot:
     """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
     if not _same_file(made.recorded, view.recorded):
-        said = _read_record(view.recorded, touch) if view.recorded else _Record()
-        made = made._replace(
-            recorded=view.recorded,
-            recorded_at=said.at,
-            made_at=said.made_at,
-            recorded_metrics=said.metrics,
-            usage=said.usage,
-        )
+        made = _with_origin(made, view, touch)
     return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
+
+
+def _with_origin(made: Snapshot, view: View, touch: Touch) -> Snapshot:
+    """The snapshot with what its run states of itself: in the record beside the output, else in the output."""
+    beside = _read_record(view.recorded, touch) if view.recorded else _Record()
+    inside = _Record() if beside.made_at else _read_outputs(made, view, touch)
+    return made._replace(
+        recorded=view.recorded,
+        recorded_at=beside.at or inside.at or view.stated_at,
+        made_at=beside.made_at or inside.made_at,
+        recorded_metrics=beside.metrics,
+        usage=beside.usage,
+    )
 
 
 def cause_since(last: Snapshot | None, inputs: Inputs, *, waited: bool = False) -> tuple[Cause, ...]:
@@ -124,9 +130,23 @@ def _read_record(blob: Blob, touch: Touch) -> _Record:
         reason = read.reason or "no JSON object"
         touch.report(problems.unreadable_record(touch.commit, touch.entry.id, blob.path, reason))
         return _Record()
+    return _checked(recorded, touch)
+
+
+def _read_outputs(made: Snapshot, view: View, touch: Touch) -> _Record:
+    """What the first of the output's files states that states anything."""
+    for blob in view.outputs:
+        content = touch.read(blob.oid).content
+        recorded = content and touch.contents.recorded(view.kind, blob.path, content, made.settings)
+        if recorded:
+            return _checked(recorded, touch)
+    return _Record()
+
+
+def _checked(recorded: Recorded, touch: Touch) -> _Record:
     timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
-    if recorded.git_commit is None and (edited := touch.with_hashes(recorded.instruction_hashes)) is not None:
+    if recorded.git_commit is None and (edited := touch.made_with(recorded)) is not None:
         commit = edited.sha
     return _Record(timestamp, commit, recorded.metrics[:_METRICS], recorded.usage)
 

@@ -23,7 +23,7 @@ from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, InstructionHistory, Update
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Raised whenever the same history would fold to something else."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
@@ -12,6 +12,7 @@ from sitegen.history.state import Inputs
 from sitegen.model.commits import Change, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
+from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Blob
 
 
@@ -26,8 +27,8 @@ class Touch(NamedTuple):
     read: Callable[[str], BlobRead]
     """Gives a blob's content."""
     report: Callable[[Problem], None]
-    with_hashes: Callable[[Sequence[tuple[str, str]]], Commit | None]
-    """Gives the commit that left instruction files, by path, with these hashes."""
+    made_with: Callable[[Recorded], Commit | None]
+    """Gives the commit that left instruction files as a record states them."""
     contents: Contents
     """Answers what must be known of the contents of outputs."""
 
@@ -55,6 +56,7 @@ class View(NamedTuple):
     runs: tuple[Blob, ...] = ()
     stated_at: str | None = None
     """The time that its name states, ISO 8601."""
+    kind: Kind = "fields"
     ground_truth: Blob | None = None
     """The expected values that stand in its own file; None: those of the eval count."""
 

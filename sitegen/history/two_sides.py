@@ -55,8 +55,8 @@ def expected_side(
 
 
 def told_apart(view: View, state: EvalState, touch: Touch, now: InForce) -> View:
-    """An iteration with its outputs and its own ground truth, where files hold both; else as it is."""
-    settings = now.inputs.settings
+    """An iteration of its kind, with its outputs and its own ground truth where files hold both."""
+    view, settings = view._replace(kind=now.kind), now.inputs.settings
     if case_settings(settings) is None or not view.outputs:
         return view
     sides = [_sides(state, file, settings, touch.read, touch.contents) for file in view.outputs]

@@ -1,14 +1,14 @@
-"""What a run wrote down about itself: ``eval-results.json`` beside an output.
+"""What a run wrote down about itself: in ``eval-results.json`` or another record beside an output, or in the output.
 
-Recorded numbers are shown beside the computed ones and never used in their place. The time, the commit and the hashes
-say which instructions made the output.
+Recorded numbers are shown beside the computed ones and never used in their place. The time, the commit, the hashes and
+the versions say which instructions made the output.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 from sitegen.model.stated_usage import stated
 from sitegen.model.usage import RunUsage
@@ -30,6 +30,8 @@ class Recorded(NamedTuple):
     """Full or abbreviated object id, as written, in lower case."""
     instruction_hashes: tuple[tuple[str, str], ...]
     """(path, hash in hex of the file's bytes), by path; the path is empty where the record states only a hash."""
+    prompt_versions: tuple[tuple[str, str], ...] = ()
+    """(path, version as the file states it), likewise."""
     usage: RunUsage | None = None
     """What the run took, and which model it asked; None if the file says nothing of that."""
 
@@ -37,8 +39,8 @@ class Recorded(NamedTuple):
 def read_recorded(content: bytes) -> Recorded | None:
     """Read a results file; None if it is no JSON object. Never raises.
 
-    ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash`` and what the run took are
-    looked for below ``metadata`` and, where it does not have them, at the top level.
+    ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash``, ``prompt_version`` and what
+    the run took are looked for below ``metadata`` and, where it does not have them, at the top level.
     """
     if len(content) > _MAX_BYTES:
         return None
@@ -50,14 +52,37 @@ def read_recorded(content: bytes) -> Recorded | None:
         return None
     metadata = root.get("metadata")
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
-    commit = _text(both.get("git_commit"))
     return Recorded(
         metrics=_metrics(root.get("metrics")) + _errors(root),
         iteration=_iteration(both.get("iteration")),
         timestamp=_text(both.get("timestamp")),
-        git_commit=commit.lower() if commit else None,
-        instruction_hashes=_hashes(both.get("instruction_hashes")) or _hashes({"": both.get("prompt_hash")}),
+        **origin_in(both),
         usage=stated(metadata, root).of_run,
+    )
+
+
+class Origin(TypedDict):
+    """The parts of a ``Recorded`` that name instructions."""
+
+    git_commit: str | None
+    instruction_hashes: tuple[tuple[str, str], ...]
+    prompt_versions: tuple[tuple[str, str], ...]
+
+
+ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt_version")
+"""Keys that mean nothing but this, so that they count wherever an output has them."""
+
+
+def origin_in(stated: dict[str, Any]) -> Origin:
+    """What an object states of the instructions that a run was made with. ``prompt_path`` names the file."""
+    commit, path = _text(stated.get("git_commit")), _text(stated.get("prompt_path")) or ""
+    named = path.removeprefix("./")
+    version = stated.get("prompt_version")
+    as_text = str(version) if isinstance(version, int | float) and not isinstance(version, bool) else _text(version)
+    return Origin(
+        git_commit=commit.lower() if commit else None,
+        instruction_hashes=_hashes(stated.get("instruction_hashes")) or _hashes({named: stated.get("prompt_hash")}),
+        prompt_versions=((named, as_text),) if as_text else (),
     )
 
 

@@ -23,6 +23,7 @@ from sitegen.scoring.paths import PathError, follow
 from sitegen.scoring.paths import parse as parse_path
 from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.responses.texts import name_of, text_of_value
+from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.yaml_reader import read_yaml
 
 EXPECTED: Final = (
@@ -155,7 +156,8 @@ def sides_of(path: str, content: bytes, settings: str) -> Sides | None:
         (case.id, case.output, case.given, case.error, case.quality, isinstance(case.expected, dict | list))
         for case in read.cases
     ]
-    return Sides(_digest(keys, expected), _digest(keys, output))
+    stated = recorded_in("responses", path, content, settings)  # the same answers of another run are another output
+    return Sides(_digest(keys, expected), _digest(keys, [*output, ("", stated)]))
 
 
 def _digest(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:

@@ -61,7 +61,7 @@ def made_with(at: Snapshot, edits: Iterable[Edit] = ()) -> str:
     ``edits``: those that stand beside the point.
     """
     if at.made_at:
-        return "the commit that the output records, or whose instructions it records by hash"
+        return "the commit that the output records, or whose instructions it records by hash or version"
     if at.recorded_at:
         how = "the last edit not after the time that the output records"
         draft = "outputs" in at.cause and any(edit.commit == at.commit for edit in edits)

@@ -1,0 +1,85 @@
+"""What an output itself states about the run that made it: commit, hashes and version of the prompt, and time.
+
+A document that was extracted may have a time of its own. So the time of an output of kind ``fields`` counts only in an
+object beside the document's values, ``metadata`` for one, that also states which instructions made it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
+from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.reading import UnreadableError
+
+_BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
+_TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
+_LINES: Final = 20
+"""Lines that are read from the end of a file to which lines are appended."""
+_ORIGIN_BYTES: Final = tuple(f'"{key}"'.encode() for key in ORIGIN_KEYS)
+_TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
+
+
+def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
+    """What the output states; None if that is nothing. Never raises."""
+    if kind == "judged":
+        return _of_judge(path, content) or _of_json(path, content, with_time=False)
+    return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
+
+
+def _of_judge(path: str, content: bytes) -> Recorded | None:
+    """What the tool's own format has a place for."""
+    try:
+        run = read_results(path, content).run
+    except UnreadableError:
+        return None
+    hashes = tuple(("", digest.strip().lower()) for _, digest in run.prompts if digest)
+    recorded = Recorded((), None, run.at.strip() or None, run.commit.strip().lower() or None, hashes)
+    return recorded if recorded.timestamp or recorded.git_commit or hashes else None
+
+
+def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
+    wanted = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
+    if not any(key in content for key in wanted):
+        return None
+    is_lines = path.lower().endswith((".jsonl", ".ndjson"))
+    objects = _last_lines(content, wanted) if is_lines else _last_objects(_parsed(content))
+    return next((found for each in objects if (found := _stated_by(each, with_time=with_time))), None)
+
+
+def _last_lines(content: bytes, wanted: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
+    """The lines that state anything, the last one first: what is appended is newer. A first line may speak for all."""
+    lines = content.rstrip().split(b"\n")
+    for line in (*lines[:-_LINES:-1], *lines[:1]):
+        if any(key in line for key in wanted) and isinstance(found := _parsed(line), dict):
+            yield found
+
+
+def _last_objects(root: Any) -> Iterator[dict[str, Any]]:
+    """The object at the root, and the last one of each list at the root or below one of its keys."""
+    if isinstance(root, dict):
+        yield root
+    for each in root.values() if isinstance(root, dict) else (root,):
+        if isinstance(each, list) and each and isinstance(each[-1], dict):
+            yield each[-1]
+
+
+def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:
+    beside: dict[str, Any] = {}
+    for key in _BESIDE:
+        if isinstance(below := root.get(key), dict):
+            beside = {**below, **beside}
+    origin = origin_in({**root, **beside})
+    names_instructions = any(origin.values())
+    timed = {**root, **beside} if with_time else beside if names_instructions else {}
+    time = next((value for key in _TIMES if isinstance(value := timed.get(key), str)), None)
+    return Recorded((), None, time, **origin) if names_instructions or time else None
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None

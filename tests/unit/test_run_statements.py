@@ -1,0 +1,184 @@
+"""What a run states of itself, in its output or in a record beside it, and which instructions that names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.history.repository import Repository
+from sitegen.history.timeline import advance
+from sitegen.model.recorded import Recorded
+from sitegen.model.timeline import Snapshot
+from sitegen.scoring.contents import CONTENTS
+from sitegen.scoring.run_statements import recorded_in
+from tests.gitrepo import GitRepo, MemoryParts
+
+FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
+FIRST = b"# Reader v1.2\nRead the plan.\n"
+HASH = hashlib.sha256(FIRST).hexdigest()
+NOON = "2026-02-07T12:00:00Z"
+
+
+def stated(at: str | None = None, **origin: Any) -> Recorded:
+    return Recorded((), None, at, **{"git_commit": None, "instruction_hashes": (), **origin})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content", "expected"),
+    [
+        ("fields", "x.json", {"total": 1, "prompt_hash": "AB12345"}, stated(instruction_hashes=(("", "ab12345"),))),
+        ("fields", "x.json", {"timestamp": NOON, "git_commit": "AB12345"}, stated(git_commit="ab12345")),
+        (
+            "fields",
+            "x.json",
+            {"metadata": {"timestamp": NOON, "prompt_version": 2}},
+            stated(NOON, prompt_versions=(("", "2"),)),
+        ),
+        ("fields", "x.json", {"timestamp": NOON, "metadata": {"timestamp": NOON}}, None),
+        ("responses", "x.json", {"timestamp": NOON, "responses": []}, stated(NOON)),
+        ("responses", "x.json", [{"id": 1}, {"id": 2, "prompt_version": "v3"}], stated(prompt_versions=(("", "v3"),))),
+        ("responses", "x.jsonl", [{"git_commit": "aaaaaaa"}, {"git_commit": "bbbbbbb"}], stated(git_commit="bbbbbbb")),
+        ("responses", "x.jsonl", [{"git_commit": "aaaaaaa"}, *[{"id": 1}] * 50], stated(git_commit="aaaaaaa")),
+        ("responses", "x.json", {"prompt_hash": 5, "git_commit": "", "instruction_hashes": []}, None),
+        (
+            "fields",
+            "x.json",
+            {"prompt_path": "./prompts/a.md", "prompt_hash": "ab12345", "prompt_version": "1.2"},
+            stated(instruction_hashes=(("prompts/a.md", "ab12345"),), prompt_versions=(("prompts/a.md", "1.2"),)),
+        ),
+    ],
+)
+def test_an_output_states_its_run_under_few_keys_and_a_document_keeps_its_own_time(
+    kind: str, name: str, content: Any, expected: Recorded | None
+) -> None:
+    lines = "\n".join(map(json.dumps, content)) if name.endswith("l") else json.dumps(content)
+    assert recorded_in(kind, name, lines.encode(), "{}") == expected
+
+
+def test_what_cannot_be_read_states_nothing() -> None:
+    assert recorded_in("fields", "x.json", b'{"prompt_hash": ', "{}") is None
+    assert recorded_in("judged", "x.json", b'{"evalId": 1, "results": 5}', "{}") is None
+
+
+def lines(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:
+    repository = Repository.open(repo.path)
+    advanced = advance(
+        repository,
+        SiteConfig(),
+        MemoryParts(),
+        head=repository.resolve("HEAD"),
+        manifest=Manifest(evals=(entry,)),
+        structure="",
+        contents=CONTENTS,
+    )
+    return next(update.history.snapshots for update in advanced.update.evals if update.history.id == "shop")
+
+
+RUN = "runs/run-20260207-154530"
+TRUTH = {"evals/shop/test_cases.json": "[]"}
+RUNS = EvalConfig(id="shop", outputs="runs/*/responses.jsonl")
+FIELDS = EvalConfig(id="shop", ground_truth="truth.json", instructions=())
+JUDGED = EvalConfig(id="shop", kind="judged", outputs="output.json")
+
+
+@pytest.mark.parametrize(
+    ("entry", "files"),
+    [
+        (FIELDS, {"truth.json": "{}", "extracted.json": json.dumps({"total": 1, "prompt_hash": HASH[:12]})}),
+        (FIELDS, {"truth.json": "{}", "extracted.json": json.dumps({"metadata": {"prompt_version": "1.2"}})}),
+        (
+            FIELDS,
+            {
+                "truth.json": "{}",
+                "results/iteration-001/extracted.json": '{"prompt_hash": "1234567"}',
+                "results/iteration-001/run.json": json.dumps({"prompt_path": "CLAUDE.md", "prompt_version": "v1.2"}),
+            },
+        ),
+        (RUNS, {"test_cases.json": "[]", f"{RUN}/responses.jsonl": lines({"case_id": "a", "prompt_hash": HASH})}),
+        (
+            RUNS,
+            {
+                "test_cases.json": "[]",
+                f"{RUN}/responses.jsonl": lines({"case_id": "a", "output": "b"}),
+                f"{RUN}/summary.json": json.dumps({"instruction_hashes": {"CLAUDE.md": HASH}}),
+            },
+        ),
+        (
+            EvalConfig(id="shop"),
+            {
+                "test_cases.json": "[]",
+                "responses-small.jsonl": lines(
+                    {"case_id": "a", "prompt_hash": "0" * 64}, {"case_id": "a", "prompt_hash": HASH}
+                ),
+            },
+        ),
+        (
+            EvalConfig(id="shop", outputs="cases.json", ground_truth="cases.json"),
+            {"cases.json": json.dumps({"prompt_hash": HASH, "cases": [{"id": 1, "expected": "a", "output": "b"}]})},
+        ),
+        (
+            JUDGED,
+            {
+                "output.json": json.dumps(
+                    {
+                        "evalId": "e",
+                        "results": {
+                            "version": 3,
+                            "timestamp": "2030-01-01T00:00:00Z",
+                            "prompts": [{"id": hashlib.sha256(FIRST.strip()).hexdigest(), "label": "a", "raw": "b"}],
+                            "results": [],
+                        },
+                    }
+                )
+            },
+        ),
+    ],
+    ids=["output", "version in output", "run.json", "line", "summary.json", "last line", "both sides", "promptfoo"],
+)
+def test_a_run_that_states_its_prompt_was_made_by_the_commit_that_left_it_so(
+    tmp_path: Path, entry: EvalConfig, files: dict[str, str | bytes]
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    first = repo.commit({"CLAUDE.md": FIRST})
+    repo.commit({"CLAUDE.md": "# Reader v2\nRead it twice.\n"})
+    repo.commit({f"evals/shop/{path}": content for path, content in files.items()})
+    assert [snapshot.made_at for snapshot in shop(repo, entry)] == [first]
+
+
+def test_a_version_in_the_name_of_a_prompt_is_one_that_the_file_states(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    first = repo.commit({"prompts/reader_v3.md": "Read.\n"})
+    repo.commit({"prompts/reader_v4.md": "Read.\n"})
+    repo.commit({"evals/shop/truth.json": "{}", "evals/shop/extracted.json": '{"prompt_version": "v3"}'})
+    assert [snapshot.made_at for snapshot in shop(repo, FIELDS)] == [first]
+
+
+def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_name(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    answer = lines({"case_id": "a", "output": "b", "timestamp": "2026-02-07T15:00:00Z"})
+    repo.commit({**TRUTH, f"evals/shop/{RUN}/responses.jsonl": answer})
+    repo.commit({f"evals/shop/{RUN}/summary.json": json.dumps({"timestamp": NOON, "metrics": {"accuracy": 0.5}})})
+    repo.commit({"evals/shop/runs/run-20260208-000000/summary.json": "{}"})
+    repo.commit({"evals/shop/runs/run-20260209-101112/responses.jsonl": lines({"case_id": "a", "output": "c"})})
+    snapshots = shop(repo, RUNS)
+    assert [(each.label, each.recorded_at, each.recorded_metrics) for each in snapshots] == [
+        ("run-20260207-154530", NOON, (("accuracy", 0.5),)),
+        ("run-20260209-101112", "2026-02-09T10:11:12+00:00", ()),
+    ]
+
+
+def test_the_time_that_judged_results_state_is_the_time_of_the_run(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/shop/output.json": (FIXTURES / "promptfoo-1.json").read_bytes()})
+    (snapshot,) = shop(repo, JUDGED)
+    stated_at = json.loads((FIXTURES / "promptfoo-1.json").read_bytes())["results"]["timestamp"]
+    assert (snapshot.recorded_at, snapshot.made_at) == (stated_at, None)
