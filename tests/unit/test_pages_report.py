@@ -170,7 +170,10 @@ def test_the_report_says_which_instructions_made_the_output():
         page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50)
         return str(sample.view_of(page).made_with)
 
-    assert made_with(made_at="a" * 40) == "the commit that the output records, or whose instructions it records by hash"
+    assert (
+        made_with(made_at="a" * 40)
+        == "the commit that the output records, or whose instructions it records by hash or version"
+    )
     assert made_with(recorded_at="2025-01-02") == "the last edit not after the time that the output records"
     here = Edit(series.points[1].snapshot.commit, "CLAUDE.md", "modified", None, None)
     assert made_with(here, recorded_at="2025-01-02") == (
