@@ -51,7 +51,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 7
+    version = 8
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

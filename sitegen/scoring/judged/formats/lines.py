@@ -23,6 +23,8 @@ from sitegen.scoring.reading import UnreadableError, text_of
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _CELLS: Final = ("tp", "fp", "fn", "tn")
+_COUNTED: Final = frozenset({"tp", "fp", "fn"})
+_OF_TOTALS: Final = frozenset({"metrics", "summary"})
 _BETWEEN: Final = " · "
 _FAILED: Final = "execution_error"
 """AgentV's word for a sample that could not be run or judged: its score of 0 is in no mean of AgentV's, nor of ours."""
@@ -155,8 +157,12 @@ class _Reader:
         return score
 
     def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[tuple[str, Counts]]:
-        """The counts of each attribute, whatever its name; totals only where no attribute has any."""
-        found = [(name, self._cells(value, case)) for name, value in _entries(details.get("metrics"))]
+        """The counts of each attribute, whatever its name; totals only where no attribute has any.
+
+        Attributes stand below ``metrics``, else directly in the details.
+        """
+        entries = list(_entries(details.get("metrics"))) or _direct(details)
+        found = [(name, self._cells(value, case)) for name, value in entries]
         counted = [(name, counts) for name, counts in found if counts is not None]
         if not counted:
             totals = (details.get("metrics"), _unprefixed(details.get("summary")))
@@ -193,6 +199,15 @@ def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:
             name = next((name_of(each.get(key)) for key in _ATTRIBUTES if each.get(key) is not None), "")
             if name:
                 yield name, each
+
+
+def _direct(details: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """(attribute, its counts) of details that hold attributes themselves: ``{"total": {"tp": 1, "fp": 0, "fn": 0}}``.
+
+    Where only ``metrics`` or ``summary`` holds counts, these are totals and no attributes.
+    """
+    found = {name: value for name, value in details.items() if isinstance(value, dict) and value.keys() >= _COUNTED}
+    return [] if found.keys() <= _OF_TOTALS else list(found.items())
 
 
 def _unprefixed(summary: Value) -> Value:
