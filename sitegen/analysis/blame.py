@@ -139,10 +139,11 @@ class Blame:
 
 
 def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
-    """The cells of each attribute, in the order of the map."""
+    """The cells of each attribute that was ever judged, in the order of the map. A cell that moved is in several."""
     found: dict[str, list[Cell]] = {}
     for cell in cells.cells:
-        found.setdefault(cell.attribute, []).append(cell)
+        for attribute in (cell.attribute, *cell.earlier_attributes):
+            found.setdefault(attribute, []).append(cell)
     return found
 
 

@@ -53,7 +53,7 @@ class Follower:
             judged += track.seen != here
             track.seen = here
             if track.last is not judgement:  # most are made once for each ground truth and come again as they are
-                track.last = track.newest = judgement
+                track.stands_at(judgement)
                 track.become(Run(here, judgement.outcome, shown(judgement.expected), shown(judgement.actual)))
         if judged < len(tracks):
             for track in tracks.values():
@@ -98,11 +98,12 @@ class Follower:
 class _Track:
     """One cell on its way."""
 
-    __slots__ = ("last", "newest", "runs", "seen")
+    __slots__ = ("earlier", "last", "newest", "runs", "seen")
 
     def __init__(self, newest: Judgement | Cell, runs: list[Run]) -> None:
         self.newest = newest
         """What says where it stands."""
+        self.earlier = newest.earlier_attributes if isinstance(newest, Cell) else ()
         self.runs = runs
         self.last: Judgement | None = None
         self.seen = -1
@@ -110,7 +111,22 @@ class _Track:
     def cell(self, extra: bool, runs: Sequence[Run]) -> Cell:
         """The cell with some of its runs."""
         at = self.newest
-        return Cell(at.document, at.path, at.attribute, extra, tuple(runs), at.named_path)
+        return Cell(
+            document=at.document,
+            path=at.path,
+            attribute=at.attribute,
+            extra=extra,
+            runs=tuple(runs),
+            named_path=at.named_path,
+            earlier_attributes=self.earlier,
+        )
+
+    def stands_at(self, judgement: Judgement) -> None:
+        """A newer judgement says where it stands; the attributes that it had before are not forgotten."""
+        if judgement.attribute != self.newest.attribute:
+            had = dict.fromkeys((*self.earlier, self.newest.attribute))
+            self.earlier = tuple(name for name in had if name != judgement.attribute)
+        self.last = self.newest = judgement
 
     def become(self, run: Run) -> None:
         """What it is from a point on; nothing is added if it is that already."""

@@ -43,6 +43,8 @@ class Cell(NamedTuple):
     """Oldest first; the first begins where the cell was judged first. Never empty."""
     named_path: str = ""
     """The path with list items by their names; empty where it is the same. Path and names are the newest ones."""
+    earlier_attributes: tuple[str, ...] = ()
+    """Other attributes that it had before, oldest first: a case can move to another category."""
 
     @property
     def label(self) -> str:

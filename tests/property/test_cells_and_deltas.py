@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.analysis.attribution import ROLES, attribute, subsets
+from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import Follower, shown
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.series import pack_cells, unpack_cells
@@ -102,6 +103,16 @@ def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
         follower = Follower()
         follower.follow(order)
         assert [run.state for cell in follower.cells().cells for run in cell.runs] == ["omission"]
+
+
+def test_a_cell_that_moves_to_another_category_is_found_under_both():
+    follower = Follower()
+    for category in ("(none)", "red", "(none)", "blue"):
+        follower.follow([Judgement("case", "a", category, "wrong_value", "x", "y")])
+        follower = Follower(follower.cells())
+    (cell,) = follower.cells().cells
+    assert (cell.attribute, cell.earlier_attributes, len(cell.runs)) == ("blue", ("red", "(none)"), 1)
+    assert by_attribute(follower.cells()) == {"blue": [cell], "red": [cell], "(none)": [cell]}
 
 
 def test_an_extra_item_is_not_the_expected_item_of_its_number():
