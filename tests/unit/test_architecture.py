@@ -23,7 +23,7 @@ LAYERS = (
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text", "schemas", "locking"},
-    {"model", "config", "errors", "project_files", "__init__"},
+    {"model", "config", "errors", "imports", "project_files", "__init__"},
 )
 """From the top down; a module imports from its own layer's own package, or from a lower layer."""
 
