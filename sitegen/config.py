@@ -140,6 +140,8 @@ class Llm:
 
     __pydantic_config__ = STRICT
     model: str = "claude-sonnet-5-5"
+    judge_model: str = "claude-haiku-5-5"
+    """Of ``judge``: another than the one that is tested, for a model is partial to what it said itself."""
     max_tokens: int = 4096
     """Of an answer, with what the model thinks before it."""
     temperature: float | None = None
@@ -152,6 +154,40 @@ class Llm:
     """Seconds that one try may take."""
     prices: dict[str, Price] = field(default_factory=dict)
     """By model, as it is named here or as the API names it; of a model without one no cost is recorded."""
+
+
+EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
+"""Where the evaluation of prompts on test cases is configured, unless ``--config`` names another file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricThresholds:
+    """The table ``metrics`` of an evaluation. None: not stated."""
+
+    __pydantic_config__ = FINITE
+    accuracy_threshold: float | None = None
+    consistency_threshold: float | None = None
+    quality_threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationConfig:
+    """``evaluations/config/default_config.yaml``: how prompts are run over test cases, measured and compared.
+
+    None and empty: not stated. What it states goes before ``[llm]`` and an eval's entry if ``--config`` names it, and
+    after them if it was only found.
+    """
+
+    __pydantic_config__ = FINITE
+    model: str | None = None
+    """The one that is tested."""
+    judge_model: str | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    evaluation_methods: tuple[Literal["exact_match", "consistency", "quality", "rouge"], ...] = ()
+    metrics: MetricThresholds = field(default_factory=MetricThresholds)
+    significance_level: float | None = None
+    plot_format: Literal["png", "svg"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,34 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from os.path import normpath
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen import __version__
-from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, KindFiles, Manifest, SiteConfig, files_of
-from sitegen.configuring import looked_into, overlaid, read_entry, read_manifest, read_site, with_found_evals
+from sitegen.config import (
+    EVALUATION_FILE,
+    GROUND_TRUTHS,
+    EvalConfig,
+    EvaluationConfig,
+    Kind,
+    KindFiles,
+    Manifest,
+    SiteConfig,
+    files_of,
+)
+from sitegen.configuring import (
+    case_file_entry,
+    evaluated_entry,
+    evaluated_llm,
+    found_evaluation,
+    looked_into,
+    overlaid,
+    read_manifest,
+    read_named,
+    read_site,
+    with_found_evals,
+)
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
 from sitegen.history.layout import (
@@ -30,6 +52,7 @@ from sitegen.history.layout import (
 from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
+from sitegen.model.problems import Finding
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import RunUsage
@@ -83,6 +106,10 @@ class Bench(NamedTuple):
     config: SiteConfig
     manifest: Manifest
     layout: Layout
+    evaluation: EvaluationConfig = EvaluationConfig()
+    """Of the file that ``--config`` names, else of the one that lies in the project."""
+    misread: ConfigurationError | None = None
+    """What is wrong with the one that lies in the project: nothing of it counts then."""
 
     @classmethod
     def open(cls, path: Path, evals_dir: Path | None = None) -> Bench:
@@ -107,8 +134,16 @@ class Bench(NamedTuple):
             ) from None
         else:
             manifest = read_manifest(content, name, config.evals_dir)
-        config, manifest = with_found_evals(config, manifest, looked_into(found.root, kind_of_case_file))
-        return cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
+        looked = looked_into(found.root, kind_of_case_file)
+        config, manifest = with_found_evals(config, manifest, looked)
+        bench = cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
+        match found_evaluation(looked):
+            case EvaluationConfig() as evaluation:
+                return bench._replace(evaluation=evaluation)
+            case Finding() as wrong:
+                where = f"{EVALUATION_FILE}:{wrong.line}" if wrong.line else EVALUATION_FILE
+                return bench._replace(misread=ConfigurationError(wrong.what, where=where, fix=wrong.fix))
+        return bench
 
     def eval_ids(self) -> tuple[str, ...]:
         """Evals of the manifest, and every folder with a ground truth; sorted."""
@@ -125,19 +160,48 @@ class Bench(NamedTuple):
         return tuple(sorted(found))
 
     def configured(self, eval_id: str, file: Path) -> Bench:
-        """With what a file says of one eval, as an entry of the manifest does, in place of what the manifest says.
+        """With what a file says of one eval in place of what the manifest says.
 
-        Raises ConfigurationError.
+        It holds keys of an entry of the manifest, or those of an evaluation, which are also about the model that is
+        called. Raises ConfigurationError.
         """
         try:
-            said = read_entry(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
+            said = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
         except OSError as error:
             raise ConfigurationError(
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
             ) from error
-        others = tuple(entry for entry in self.manifest.evals if entry.id != eval_id)
-        merged = overlaid(self.manifest.entry(eval_id), said)
-        manifest = replace(self.manifest, evals=(*others, merged))
+        entry = self.manifest.entry(eval_id)
+        if isinstance(said, EvalConfig):
+            return self._with_entry(overlaid(entry, said))
+        bench = self._with_entry(evaluated_entry(entry, said))
+        config = replace(self.config, llm=evaluated_llm(self.config.llm, said))
+        return bench._replace(config=config, evaluation=said, misread=None)
+
+    def for_cases(self, file: Path) -> tuple[Bench, str]:
+        """The eval whose test cases a file holds, and its id: one that is known, or else one for this file.
+
+        Raises ConfigurationError if the file lies outside the project.
+        """
+        path = file.resolve()
+        root = self.root.resolve()
+        if not path.is_relative_to(root):
+            fix = "Copy them into the project: the responses are kept beside them."
+            raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
+        known = self.eval_ids()
+        for eval_id in known:
+            try:
+                truth = self.place(eval_id).ground_truth
+            except SitegenError:
+                continue
+            if truth is not None and truth.resolve() == path:
+                return self, eval_id
+        entry = case_file_entry(path.relative_to(root).as_posix(), known)
+        return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
+
+    def _with_entry(self, entry: EvalConfig) -> Bench:
+        others = tuple(each for each in self.manifest.evals if each.id != entry.id)
+        manifest = replace(self.manifest, evals=(*others, entry))
         return self._replace(manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
     def place(self, eval_id: str) -> Place:
@@ -146,9 +210,11 @@ class Bench(NamedTuple):
             known = ", ".join(self.eval_ids()) or "none"
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
         entry = self.layout.entry(eval_id)
-        folder = next(
-            (self.root / name for name in self.layout.folders(eval_id) if is_folder_inside(self.root, name)), None
-        )
+        stated = Rules.of(entry).ground_truth
+        folders = self.layout.folders(eval_id)
+        folder = next((self.root / name for name in folders if is_folder_inside(self.root, name)), None)
+        if folder is None and stated and stated.startswith("../"):
+            folder = self.root / folders[0]  # there is one as soon as there are responses
         if folder is None:
             raise NothingToReportError(
                 f"The folder of {eval_id!r} is not there.", where=self.layout.folders(eval_id)[0]
@@ -156,7 +222,6 @@ class Bench(NamedTuple):
         conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
         if not conventional:
             return Place(self.root, entry, kind_of(entry, None), folder, ground_truth=None)
-        stated = Rules.of(entry).ground_truth
         truth = (
             _newest_cases(folder, entry)
             if entry.in_cases
@@ -361,7 +426,7 @@ def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
 
 def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
     """The first of the names that there is a file of."""
-    return next((path for name in names if (path := folder / name).is_file()), None)
+    return next((path for name in names if (path := Path(normpath(folder / name))).is_file()), None)
 
 
 def _outputs(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:

@@ -28,6 +28,14 @@ PlotFormat = Literal["png", "svg"]
 OwnTemplates = Annotated[
     bool, typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates.")
 ]
+Methods = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(help="Kind responses: exact_match, consistency, quality, rouge, one or more. Default: all."),
+]
+OutputFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--output", metavar="FILE", help="Write the results there as JSON."),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
 
 
@@ -129,10 +137,7 @@ def verify_one(
         Optional[list[str]],  # noqa: UP045
         typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output."),
     ] = None,
-    methods: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Kind responses: exact_match, consistency, quality, rouge, one or more. Default: all."),
-    ] = None,
+    methods: Methods = None,
     range_: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--range", metavar="X-Y", help="Kind highlights: paragraphs X to Y alone."),
@@ -145,6 +150,7 @@ def verify_one(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Keys of the eval's entry that go before the manifest's (YAML or JSON)."),
     ] = None,
+    output: OutputFile = None,
     save: Annotated[
         bool, typer.Option("--save", help="Write the next iteration-NNN/ with a report, and aggregate.json.")
     ] = False,
@@ -164,7 +170,13 @@ def verify_one(
     wanted = asked(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
     command(
         wanted._replace(
-            config=config, save=save, output_dir=output_dir, open_report=open_report, as_json=json_, debug=debug
+            config=config,
+            written_to=output,
+            save=save,
+            output_dir=output_dir,
+            open_report=open_report,
+            as_json=json_,
+            debug=debug,
         )
     )
 
@@ -219,25 +231,42 @@ def blame(
 def compare(
     sides: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads the annotation at run time
-        typer.Argument(metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, or two revisions."),
+        typer.Argument(
+            metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, two revisions, or with --test_cases files of prompts."
+        ),
     ] = None,
     eval_id: Annotated[
         str | None, typer.Option("--eval", metavar="EVAL", help="A and B are variants of it; without them, all are.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write JSON, Markdown and a picture there.")
+        Path | None,
+        typer.Option("--out", "--output-dir", "-o", metavar="DIR", help="Write JSON, Markdown and a picture there."),
     ] = None,
     plot_format: Annotated[
-        PlotFormat, typer.Option("--format", help="Of the picture; needs the extra 'plots'.")
-    ] = "png",
+        Optional[PlotFormat],  # noqa: UP045
+        typer.Option("--format", help="Of the picture; needs the extra 'plots'. Default: png."),
+    ] = None,
+    test_cases: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--test_cases", "--test-cases", metavar="FILE", help="A and B are files of prompts."),
+    ] = None,
+    config: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="How prompts are evaluated (YAML)."),
+    ] = None,
     json_: Json = False,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
     """Compare variants of a prompt, iterations, or revisions."""
+    from sitegen.commands.compare import Written, compare_files
     from sitegen.commands.compare import compare as command
 
-    command(repo, sides or [], eval_id=eval_id, out=out, plot_format=plot_format, as_json=json_, cache=cache)
+    written = Written(out, plot_format, json_)
+    if test_cases:
+        compare_files(repo, sides or [], test_cases, config=config, written=written)
+    else:
+        command(repo, sides or [], eval_id=eval_id, cache=cache, config=config, written=written)
 
 
 @app.command()
@@ -289,7 +318,9 @@ Variant = Annotated[
 ]
 LlmConfig = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option("--config", metavar="FILE", help="Read [llm] from this file instead of sitegen.toml."),
+    typer.Option(
+        "--config", metavar="FILE", help="How prompts are evaluated (YAML); or [llm] like that of sitegen.toml (TOML)."
+    ),
 ]
 Model = Annotated[Optional[str], typer.Option(help="Name of the model, before the configuration's.")]  # noqa: UP045
 Concurrency = Annotated[Optional[int], typer.Option(min=1, help="Calls under way at once.")]  # noqa: UP045
@@ -299,11 +330,18 @@ ApiAddress = Annotated[
     typer.Option("--base-url", metavar="URL", help="Address of the API, where your key goes. No file can set it."),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Tell of each call: status, tries, seconds.")]
+TestCases = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL."),
+]
 
 
 @app.command()
 def respond(
-    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of an eval of kind responses.")],
+    words: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(metavar="[EVAL]", help="Id of an eval of kind responses."),
+    ] = None,
     prompt: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', else prompts/EVAL.md.")
     ] = None,
@@ -315,16 +353,25 @@ def respond(
     config: LlmConfig = None,
     base_url: ApiAddress = None,
     debug: Debug = False,
+    test_cases: TestCases = None,
+    judge_model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--judge-model", help="Name of the model that grades, before the configuration's."),
+    ] = None,
+    methods: Methods = None,
+    output: OutputFile = None,
     repo: RepoOption = Path(),
 ) -> None:
     """Run a prompt over the test cases of an eval, by a model.
 
-    Goes on where it was interrupted.
+    Goes on where it was interrupted. With --test_cases or --output the responses are graded and scored too.
     """
-    from sitegen.commands.respond import Wanted
+    from sitegen.commands.respond import Wanted, of_words
     from sitegen.commands.respond import respond as command
 
-    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url))
+    eval_id, named = of_words(words or [], methods or [])
+    wanted = Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url)
+    command(wanted._replace(test_cases=test_cases, judge_model=judge_model, methods=named, output=output))
 
 
 @app.command()

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.commands.saying import say, say_error, say_text
 from sitegen.comparing.document import to_json_bytes
 from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
+from sitegen.comparing.prompts import prompts_document
 from sitegen.comparing.report import report
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.evaluating import evaluate, responses_of
 from sitegen.project import Options
-from sitegen.stages.comparison import Compared, compare_iterations, compare_revisions, compare_variants
+from sitegen.stages.comparison import Compared, compare_iterations, compare_prompts, compare_revisions, compare_variants
+from sitegen.text.json_bytes import to_json_bytes as json_bytes
 from sitegen.verifying import Bench
+
+RESULTS: Final = "comparison_results.json"
 
 _VARIANT: Final = re.compile(r"([^:]+):(.+)")
 _ITERATION: Final = re.compile(r"(.+)@(\d{1,9})")
@@ -30,25 +37,80 @@ class Sides(NamedTuple):
     revisions: tuple[str, ...] = ()
 
 
+class Written(NamedTuple):
+    """What the command line says of what is written."""
+
+    out: Path | None
+    plot_format: PlotFormat | None
+    """None: what the configuration of the evaluation says, else ``png``."""
+    as_json: bool
+
+
 def compare(
-    repo: Path,
-    sides: list[str],
-    *,
-    eval_id: str | None,
-    out: Path | None,
-    plot_format: PlotFormat,
-    as_json: bool,
-    cache: Path | None,
+    repo: Path, sides: list[str], *, eval_id: str | None, cache: Path | None, config: Path | None, written: Written
 ) -> None:
-    """Compare, and print the report or write the three files."""
+    """Compare, and print the report or write the files."""
     wanted = read_sides(sides, eval_id)
-    found = _compared(repo, wanted, cache)
-    if as_json:
-        sys.stdout.buffer.write(to_json_bytes(found.document))
-    elif out is None:
+    if wanted.revisions:
+        _refuse_files(wanted.revisions)
+    if config and not wanted.variants and (wanted.iterations or wanted.revisions):
+        raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
+    if wanted.revisions or wanted.iterations:
+        found, chosen = _compared(Options(repo=repo, cache=cache), wanted), None
+    else:
+        bench = Bench.open(repo)
+        bench = bench.configured(wanted.eval_id, config) if config else bench
+        found = compare_variants(bench, wanted.eval_id, wanted.variants)
+        chosen = bench.evaluation.plot_format
+    files = {RESULTS: to_json_bytes(found.document)}
+    _give(files, found, written._replace(plot_format=written.plot_format or chosen))
+
+
+def compare_files(
+    repo: Path, prompts: Sequence[str], test_cases: Path, *, config: Path | None, written: Written
+) -> None:
+    """Compare prompts by their recorded responses to test cases; print the report, or write the files.
+
+    Raises ConfigurationError if there are not two of them, NothingToReportError if one has no responses.
+    """
+    if len(set(prompts)) < 2 or len(set(prompts)) < len(prompts):
+        raise ConfigurationError("Two or more prompts are wanted, each once.", fix="Name their files.")
+    for each in prompts:
+        if not Path(each).is_file():
+            raise NothingToReportError("There is no such prompt.", where=each, fix="Name a file that is there.")
+    bench, eval_id = Bench.open(repo).for_cases(test_cases)
+    if config:
+        bench = bench.configured(eval_id, config)
+    elif bench.misread:
+        say_error(bench.misread)
+    timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
+    evaluations = []
+    for prompt in map(Path, prompts):
+        responses = responses_of(bench, eval_id, prompt)
+        evaluations.append(evaluate(bench, eval_id, prompt, responses, timestamp=timestamp))
+    found = compare_prompts(bench.place(eval_id).entry, evaluations)
+    files = {RESULTS: json_bytes(prompts_document(found.document.variants[0], evaluations, timestamp))}
+    for number, evaluation in enumerate(evaluations, 1):
+        files[f"evaluation_{number}.json"] = json_bytes(evaluation.document)
+    _give(files, found, written._replace(plot_format=written.plot_format or bench.evaluation.plot_format))
+
+
+def _refuse_files(revisions: Sequence[str]) -> None:
+    if all(Path(each).is_file() for each in revisions):
+        raise ConfigurationError(
+            "Prompts are compared by their responses to test cases.",
+            where=" ".join(revisions),
+            fix="Name the file of the test cases by --test_cases FILE.",
+        )
+
+
+def _give(files: dict[str, bytes], found: Compared, written: Written) -> None:
+    if written.as_json:
+        sys.stdout.buffer.write(files[RESULTS])
+    elif written.out is None:
         say_text(report(found.document))
-    if out is not None:
-        for path in _write(out, found, plot_format):
+    if written.out is not None:
+        for path in _write(written.out, files, found, written.plot_format or "png"):
             say(f"wrote {path}", error=True)
 
 
@@ -87,21 +149,15 @@ def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: st
     return Sides(evals.pop(), variants=names)
 
 
-def _compared(repo: Path, wanted: Sides, cache: Path | None) -> Compared:
-    options = Options(repo=repo, cache=cache)
+def _compared(options: Options, wanted: Sides) -> Compared:
     if wanted.revisions:
         return compare_revisions(options, (wanted.revisions[0], wanted.revisions[1]))
-    if wanted.iterations:
-        return compare_iterations(options, wanted.eval_id, wanted.iterations)
-    return compare_variants(Bench.open(repo), wanted.eval_id, wanted.variants)
+    return compare_iterations(options, wanted.eval_id, wanted.iterations)
 
 
-def _write(out: Path, found: Compared, plot_format: PlotFormat) -> list[Path]:
-    """The three files; without matplotlib two of them, which is said but no failure."""
-    files = {
-        "comparison_results.json": to_json_bytes(found.document),
-        "comparison_report.md": report(found.document).encode("utf-8", "backslashreplace"),
-    }
+def _write(out: Path, files: dict[str, bytes], found: Compared, plot_format: PlotFormat) -> list[Path]:
+    """All files, with the report and the picture; without matplotlib no picture, which is said but no failure."""
+    files = {**files, "comparison_report.md": report(found.document).encode("utf-8", "backslashreplace")}
     try:
         files[f"comparison_plots.{plot_format}"] = plots(found.document, plot_format, found.thresholds)
     except NoPlotsError as error:

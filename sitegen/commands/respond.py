@@ -1,27 +1,33 @@
-"""``sitegen respond`` and ``judge``: the two commands that call a model."""
+"""``sitegen respond`` and ``judge``: the two commands that call a model; and both at once, with the scores."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import typer
 
+from sitegen.commands import verified_text
 from sitegen.commands.progress import Progress
 from sitegen.commands.saying import say
 from sitegen.config import files_of
-from sitegen.configuring import read_site_file
+from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.evaluating import evaluate, variant_name
 from sitegen.history.layout import is_path
 from sitegen.llm import judging, responding
 from sitegen.llm.cases import Case, read_cases
 from sitegen.llm.client import CallSettings
-from sitegen.llm.prompts import JUDGE, parse, read_prompt
+from sitegen.llm.prompts import JUDGE, Template, parse, read_prompt
 from sitegen.llm.responding import Asked
 from sitegen.llm.responses_file import ResponsesFile, partial_of
+from sitegen.scoring.responses.document import METHODS, metrics_of
+from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
 from sitegen.verifying import Bench, Place, first_file, newest_outputs
 
@@ -35,7 +41,7 @@ class Wanted(NamedTuple):
     """What the command line says, of either command."""
 
     repo: Path
-    eval_id: str
+    eval_id: str | None
     variant: str | None
     prompt: Path | None
     config: Path | None
@@ -45,14 +51,86 @@ class Wanted(NamedTuple):
     again: bool
     debug: bool
     base_url: str | None = None
+    test_cases: Path | None = None
+    """A file of test cases in the place of an eval's id."""
+    judge_model: str | None = None
+    methods: tuple[str, ...] = ()
+    output: Path | None = None
+    """Where the results of the evaluation go."""
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the responses are graded and scored too."""
+        return self.test_cases is not None or self.output is not None
+
+
+def of_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """(the eval's id, methods) of what is typed: names of methods may stand behind the first one.
+
+    Raises ConfigurationError if more than one word is left.
+    """
+    further = [word for word in words if methods and word in METHODS]
+    ids = [word for word in words if word not in further]
+    if len(ids) > 1:
+        raise ConfigurationError(f"One eval at a time: {', '.join(ids)}.", fix="Name one.")
+    return (ids[0] if ids else None), (*methods, *further)
+
+
+class _Opened(NamedTuple):
+    """The eval that a command is about."""
+
+    bench: Bench
+    place: Place
+    cases: tuple[Case, ...]
+
+    @property
+    def eval_id(self) -> str:
+        return self.place.entry.id
 
 
 def respond(wanted: Wanted) -> None:
-    """Run a prompt over the test cases that have no response yet."""
-    bench, place, cases = _open(wanted)
-    template = read_prompt(wanted.prompt or _named(bench, place, "prompt") or _default_prompt(bench, wanted.eval_id))
-    settings = _settings(bench, wanted)
-    path = _inside(bench, _target(place, wanted.variant))
+    """Run a prompt over the test cases that have no response yet; if that is wanted, grade and score them all."""
+    opened = _open(wanted)
+    bench, place, _ = opened
+    if wanted.test_cases and not wanted.prompt:
+        raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
+    prompt = wanted.prompt or _named(bench, place, "prompt") or _default_prompt(bench, opened.eval_id)
+    template = read_prompt(prompt)
+    variant = wanted.variant
+    if wanted.test_cases and not variant:
+        variant = variant_name(bench, prompt)
+    path = _inside(bench, _target(place, variant))
+    methods = wanted.methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
+    metrics_of(methods)  # what is wrong is said before a call is paid for
+    judges = _judge_template(opened, None) if wanted.evaluates and "quality" in methods else None
+    failed = _respond(opened, wanted, template, path)
+    if wanted.evaluates:
+        if judges:
+            failed |= _judge(opened, wanted, judges, [path], wanted.judge_model)
+        timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
+        found = evaluate(bench, opened.eval_id, prompt, path, timestamp=timestamp, methods=methods)
+        for row in verified_text.one_eval(bench, found.verified, methods):
+            say(row)
+        if wanted.output:
+            wanted.output.parent.mkdir(parents=True, exist_ok=True)
+            wanted.output.write_bytes(to_json_bytes(found.document))
+            say(f"wrote {wanted.output}", error=True)
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def judge(wanted: Wanted) -> None:
+    """Grade the responses that have no grade yet."""
+    opened = _open(wanted)
+    template = _judge_template(opened, wanted.prompt)
+    if _judge(opened, wanted, template, _responses(opened.bench, opened.place, wanted.variant), wanted.model):
+        raise typer.Exit(FAILED)
+
+
+def _respond(opened: _Opened, wanted: Wanted, template: Template, path: Path) -> bool:
+    """Whether a call failed."""
+    bench, _, cases = opened
+    settings = _settings(bench, wanted, wanted.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
     todo = responding.missing(cases, file, again=wanted.again, limit=wanted.limit)
     other = 0 if wanted.again else responding.of_another_prompt(template, cases, file)
@@ -63,56 +141,79 @@ def respond(wanted: Wanted) -> None:
         )
     with Progress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
         asked = responding.respond(todo, template, file, settings, step=progress.step, log=progress.log)
-    if _report(bench, path, asked, "responses"):
-        raise typer.Exit(FAILED)
+    return _report(bench, path, asked, "responses")
 
 
-def judge(wanted: Wanted) -> None:
-    """Grade the responses that have no grade yet."""
-    bench, place, cases = _open(wanted)
-    named = wanted.prompt or _named(bench, place, "judge_prompt")
+def _judge_template(opened: _Opened, prompt: Path | None) -> Template:
+    named = prompt or _named(opened.bench, opened.place, "judge_prompt")
     template = read_prompt(named) if named else parse(JUDGE)
     if "output" not in template.placeholders:
         raise ConfigurationError("The judge's prompt has no {output}.", where=str(named), fix="Say where it stands.")
-    settings = _settings(bench, wanted)
+    return template
+
+
+def _judge(opened: _Opened, wanted: Wanted, template: Template, paths: Sequence[Path], model: str | None) -> bool:
+    """Grade the responses in some files, by a model or else by the one that is configured. Whether a call failed."""
+    bench, _, cases = opened
+    settings = _settings(bench, wanted, model or bench.config.llm.judge_model)
     failed = False
-    for path in _responses(bench, place, wanted.variant):
+    for path in paths:
         file = ResponsesFile.read(path, [case.id for case in cases])
         todo = judging.ungraded(cases, file, again=wanted.again, limit=wanted.limit)
+        if own := judging.of_the_judge(todo, file, settings.model):
+            option = "--judge-model" if wanted.evaluates else "--model"
+            by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
+            say(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
         with Progress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
             asked = judging.judge(todo, template, file, settings, step=progress.step, log=progress.log)
         failed |= _report(bench, path, asked, "grades")
-    if failed:
-        raise typer.Exit(FAILED)
+    return failed
 
 
-def _open(wanted: Wanted) -> tuple[Bench, Place, tuple[Case, ...]]:
+def _open(wanted: Wanted) -> _Opened:
     if wanted.variant is not None and not _VARIANT.fullmatch(wanted.variant):
         raise ConfigurationError(
             f"A variant cannot be called {wanted.variant!r}.", fix="Use letters, digits, dots, hyphens and underscores."
         )
+    if (wanted.eval_id is None) == (wanted.test_cases is None):
+        raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
     bench = Bench.open(wanted.repo)
-    place = bench.place(wanted.eval_id)
+    if wanted.test_cases:
+        bench, eval_id = bench.for_cases(wanted.test_cases)
+    else:
+        eval_id = str(wanted.eval_id)
+    bench = _configured(bench, eval_id, wanted.config)
+    place = bench.place(eval_id)
     if place.kind != "responses" or place.ground_truth is None:
         raise ConfigurationError(
-            f"The eval {wanted.eval_id!r} is of kind {place.kind!r}: it has no test cases to ask for.",
+            f"The eval {eval_id!r} is of kind {place.kind!r}: it has no test cases to ask for.",
             where=str(place.folder),
             fix="Name an eval of kind 'responses', or write its test_cases.json.",
         )
     if place.entry.in_cases:
         raise ConfigurationError(
-            f"Responses of {wanted.eval_id!r} stand in the file of its expected texts, which would be written over.",
+            f"Responses of {eval_id!r} stand in the file of its expected texts, which would be written over.",
             where=str(place.ground_truth),
             fix="Keep the test cases in a test_cases.json of their own.",
         )
-    return bench, place, read_cases(_inside(bench, place.ground_truth))
+    return _Opened(bench, place, read_cases(_inside(bench, place.ground_truth)))
 
 
-def _settings(bench: Bench, wanted: Wanted) -> CallSettings:
-    """The table ``[llm]``, the file of ``--config`` before the project's own, options before both."""
-    llm = (read_site_file(wanted.config) if wanted.config else bench.config).llm
-    stated = {each.name: getattr(llm, each.name) for each in fields(llm)}
-    options = {"model": wanted.model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
+def _configured(bench: Bench, eval_id: str, file: Path | None) -> Bench:
+    """With what ``--config`` names: a file like ``sitegen.toml``, or one that tells how prompts are evaluated."""
+    if file is None:
+        if bench.misread:
+            raise bench.misread
+        return bench
+    if file.suffix == ".toml":
+        return bench._replace(config=replace(bench.config, llm=read_site_file(file).llm))
+    return bench.configured(eval_id, file)
+
+
+def _settings(bench: Bench, wanted: Wanted, model: str | None) -> CallSettings:
+    """The table ``[llm]``, options before it."""
+    stated = {each.name: getattr(bench.config.llm, each.name) for each in fields(bench.config.llm)}
+    options = {"model": model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 
@@ -144,7 +245,7 @@ def _target(place: Place, variant: str | None) -> Path:
 def _responses(bench: Bench, place: Place, variant: str | None) -> list[Path]:
     """The files to grade: the variant's, or all that lie in the eval's folder; without any, its newest iteration's."""
     found = [_target(place, variant)]
-    if variant is None:
+    if variant is None and place.folder.is_dir():
         pattern = files_of("responses").variants
         found += sorted(each for each in place.folder.iterdir() if re.fullmatch(pattern, each.name))
     there = [path for path in dict.fromkeys(found) if path.is_file() or partial_of(path).is_file()]

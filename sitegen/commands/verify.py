@@ -14,6 +14,7 @@ from sitegen import saving
 from sitegen.analysis.documents import Document, document
 from sitegen.commands import verified_text
 from sitegen.commands.saying import say, say_error
+from sitegen.configuring import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.project_files import write_inside
@@ -36,6 +37,8 @@ class Wanted(NamedTuple):
     methods: tuple[str, ...] = ()
     """Of kind ``responses``; empty: all."""
     config: Path | None = None
+    written_to: Path | None = None
+    """A file for the results, as ``--json`` prints them."""
     save: bool = False
     output_dir: Path | None = None
     open_report: bool = False
@@ -67,13 +70,18 @@ def verify_one(wanted: Wanted) -> None:
     if wanted.config:
         bench = bench.configured(eval_id, wanted.config)
     verified = bench.verify(eval_id, output.resolve() if output else None, dict(wanted.settings))
-    if wanted.methods and verified.place.kind != "responses":
+    methods = wanted.methods
+    if verified.place.kind == "responses":
+        methods = methods or evaluation_methods(verified.place.entry.settings)
+        if bench.misread:
+            say_error(bench.misread)
+    elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if wanted.debug:
         for row in verified_text.debug(bench, verified):
             say(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-    kept = _document(bench, verified, timestamp=timestamp, methods=wanted.methods)
+    kept = _document(bench, verified, timestamp=timestamp, methods=methods)
     if wanted.save:
         results, kept = saving.save(bench, verified, kept)
         say(f"saved {results.parent if results.name == RECORDED else results}", error=True)
@@ -81,11 +89,7 @@ def verify_one(wanted: Wanted) -> None:
     if wanted.output_dir:
         results = saving.save_into(wanted.output_dir.resolve(), verified, kept)
         _write_report(bench, verified, kept, results, results.parent)
-    if as_json:
-        sys.stdout.buffer.write(to_json_bytes(kept))
-    else:
-        for row in verified_text.one_eval(bench, verified, wanted.methods):
-            say(row)
+    _give(wanted, kept, [] if as_json else verified_text.one_eval(bench, verified, methods))
     if output is None and (other := bench.passed_over(verified)):
         what = f"{verified_text.shown(bench, other)} is no iteration yet, and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
@@ -106,6 +110,17 @@ def _write_report(bench: Bench, verified: Verified, kept: Document, results: Pat
     html = report_file(bench, verified, kept.metadata, results.name)
     write_inside(below, report.relative_to(below).as_posix(), html)
     say(f"report {report}", error=True)
+
+
+def _give(wanted: Wanted, kept: Document, rows: Iterable[str]) -> None:
+    if wanted.written_to:
+        wanted.written_to.parent.mkdir(parents=True, exist_ok=True)
+        wanted.written_to.write_bytes(to_json_bytes(kept))
+        say(f"wrote {wanted.written_to}", error=True)
+    if wanted.as_json:
+        sys.stdout.buffer.write(to_json_bytes(kept))
+    for row in rows:
+        say(row)
 
 
 def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:

@@ -9,6 +9,7 @@ from sitegen.comparing.changed import change_lines
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, prose, signed, table
+from sitegen.stats.significance import ALPHA
 
 
 def report(document: ComparisonDocument) -> str:
@@ -31,7 +32,7 @@ def variants_lines(one: Comparison) -> Iterator[str]:
     yield from _metrics(one)
     yield from _ranking(one)
     for pair in one.pairs:
-        yield from _pair(pair, several=len(one.pairs) > 1)
+        yield from _pair(pair, several=len(one.pairs) > 1, alpha=one.alpha)
 
 
 def _metrics(one: Comparison) -> Iterator[str]:
@@ -67,12 +68,13 @@ def _ranking(one: Comparison) -> Iterator[str]:
     yield ""
 
 
-def _pair(pair: Pair, *, several: bool) -> Iterator[str]:
+def _pair(pair: Pair, *, several: bool, alpha: float) -> Iterator[str]:
     first, second = name(pair.first), name(pair.second)
     tests = [test for test in pair.tests if test.first is not None or test.second is not None]
     yield f"## {first} against {second}"
     yield ""
-    yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}."
+    level = "" if alpha == ALPHA else f", by p < {alpha:g}"
+    yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
     yield ""
     if tests:
         better = (f"{first} better", "Equal", f"{second} better")

@@ -1,4 +1,4 @@
-"""Evals that no manifest names: results of other tools, where those tools leave them.
+"""Evals that no manifest names: results of other tools where those tools leave them, and folders of test cases.
 
 What is found becomes entries of the manifest and instruction globs of the site, as if somebody had written them. So all
 of history is read by them, and nothing after the configuration knows how an eval was found.
@@ -12,8 +12,10 @@ from dataclasses import replace
 from posixpath import basename, normpath
 from typing import Any, Final
 
-from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Manifest, SiteConfig, files_of
+from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, EvaluationConfig, Manifest, SiteConfig, files_of
+from sitegen.configuring.evaluation import stated_llm
 from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_named
+from sitegen.configuring.found_test_cases import found_evaluation, found_test_cases
 from sitegen.configuring.looked import Looked
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
 
@@ -58,6 +60,9 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
     stated = {entry.id for entry in manifest.evals}
     homes = {_path(entry.dir or f"{config.evals_dir}/{entry.id}") for entry in manifest.evals}
     found: dict[str, EvalConfig] = {}
+    evaluation = found_evaluation(looked)
+    if isinstance(evaluation, EvaluationConfig):
+        config = replace(config, llm=stated_llm(config.llm, evaluation))
     others = (
         *_promptfoo(looked, homes),
         *_inspect(looked, homes),
@@ -65,6 +70,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
         *_baselines(config.evals_dir, looked, homes),
         *FoundCases(_path(config.evals_dir), looked, homes).entries(),
         *_lone_results(config.evals_dir, looked, homes),
+        *found_test_cases(looked, homes, evaluation),
     )
     for entry in others:
         if entry.id not in stated and entry.id not in found:

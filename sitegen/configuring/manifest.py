@@ -15,7 +15,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 from sitegen.text.keys import misspelt
 
-_ENTRY_KEYS: Final = tuple(each.name for each in fields(EvalConfig) if each.name not in ("id", "metadata"))
+ENTRY_KEYS: Final = tuple(each.name for each in fields(EvalConfig) if each.name not in ("id", "metadata"))
 
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
@@ -67,7 +67,7 @@ def overlaid(entry: EvalConfig, said: EvalConfig) -> EvalConfig:
     changed = {
         each.name: value for each in fields(EvalConfig) if (value := getattr(said, each.name)) != _default(each.name)
     }
-    changed["settings"] = _canonical({**json.loads(entry.settings), **json.loads(said.settings)})
+    changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(said.settings)})
     changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(said.thresholds)}.items())
     return replace(entry, **changed)
 
@@ -110,7 +110,7 @@ def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, in
     """Keys that count as metadata and are probably misspelt, and an id beside the one that counts."""
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
-        near = None if key in (*_ENTRY_KEYS, "id") else misspelt(key, _ENTRY_KEYS)
+        near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
         if near and near not in entry:
             yield Finding(
                 "warning",
@@ -146,7 +146,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
     known: dict[str, Any] = {"id": eval_id}
     metadata = []
     for key, value in entry.items():
-        if key in _ENTRY_KEYS:
+        if key in ENTRY_KEYS:
             known[key] = value
         elif key != "id":
             metadata.append((str(key), _as_text(value)))
@@ -155,7 +155,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
         if value is None:
             known.pop(key, None)
         elif isinstance(value, dict):
-            known[key] = _canonical(value) if key == "settings" else [(str(name), each) for name, each in value.items()]
+            known[key] = canonical(value) if key == "settings" else [(str(name), each) for name, each in value.items()]
         else:
             what = f"evals.{eval_id}.{key} is {found(value)}, {wanted} is wanted."
             return Finding("error", what, "Correct the value.", lines.get(("evals", eval_id, key), line))
@@ -174,7 +174,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
         return finding_of(
             first,
             lambda location: _first_line(lines, ("evals", eval_id, *location)) or line,
-            lambda location: _ENTRY_KEYS,
+            lambda location: ENTRY_KEYS,
             prefix=f"evals.{eval_id}.",
         )
 
@@ -209,14 +209,15 @@ def _entry_adapter() -> Any:
 def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return _canonical(value) if isinstance(value, dict | list) else "" if value is None else _scalar(value)
+    return canonical(value) if isinstance(value, dict | list) else "" if value is None else _scalar(value)
 
 
 def _scalar(value: Any) -> str:
     return json.dumps(value, default=str).strip('"')
 
 
-def _canonical(value: Any) -> str:
+def canonical(value: Any) -> str:
+    """Canonical JSON: sorted keys, no spaces, every key a text."""
     return json.dumps(_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.project_files import LARGEST_FILE, read_file
+from sitegen.scoring.responses.cases import are_anonymous
 
 
 class Case(NamedTuple):
@@ -50,6 +51,8 @@ def read_cases(file: Path) -> tuple[Case, ...]:
         root = root.get("test_cases", root.get("cases"))
     if not isinstance(root, list):
         raise ConfigurationError("The test cases are no list.", where=str(file), fix="Write a list of objects.")
+    if are_anonymous(root):
+        root = [{**each, "id": str(number)} for number, each in enumerate(root, 1)]
     cases = tuple(_case(each, number, file) for number, each in enumerate(root, 1))
     _refuse_twins(cases, file)
     return cases

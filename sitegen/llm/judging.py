@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ NO_REFERENCE: Final = "(none)"
 _GRADES: Final = frozenset("12345")
 _LONGEST_ANSWER: Final = 200
 _OF_JUDGE: Final = ("judge", "judge_prompt", "judge_usage", "judge_answer", "judge_error")
+_DATED: Final = re.compile(r"-\d{8}$")
+"""What the API adds to an alias."""
 
 
 def grade(answer: str) -> int | None:
@@ -35,6 +38,12 @@ def ungraded(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: 
             if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
                 found.append(Todo(case, slot))
     return tuple(found[:limit])
+
+
+def of_the_judge(todo: Sequence[Todo], file: ResponsesFile, model: str) -> int:
+    """How many of the responses to grade did the judge give itself, by their recorded model, an alias resolved."""
+    models = [str(file.rows[each.slot].get("model") or "") for each in todo]
+    return sum(_DATED.sub("", each) == _DATED.sub("", model) for each in models)
 
 
 def judge(

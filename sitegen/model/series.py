@@ -25,6 +25,8 @@ class EvalInfo(NamedTuple):
     kind: str = "fields"
     thresholds: tuple[tuple[str, float], ...] = ()
     """(metric name, least value wanted)."""
+    significance_level: float | None = None
+    """Of comparisons of its variants; None: the usual one."""
     metadata: tuple[tuple[str, str], ...] = ()
     """Keys of the manifest that sitegen does not know, as text, in their order."""
     nouns: Nouns = Nouns()

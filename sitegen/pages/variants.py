@@ -12,6 +12,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
+from sitegen.stats.significance import ALPHA
 
 FLIPS: Final = 500
 """Cases of one pair that the page lists; of many pairs fewer each."""
@@ -67,7 +68,7 @@ class VariantsView(NamedTuple):
 
 def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
     """The page of the newest snapshot of an eval with variants."""
-    found = compare(info.id, variants_of(result))
+    found = compare(info.id, variants_of(result), info.significance_level or ALPHA)
     rank = {row.name: row for row in found.ranking}
     view = VariantsView(
         info=info,

@@ -14,7 +14,10 @@ from sitegen.analysis.comparison.variants import compare, variant_of, variants_o
 from sitegen.analysis.deltas import Side, delta
 from sitegen.analysis.memo import Memo
 from sitegen.comparing.document import ComparisonDocument
+from sitegen.config import EvalConfig, Manifest
+from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.evaluating import Evaluation
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
 from sitegen.model.scorecards import Result
@@ -25,6 +28,7 @@ from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
+from sitegen.stats.significance import ALPHA
 from sitegen.verifying import Bench
 
 Thresholds: TypeAlias = dict[str, float]
@@ -62,7 +66,15 @@ def compare_variants(bench: Bench, eval_id: str, names: Sequence[str]) -> Compar
     if len(chosen) < 2:
         raise ConfigurationError(f"Of the eval {eval_id!r} there are no two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
-    return Compared(ComparisonDocument(variants=(compare(eval_id, chosen),)), {eval_id: thresholds})
+    found = compare(eval_id, chosen, _alpha(verified.place.entry))
+    return Compared(ComparisonDocument(variants=(found,)), {eval_id: thresholds})
+
+
+def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> Compared:
+    """Prompts that answered the test cases of one eval, each called by its path."""
+    chosen = [variant_of(each.prompt_path, each.verified.result) for each in evaluations]
+    found = compare(entry.id, chosen, _alpha(entry))
+    return Compared(ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)})
 
 
 def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> Compared:
@@ -79,7 +91,7 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
                 raise ConfigurationError(f"The eval {eval_id!r} has no iteration {number}.", fix=fix)
         chosen = [newest[number] for number in numbers]
         sides = history.sides(one, [snapshot.label for snapshot in chosen], chosen)
-        document = _document(eval_id, sides)
+        document = _document(eval_id, sides, _alpha(history.timeline.manifest.entry(eval_id)))
         if document.changes:
             points = [Side(at, side.result.scorecard) for at, side in zip(chosen, sides, strict=True)]
             origins = map(history.origin, repeat(one), points, points[1:])
@@ -95,16 +107,20 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
     """
     sides: list[dict[str, _Side]] = []
     thresholds: dict[str, Thresholds] = {}
+    manifest = Manifest()
     for revision in revisions:
         with _folded(options._replace(rev=revision)) as history:
             living = [one for one in history.evals if one.snapshots and not one.deleted]
             sides.append({one.id: history.sides(one, [revision], one.snapshots[-1:])[0] for one in living})
             thresholds = history.thresholds()
+            manifest = history.timeline.manifest
     before, after = sides
     common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
     if not common:
         raise NothingToReportError(f"{revisions[0]!r} and {revisions[1]!r} have no eval with outputs in common.")
-    documents = [_document(eval_id, [before[eval_id], after[eval_id]]) for eval_id in common]
+    documents = [
+        _document(eval_id, [before[eval_id], after[eval_id]], _alpha(manifest.entry(eval_id))) for eval_id in common
+    ]
     whole = ComparisonDocument(
         variants=tuple(one for document in documents for one in document.variants),
         changes=tuple(one for document in documents for one in document.changes),
@@ -113,10 +129,15 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
     return Compared(whole, thresholds)
 
 
-def _document(eval_id: str, sides: Sequence[_Side]) -> ComparisonDocument:
+def _alpha(entry: EvalConfig) -> float:
+    return significance_level(entry.settings) or ALPHA
+
+
+def _document(eval_id: str, sides: Sequence[_Side], alpha: float) -> ComparisonDocument:
     """Responses are compared as prompts, two or more; other kinds as each result against the one named before it."""
     if all(side.result.answers for side in sides):
-        return ComparisonDocument(variants=(compare(eval_id, [variant_of(side.label, side.result) for side in sides]),))
+        variants = [variant_of(side.label, side.result) for side in sides]
+        return ComparisonDocument(variants=(compare(eval_id, variants, alpha),))
     return ComparisonDocument(changes=tuple(_change(eval_id, before, after) for before, after in pairwise(sides)))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
-from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import Looked, looked_into, with_found_evals
+from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.configuring import Looked, found_evaluation, looked_into, significance_level, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
@@ -87,6 +88,7 @@ class Timeline(NamedTuple):
             description=entry.description,
             kind=history.kind,
             thresholds=entry.thresholds,
+            significance_level=significance_level(entry.settings),
             metadata=entry.metadata,
             nouns=scorer(history.kind).nouns,
         )
@@ -130,9 +132,14 @@ def fold(project: Project, parts: Parts) -> Timeline:
     with FilesAt(project.found, head) as files:
         config = read_site(files, parts)
         manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
+        looked = Looked(files.names, files.read, kind_of_case_file)
         if project.options.worktree and root is not None:  # what is not committed yet goes first
-            config, manifest = with_found_evals(config, manifest, looked_into(root, kind_of_case_file))
-        config, manifest = with_found_evals(config, manifest, Looked(files.names, files.read, kind_of_case_file))
+            on_disk = looked_into(root, kind_of_case_file)
+            config, manifest = with_found_evals(config, manifest, on_disk)
+            evaluation = found_evaluation(on_disk) or found_evaluation(looked)
+        else:
+            evaluation = found_evaluation(looked)
+        config, manifest = with_found_evals(config, manifest, looked)
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work
@@ -180,8 +187,15 @@ def fold(project: Project, parts: Parts) -> Timeline:
         head=advanced.head,
         commits=advanced.commits,
         instructions=_instructions(parts, advanced.update),
-        problems=advanced.problems,
+        problems=(*advanced.problems, *_unread(evaluation)),
     )
+
+
+def _unread(evaluation: EvaluationConfig | Finding | None) -> Iterator[Problem]:
+    """What is wrong with the configuration of evaluations that was found: none of it counts then."""
+    if isinstance(evaluation, Finding):
+        what = f"{evaluation.what} Nothing of the file counts."
+        yield Problem("warning", what, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
 
 
 def _redact(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:

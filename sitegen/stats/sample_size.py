@@ -1,7 +1,8 @@
 """How large a difference is, and how many cases it takes to see it (Cohen, *Statistical Power Analysis*, 1988).
 
-The least number of cases is per prompt, for a two-sided independent test at alpha 0.05 that shall find a difference as
-large as the one that was observed with a chance of 0.8. ``statsmodels.stats.power`` gives the same numbers.
+The least number of cases is per prompt, for a two-sided independent test (at alpha 0.05 unless another level is given)
+that shall find a difference as large as the one that was observed with a chance of 0.8. ``statsmodels.stats.power``
+gives the same numbers.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     return (mean(first) - mean(second)) / spread if spread else None
 
 
-def cases_for_proportions(h: float) -> int | None:
+def cases_for_proportions(h: float, alpha: float = ALPHA) -> int | None:
     """Least number of cases for two proportions that differ by Cohen's h: normal approximation (chapter 6).
 
     None if there is no difference, or one so small that it takes more than ten million cases.
     """
     from scipy.special import ndtr, ndtri
 
-    limit = float(ndtri(1 - ALPHA / 2))
+    limit = float(ndtri(1 - alpha / 2))
 
     def power(cases: int) -> float:
         shift = abs(h) * sqrt(cases / 2)
@@ -47,7 +48,7 @@ def cases_for_proportions(h: float) -> int | None:
     return _least(power) if h else None
 
 
-def cases_for_means(d: float) -> int | None:
+def cases_for_means(d: float, alpha: float = ALPHA) -> int | None:
     """Least number of cases for two means that differ by Cohen's d: noncentral t distribution (chapter 2).
 
     None if there is no difference, or one so small that it takes more than ten million cases.
@@ -56,7 +57,7 @@ def cases_for_means(d: float) -> int | None:
 
     def power(cases: int) -> float:
         freedom, shift = 2 * cases - 2, abs(d) * sqrt(cases / 2)
-        limit = float(stdtrit(freedom, 1 - ALPHA / 2))
+        limit = float(stdtrit(freedom, 1 - alpha / 2))
         return float(1 - nctdtr(freedom, shift, limit) + nctdtr(freedom, shift, -limit))
 
     return _least(power) if d else None

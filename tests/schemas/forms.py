@@ -11,7 +11,9 @@ from sitegen.comparing.document import SCHEMA as COMPARISON
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.gate.document import SCHEMA as GATE
 from sitegen.comparing.gate.document import GateDocument
-from sitegen.config import EvalConfig, SiteConfig
+from sitegen.comparing.prompts import PromptsDocument
+from sitegen.config import EvalConfig, EvaluationConfig, SiteConfig
+from sitegen.evaluating import EvaluationDocument
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
 from sitegen.scoring import results_file
@@ -33,12 +35,17 @@ WRITTEN: dict[str, tuple[str, type]] = {
 }
 """Name -> what the document says of its own form, and its dataclass."""
 
+WITHOUT_FORM: dict[str, type] = {"evaluation": EvaluationDocument, "prompt-comparison": PromptsDocument}
+"""Name -> the dataclass of a document that does not name its form."""
+
 
 def generated() -> dict[str, bytes]:
     """Every schema that follows from dataclasses, by the name of its file."""
     made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
     made["export"] = _export()
+    made |= {name: describe(model, written=True) for name, model in WITHOUT_FORM.items()}
     made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
+    made["evaluation-config"] = describe(EvaluationConfig, written=False)
     return {f"{name}.schema.json": _bytes(name, made[name]) for name in made}
 
 

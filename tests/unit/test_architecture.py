@@ -18,7 +18,7 @@ LAYERS = (
     {"render"},
     {"comparing", "exporting"},
     {"pages"},
-    {"saving", "initialising", "discovery", "frames"},
+    {"saving", "evaluating", "initialising", "discovery", "frames"},
     {"analysis", "project", "verifying", "llm", "installed_from", "imported_model"},
     {"history", "scoring"},
     {"configuring"},

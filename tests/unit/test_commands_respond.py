@@ -29,8 +29,9 @@ from tests.sites import content
 PROMPT = "Add up.\n<!-- user -->\n{input}\n"
 DIGEST = parse(PROMPT).digest
 MODEL = "some-model"
+JUDGE_MODEL = "some-judge"
 TOOK = {"tokens_in": 1, "tokens_out": 1}
-JUDGED: dict[str, Any] = {"judge": f"{MODEL}-20260101", "judge_prompt": parse(JUDGE).digest, "judge_usage": TOOK}
+JUDGED: dict[str, Any] = {"judge": f"{JUDGE_MODEL}-20260101", "judge_prompt": parse(JUDGE).digest, "judge_usage": TOOK}
 
 
 class Done(NamedTuple):
@@ -63,7 +64,7 @@ class Commands:
 
     def configure(self, api: Api, **settings: object) -> None:
         self._address = ("--base-url", api.url)
-        lines = {"model": MODEL, "max_retries": 2, **settings}
+        lines = {"model": MODEL, "judge_model": JUDGE_MODEL, "max_retries": 2, **settings}
         text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
         (self.project / "sitegen.toml").write_text(f"[llm]\n{text}")
 
@@ -388,7 +389,7 @@ def test_grades_are_recorded_and_what_is_no_grade_is_counted(commands: Commands)
         commands.configure(api)
         done = commands.run("judge", "sums")
     assert done == Done(
-        0, "evals/sums/responses.json: 2 grades, 2 malformed\n", "Grading responses.json by some-model (4) ...\n"
+        0, "evals/sums/responses.json: 2 grades, 2 malformed\n", "Grading responses.json by some-judge (4) ...\n"
     )
     by = {"embedding": [0.1], **JUDGED}
     assert commands.rows() == [
@@ -432,7 +433,8 @@ def test_what_a_call_took_is_recorded_and_its_cost_where_prices_are_stated(comma
         commands.configure(api)
         commands.run("respond", "sums", "--limit", "1")
         with (commands.project / "sitegen.toml").open("a") as file:
-            file.write(f"[llm.prices.{MODEL}]\ninput = 3.0\noutput = 15\n")
+            for model in (MODEL, JUDGE_MODEL):
+                file.write(f"[llm.prices.{model}]\ninput = 3.0\noutput = 15\n")
         commands.run("respond", "sums")
         api.script = lambda message, before: Reply(text="4")
         commands.run("judge", "sums")

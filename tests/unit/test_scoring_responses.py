@@ -152,6 +152,7 @@ def test_the_document_says_each_method_with_its_threshold():
     }
     assert body["results"]["consistency"] == {
         "consistency_score": None,
+        "total_comparisons": 0,
         "responses": 0,
         "embeddings": None,
         "case_consistency": None,
@@ -161,6 +162,8 @@ def test_the_document_says_each_method_with_its_threshold():
     }
     assert body["results"]["quality"] == {
         "average_quality": 4.0,
+        "quality_scores": [4, 4, 4],
+        "total_evaluated": 3,
         "graded": 3,
         "dropped": 0,
         "threshold": 4.5,

@@ -12,7 +12,7 @@ from sitegen.analysis.comparison.values import Measured, MetricTest, Pair, Teste
 from sitegen.model.responses import Answer
 from sitegen.stats import sample_size
 from sitegen.stats import significance as tests
-from sitegen.stats.significance import ALPHA, Significance
+from sitegen.stats.significance import Significance
 
 
 class Sample(NamedTuple):
@@ -46,11 +46,14 @@ def sample(measured: Measured, answers: Iterable[Answer]) -> Sample:
     return Sample(measured, grades, cases(answered))
 
 
-def pairs(samples: Sequence[Sample]) -> tuple[Pair, ...]:
-    """Every pair, tested. With more than one pair p values are adjusted over them (Holm), metric by metric."""
+def pairs(samples: Sequence[Sample], alpha: float) -> tuple[Pair, ...]:
+    """Every pair, tested at the level *alpha*.
+
+    With more than one pair p values are adjusted over them (Holm), metric by metric.
+    """
     couples = list(combinations(samples, 2))
-    accuracy = _decide("accuracy", couples, [_accuracy(*couple) for couple in couples])
-    quality = _decide("quality", couples, [_quality(*couple) for couple in couples])
+    accuracy = _decide("accuracy", couples, [_accuracy(*couple, alpha) for couple in couples], alpha)
+    quality = _decide("quality", couples, [_quality(*couple, alpha) for couple in couples], alpha)
     return tuple(
         Pair(
             first=first.measured.name,
@@ -69,7 +72,7 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy(first: Sample, second: Sample) -> _Raw:
+def _accuracy(first: Sample, second: Sample, alpha: float) -> _Raw:
     one, other = first.measured, second.measured
     by_case = _by_case(first, second, lambda case: case.right)
     only_first = sum(before > after for before, after in by_case)
@@ -86,11 +89,11 @@ def _accuracy(first: Sample, second: Sample) -> _Raw:
         by_case=by_case,
         effect_size=h,
         sample=min(one.scored, other.scored),
-        minimum_sample=sample_size.cases_for_proportions(h) if h else None,
+        minimum_sample=sample_size.cases_for_proportions(h, alpha) if h else None,
     )
 
 
-def _quality(first: Sample, second: Sample) -> _Raw:
+def _quality(first: Sample, second: Sample, alpha: float) -> _Raw:
     by_case = _by_case(first, second, lambda case: case.grade)
     d = sample_size.cohens_d(second.grades, first.grades)
     return _Raw(
@@ -102,7 +105,7 @@ def _quality(first: Sample, second: Sample) -> _Raw:
         by_case=by_case,
         effect_size=d,
         sample=min(len(first.grades), len(second.grades)),
-        minimum_sample=sample_size.cases_for_means(d) if d else None,
+        minimum_sample=sample_size.cases_for_means(d, alpha) if d else None,
     )
 
 
@@ -116,19 +119,27 @@ def _by_case(first: Sample, second: Sample, value: Callable[[Case], float | None
     return tuple(found)
 
 
-def _decide(metric: TestedMetric, couples: Sequence[tuple[Sample, Sample]], raw: Sequence[_Raw]) -> list[MetricTest]:
+def _decide(
+    metric: TestedMetric, couples: Sequence[tuple[Sample, Sample]], raw: Sequence[_Raw], alpha: float
+) -> list[MetricTest]:
     """One metric of every pair: p values adjusted together, then held against alpha."""
     independent = tests.holm([each.independent.p_value for each in raw])
     paired = tests.holm([each.paired.p_value for each in raw])
-    return [_metric_test(metric, *each) for each in zip(couples, raw, independent, paired, strict=True)]
+    return [_metric_test(metric, alpha, *each) for each in zip(couples, raw, independent, paired, strict=True)]
 
 
 def _metric_test(
-    metric: TestedMetric, couple: tuple[Sample, Sample], raw: _Raw, independent_p: float | None, paired_p: float | None
+    metric: TestedMetric,
+    alpha: float,
+    couple: tuple[Sample, Sample],
+    raw: _Raw,
+    independent_p: float | None,
+    paired_p: float | None,
 ) -> MetricTest:
     names = (couple[0].measured.name, couple[1].measured.name)
-    independent = _tested(raw.independent, independent_p, raw.lead, names)
-    paired = _tested(raw.paired, paired_p, fsum(after - before for before, after in raw.by_case), names)
+    by_case = fsum(after - before for before, after in raw.by_case)
+    independent = _tested(raw.independent, independent_p, _better(independent_p, raw.lead, names, alpha))
+    paired = _tested(raw.paired, paired_p, _better(paired_p, by_case, names, alpha))
     defined = independent.p_value is not None and paired.p_value is not None
     return MetricTest(
         metric=metric,
@@ -147,6 +158,10 @@ def _metric_test(
     )
 
 
-def _tested(test: Significance, adjusted_p: float | None, lead: float, names: tuple[str, str]) -> Tested:
-    better = names[lead > 0] if adjusted_p is not None and adjusted_p < ALPHA and lead else None
+def _tested(test: Significance, adjusted_p: float | None, better: str | None) -> Tested:
     return Tested(test.method, test.statistic, test.p_value, adjusted_p, better, test.note)
+
+
+def _better(adjusted_p: float | None, lead: float, names: tuple[str, str], alpha: float) -> str | None:
+    """The one that is ahead, if that is significant."""
+    return names[lead > 0] if adjusted_p is not None and adjusted_p < alpha and lead else None

@@ -44,10 +44,10 @@ def variant_of(name: str, result: Result) -> Variant:
     return Variant(name, answers, result.scorecard.metrics)
 
 
-def compare(eval_id: str, variants: Sequence[Variant]) -> Comparison:
-    """Compare two or more variants whose names differ."""
+def compare(eval_id: str, variants: Sequence[Variant], alpha: float = ALPHA) -> Comparison:
+    """Compare two or more variants whose names differ; a p value below *alpha* is called significant."""
     measured = tuple(measure(variant) for variant in variants)
-    tested = pairs([sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)])
+    tested = pairs([sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)], alpha)
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking(measured)
@@ -64,7 +64,7 @@ def compare(eval_id: str, variants: Sequence[Variant]) -> Comparison:
         confidence=confidence(rows, tested, winner),
         recommendation=_recommendation(rows, tested, winner),
         warnings=tuple(_warnings(measured, tested, rows)),
-        alpha=ALPHA,
+        alpha=alpha,
     )
 
 

@@ -5,8 +5,9 @@ Or the expected sides of a file that holds the responses as well.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
@@ -51,8 +52,9 @@ def read_cases(content: bytes) -> Cases:
     if not isinstance(value, list):
         raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
     reader = _Reader([each._replace(about="ground_truth") for each in findings])
+    anonymous = are_anonymous(value)
     for number, each in enumerate(value, 1):
-        reader.add(number, each)
+        reader.add(number, {**each, "id": str(number)} if anonymous and isinstance(each, dict) else each)
     return Cases(reader.cases, tuple(reader.findings))
 
 
@@ -65,6 +67,11 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
         for case in read.cases
     }
     return Cases(cases, tuple(each._replace(about="ground_truth") for each in read.findings))
+
+
+def are_anonymous(cases: Sequence[Any]) -> bool:
+    """Whether no test case has an id: then the place of each, from 1, is its id."""
+    return bool(cases) and all(isinstance(each, dict) and "id" not in each for each in cases)
 
 
 class _Reader:

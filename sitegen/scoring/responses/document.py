@@ -46,6 +46,8 @@ class Consistency:
 
     consistency_score: float | None
     """Over all pairs of responses."""
+    total_comparisons: int
+    """Pairs of responses that have a vector."""
     responses: int
     """That have a vector."""
     embeddings: str | None
@@ -63,7 +65,11 @@ class Quality:
     """Rule 31."""
 
     average_quality: float | None
+    quality_scores: tuple[int, ...]
+    """The grades, by variant and in the order of the test cases."""
+    total_evaluated: int
     graded: int
+    """The same number."""
     dropped: int
     """Grades that are no whole number from 1 to 5."""
     threshold: float | None
@@ -163,10 +169,12 @@ def _exact_match(result: Result, verdict: Verdict) -> ExactMatch:
 def _consistency(result: Result, verdict: Verdict) -> Consistency:
     data = _data(result)
     by_case = data.get("within_cases", [])
-    vectors, source = data.get("vectors", 0), data.get("embeddings")
+    vectors, source = data.get("vectors"), data.get("embeddings")
+    count = vectors if isinstance(vectors, int) else 0
     return Consistency(
         consistency_score=result.scorecard.metric("consistency_score"),
-        responses=vectors if isinstance(vectors, int) else 0,
+        total_comparisons=count * (count - 1) // 2,
+        responses=count,
         embeddings=source if isinstance(source, str) else None,
         case_consistency=result.scorecard.metric("case_consistency"),
         by_case=tuple(each for each in by_case if isinstance(each, dict)) if isinstance(by_case, list) else (),
@@ -177,9 +185,12 @@ def _consistency(result: Result, verdict: Verdict) -> Consistency:
 
 def _quality(result: Result, verdict: Verdict) -> Quality:
     dropped = _data(result).get("grades_dropped", 0)
+    grades = tuple(answer.quality for answer in result.answers if answer.quality is not None)
     return Quality(
         average_quality=result.scorecard.metric("average_quality"),
-        graded=sum(answer.quality is not None for answer in result.answers),
+        quality_scores=grades,
+        total_evaluated=len(grades),
+        graded=len(grades),
         dropped=dropped if isinstance(dropped, int) else 0,
         threshold=_threshold(verdict, "average_quality"),
         meets_threshold=_meets(verdict, "average_quality"),

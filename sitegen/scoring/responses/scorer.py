@@ -36,7 +36,7 @@ class ResponsesScorer:
     """Scores responses. Documents are variants, fields are categories of test cases."""
 
     kind = "responses"
-    version = 3
+    version = 4
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -130,6 +130,7 @@ class _Scoring:
         vectors = [one for _, one in ones if one.vector is not None]
         recorded = any(one.response and one.response.embedding is not None for one in vectors)
         return {
+            "cases": len(self._cases),
             "responses": [_row(name, one) for name, one in ones],
             "within_cases": [
                 {"variant": group.variant.name, "case_id": case, "responses": count, "mean": Decimal(repr(value))}

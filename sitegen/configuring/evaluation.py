@@ -1,0 +1,113 @@
+"""How prompts are evaluated on test cases: one YAML file, which adds to an eval's entry and to the table ``[llm]``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from sitegen.config import EvalConfig, EvaluationConfig, Llm, MetricThresholds
+from sitegen.configuring.findings import finding_of, found, unknown_key
+from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
+from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+from sitegen.errors import ConfigurationError
+from sitegen.model.problems import Finding
+
+EVALUATION_KEYS: Final = tuple(each.name for each in fields(EvaluationConfig))
+
+_METRICS: Final = (
+    ("accuracy", "accuracy_threshold"),
+    ("consistency_score", "consistency_threshold"),
+    ("average_quality", "quality_threshold"),
+)
+_OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
+_SETTINGS: Final = ("evaluation_methods", "significance_level")
+
+
+def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
+    """What the file states, or the first thing in it that cannot be understood. An unknown key is an error."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        root, lines = read_yaml(content)
+    except UnreadableError as error:
+        return error.finding._replace(what=error.finding.what.replace("manifest", "configuration", 1))
+    if root is None:
+        return EvaluationConfig()
+    if not isinstance(root, dict):
+        return Finding("error", f"The configuration is {found(root)}.", "Write keys with their values.", 1)
+    stated: dict[Any, Any] = {str(key): value for key, value in root.items() if value is not None}
+    try:
+        read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
+    except ValidationError as error:
+        below = tuple(each.name for each in fields(MetricThresholds))
+        return finding_of(
+            error.errors()[0],
+            lambda location: lines.get(location[:2]) or lines.get(location[:1]),
+            lambda location: EVALUATION_KEYS if len(location) == 1 else below,
+        )
+    level = read.significance_level
+    if level is not None and not 0 < level < 1:
+        what = f"significance_level is {found(level)}, a number between 0 and 1 is wanted."
+        return Finding("error", what, "Write 0.05, for example.", lines.get(("significance_level",)))
+    return read
+
+
+def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | EvaluationConfig:
+    """What a file of ``--config`` states: an evaluation, or else keys of the eval's entry.
+
+    Raises ConfigurationError, also for a key that neither of them has.
+    """
+    try:
+        root = read_yaml(content)[0]
+    except UnreadableError:
+        root = None  # said below, with its line
+    keys = [str(key) for key in root] if isinstance(root, dict) else []
+    if any(key in EVALUATION_KEYS for key in keys):
+        read = read_evaluation(content)
+        if isinstance(read, EvaluationConfig):
+            return read
+    else:
+        entry = read_entry(eval_id, content, path)
+        if not entry.metadata:
+            return entry
+        read = unknown_key((entry.metadata[0][0],), (*EVALUATION_KEYS, *ENTRY_KEYS), None)
+    where = path if read.line is None else f"{path}:{read.line}"
+    raise ConfigurationError(read.what, where=where, fix=read.fix)
+
+
+def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:
+    """An entry with the thresholds and settings of an evaluation in place of its own."""
+    stated = [(metric, getattr(evaluation.metrics, key)) for metric, key in _METRICS]
+    settings = {name: value for name in _SETTINGS if (value := getattr(evaluation, name)) not in (None, ())}
+    said = EvalConfig(
+        id=entry.id,
+        thresholds=tuple((metric, least) for metric, least in stated if least is not None),
+        settings=canonical(settings),
+    )
+    return overlaid(entry, said)
+
+
+def evaluated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
+    """A table ``[llm]`` with what an evaluation says of the model in place of its own."""
+    stated = {name: value for name in _OF_THE_MODEL if (value := getattr(evaluation, name)) is not None}
+    return replace(llm, **stated)
+
+
+def stated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
+    """A table ``[llm]`` with what an evaluation says of the model wherever the table says nothing of its own."""
+    own = Llm()
+    stated = {name: value for name in _OF_THE_MODEL if (value := getattr(llm, name)) != getattr(own, name)}
+    return replace(evaluated_llm(llm, evaluation), **stated)
+
+
+def evaluation_methods(settings: str) -> tuple[str, ...]:
+    """The methods that an eval's settings name; empty: all."""
+    stated = json.loads(settings).get("evaluation_methods")
+    return tuple(map(str, stated)) if isinstance(stated, list) else ()
+
+
+def significance_level(settings: str) -> float | None:
+    """The level that an eval's settings name; None if they name none between 0 and 1."""
+    stated = json.loads(settings).get("significance_level")
+    return float(stated) if isinstance(stated, int | float) and 0 < stated < 1 else None
