@@ -36,7 +36,7 @@ MAPPINGS: Final = (
     "src/schemas/field_mapping.yaml",
     "evals/field_mapping.yaml",
 )
-Kind: TypeAlias = Literal["fields", "highlights", "responses", "judged"]
+Kind: TypeAlias = Literal["fields", "highlights", "responses", "judged", "recorded"]
 
 
 class KindFiles(NamedTuple):
@@ -44,7 +44,7 @@ class KindFiles(NamedTuple):
 
     kind: Kind
     ground_truths: tuple[str, ...]
-    """In the eval's folder. Empty: outputs of this kind are judged already."""
+    """In the eval's folder. Empty: outputs of this kind need none."""
     outputs: tuple[str, ...]
     """In the folder of an iteration; or overwritten from commit to commit, in the eval's folder or in ``results/``."""
     elsewhere: tuple[str, ...] = ()
@@ -80,8 +80,12 @@ KIND_FILES: Final = (
         variants=r"responses-[^/]+\.jsonl?",
     ),
     KindFiles("judged", (), ("results.jsonl",)),
+    KindFiles("recorded", (), ("metrics.json", "metrics.yaml", "metrics.yml", "summary.json", "scores.json")),
 )
 """An eval whose manifest does not say its kind is of the first whose ground truth it has."""
+
+SCORED_FILES: Final = tuple(files for files in KIND_FILES if files.kind != "recorded")
+"""Of the kinds whose files are known by their names wherever an eval lies: a ``metrics.json`` may be anything."""
 
 GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.ground_truths)
 """Of every kind."""

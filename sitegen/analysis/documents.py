@@ -10,11 +10,12 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.highlights.document import HighlightsDocument, highlights_document
 from sitegen.scoring.judged.document import JudgedDocument, judged_document
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.recorded.document import RecordedDocument, recorded_document
 from sitegen.scoring.responses.document import METHODS, ResponsesDocument, metrics_of, responses_document
 from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document
 from sitegen.scoring.usage import USAGE, all_specs
 
-Document: TypeAlias = ResultsDocument | HighlightsDocument | ResponsesDocument | JudgedDocument
+Document: TypeAlias = ResultsDocument | HighlightsDocument | ResponsesDocument | JudgedDocument | RecordedDocument
 
 
 def document(
@@ -35,6 +36,8 @@ def document(
         return highlights_document(result, eval_id=eval_id, metadata=metadata)
     if kind == "judged":
         return judged_document(result, eval_id=eval_id, metadata=metadata)
+    if kind == "recorded":
+        return recorded_document(result, eval_id=eval_id, metadata=metadata)
     if kind == "responses":
         asked = tuple(methods) or tuple(METHODS)
         names = (*metrics_of(asked), *USAGE)

@@ -75,6 +75,21 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
 
 
 def mean_change(effects: Iterable[Effect]) -> float | None:
-    """The mean change of the headline that outputs made, over the evals where it is defined; None if it is nowhere."""
-    changes = [effect.by_outputs for effect in effects if effect.by_outputs is not None]
+    """The mean change of the headline that outputs made, over the evals where it is defined; None if it is nowhere.
+
+    Each in the direction in which it is better, and as a share of its metric's range. Numbers that were only recorded
+    count where there are no others.
+    """
+    known = tuple(effects)
+    computed = [effect for effect in known if not effect.specs or not effect.specs[0].recorded]
+    changes = [
+        _toward_better(effect, change) for effect in computed or known if (change := effect.by_outputs) is not None
+    ]
     return fsum(changes) / len(changes) if changes else None
+
+
+def _toward_better(effect: Effect, change: float) -> float:
+    if not effect.specs:
+        return change
+    spec = effect.specs[0]
+    return change / (spec.high - spec.low) * (1 if spec.higher_is_better else -1)

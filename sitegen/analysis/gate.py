@@ -147,8 +147,7 @@ def _incomparable(before: float | None, after: float | None) -> tuple[Reason, ..
 def _under(spec: MetricSpec, floor: float, value: float | None) -> tuple[Reason, ...]:
     if value is None:
         return ("undefined",)
-    reached = value >= floor if spec.higher_is_better else value <= floor
-    return () if reached else ("below the floor",)
+    return () if spec.reaches(value, floor) else ("below the floor",)
 
 
 def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:

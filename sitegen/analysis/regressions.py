@@ -46,7 +46,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     Of the metrics that are kept of every point.
     """
     specs = series.specs[:HEADLINES]
-    cases = _cases(series.points)
+    cases = 0 if series.info.recorded else _cases(series.points)
     columns = [[point.scorecard.metric(spec.name) for point in series.points] for spec in specs]
     fitted = [
         levels(column, (spec.high - spec.low) / cases if cases else 0.0)

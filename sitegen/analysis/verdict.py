@@ -47,7 +47,7 @@ def verdict(
 def _status(value: float | None, threshold: float, spec: MetricSpec) -> VerdictStatus:
     if value is None:
         return "SKIP"
-    reached = value >= threshold if spec.higher_is_better else value <= threshold
+    reached = spec.reaches(value, threshold)
     return "PASS" if reached else "FAIL"
 
 

@@ -18,11 +18,12 @@ from sitegen.analysis.documents import Document
 from sitegen.analysis.documents import document as document_of
 from sitegen.analysis.verdict import verdict
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.verdicts import Verdict
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.text.embedding import embedder
@@ -175,12 +176,17 @@ def compare(
         return compare_variants(
             eval_id, [variant_of(name, one.result) for name, one in zip(names, (a, b), strict=True)]
         )
-    specs = specs_with_usage(scorer(a.kind).metrics, [a.result.scorecard, b.result.scorecard])
+    specs = _specs(a.kind, a.result, b.result)
     return change_of(eval_id, specs, (names[0], a.result), (names[1], b.result), a.kind)
 
 
+def _specs(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
+    cards = [result.scorecard for result in results]
+    return specs_with_usage(specs_of(scorer(kind), cards), cards)
+
+
 def _verdict(kind: str, thresholds: Iterable[tuple[str, float]], result: Result) -> Verdict:
-    return verdict(all_specs(scorer(kind).metrics), thresholds, result.scorecard.metrics)
+    return verdict(all_specs(_specs(kind, result)), thresholds, result.scorecard.metrics)
 
 
 def _file(records: Records, name: str) -> File:

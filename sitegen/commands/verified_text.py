@@ -16,7 +16,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import RunUsage
 from sitegen.pages.noise import over
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import Averages, f1, precision, recall
@@ -128,7 +128,7 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """A line a metric with the verdict on it, those of each variant, and what to do."""
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
-    specs = [spec for spec in scorer(place.kind).metrics if names is None or spec.name in names]
+    specs = [spec for spec in specs_of(scorer(place.kind), (card,)) if names is None or spec.name in names]
     wanted = [each for each in place.entry.thresholds if names is None or each[0] in (*names, *USAGE)]
     judged = verdict(all_specs(specs), wanted, card.metrics)
     width = max(len(spec.label) for spec in specs)
@@ -225,7 +225,7 @@ def _interval(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
     found = interval_of(card, kind)
     if found is None:
         return []
-    label = scorer(kind).metrics[0].label
+    label = specs_of(scorer(kind), (card,))[0].label
     return [f"  95 % interval of {label}: {_ends(found.low, found.high)}, over {over(found, nouns)}"]
 
 
@@ -241,7 +241,7 @@ def _number(value: float | None) -> str:
 def _said(verified: Verified) -> str:
     """What is unusual about an output; and the headline, of a kind whose headline is not F1."""
     card = verified.result.scorecard
-    spec = scorer(verified.place.kind).metrics[0]
+    spec = specs_of(scorer(verified.place.kind), (card,))[0]
     own = "" if spec.name == "f1" else f"  {spec.label.lower()} {_number(card.metric(spec.name)).strip()}"
     return f"{_remark(card)}{own}"
 

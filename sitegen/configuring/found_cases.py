@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from posixpath import splitext
 from typing import Final, NamedTuple
 
-from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Kind, files_of
+from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, Kind, files_of
 from sitegen.configuring.looked import Looked
 
 LARGEST_CASES: Final = 20_000_000
@@ -30,7 +30,7 @@ _TIME_DIGITS: Final = 6
 """Digits of a name that are a date at least."""
 _JUDGED = re.compile(rb'"(?:score|scores|evaluator_results)"\s*:')
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
-_KNOWN: Final = frozenset((*GROUND_TRUTHS, *(name for files in KIND_FILES for name in files.overwritten)))
+_KNOWN: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
 _MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
 
 

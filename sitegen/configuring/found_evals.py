@@ -12,7 +12,7 @@ from dataclasses import replace
 from posixpath import basename, normpath
 from typing import Any, Final
 
-from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, EvaluationConfig, Manifest, SiteConfig, files_of
+from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Manifest, SiteConfig, files_of
 from sitegen.configuring.evaluation import stated_llm
 from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_named
 from sitegen.configuring.found_test_cases import found_evaluation, found_test_cases
@@ -42,7 +42,7 @@ _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
 _MOST_PROMPTS: Final = 200
 _OTHER_KINDS: Final = frozenset(
-    {*GROUND_TRUTHS, *(name for files in KIND_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
+    {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
 )
 """Names of files that make an eval of another kind."""
 _LARGEST: Final = 1_000_000

@@ -66,7 +66,7 @@ def _view(state: EvalState, touch: Touch, now: InForce, name: str) -> View:
 def _as_it_lies(state: EvalState, touch: Touch, kind: Kind, name: str) -> View:
     named = runs_of(touch.entry)
     if named is not None:
-        outputs = named.outputs(state.active or "", name, state.files)
+        outputs = tuple(filter(touch.belongs, named.outputs(state.active or "", name, state.files)))
         below = f"{state.active}/{named.start}{name}"
         recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if named.is_folder else None
         return View(name, outputs, recorded, stated_at=time_in(name, touch.commit.committed_at))

@@ -10,7 +10,7 @@ from posixpath import basename, normpath
 from sys import intern
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.config import GROUND_TRUTHS, KIND_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
+from sitegen.config import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.runs import RunGlob, run_glob
 from sitegen.model.timeline import Blob
@@ -24,12 +24,13 @@ RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json")
 REPORT: Final = "eval-report.html"
 """What ``verify-one --save`` writes beside them, for people."""
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
+RECORDED_KIND: Final[Kind] = "recorded"
 LONE: Final[Kind] = "highlights"
 """The kind, and the id, of an eval whose files lie in the folder of evals itself."""
 
 _ITERATION = re.compile(r"iteration-?([0-9]{1,9})", re.IGNORECASE)
-_OUTPUTS: Final = frozenset(name for files in KIND_FILES for name in files.outputs)
-_OVERWRITTEN: Final = frozenset(path for files in KIND_FILES for path in files.overwritten)
+_OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
+_OVERWRITTEN: Final = frozenset(path for files in SCORED_FILES for path in files.overwritten)
 _VARIANT = re.compile("|".join(files.variants for files in KIND_FILES if files.variants))
 _OUTPUT = re.compile("|".join((*map(re.escape, sorted(_OUTPUTS)), _VARIANT.pattern)))
 _RUN = re.compile(rf"runs/[^/]+/(?:{_OUTPUT.pattern})")
@@ -110,6 +111,7 @@ class Layout:
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
         self._overwritten = _OVERWRITTEN | explicit
+        self._recorded = {entry.id: _recorded_files(entry) for entry in manifest.evals if entry.kind == RECORDED_KIND}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
@@ -164,15 +166,18 @@ class Layout:
         return eval_id != other and any({eval_id, other} <= ids for ids in self._sharing)
 
     def _place(self, eval_id: str, folder: str, inside: str) -> Place | None:
-        if inside in self._truths:
+        recorded = self._recorded.get(eval_id)
+        if inside in self._truths and recorded is None:
             return Place(eval_id, folder, "ground_truth")
         if eval_id in self._runs:
             runs = self._runs[eval_id]
             if (run := runs.name(inside)) is not None:
                 return Place(eval_id, folder, "output", run)
             start, _, name = inside.rpartition("/")
-            run = runs.folder_name(start) if name in RECORDS else None
+            run = runs.folder_name(start) if name in RECORDS and recorded is None else None
             return None if run is None else Place(eval_id, folder, "recorded", run)
+        if recorded is not None:
+            return Place(eval_id, folder, "overwritten") if inside in recorded else None
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return Place(eval_id, folder, "overwritten")
         if not inside.startswith(f"{RESULTS}/"):
@@ -281,6 +286,11 @@ def _hides(inside: str) -> bool:
     """Whether what is read of an eval could lie in a folder of its own, by the folder's path there."""
     first, _, rest = inside.partition("/")
     return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
+
+
+def _recorded_files(entry: EvalConfig) -> frozenset[str]:
+    """Where the numbers of a recorded eval may stand, relative to its folder, if no glob names runs."""
+    return frozenset((normal(entry.outputs),) if is_path(entry.outputs) else files_of(RECORDED_KIND).overwritten)
 
 
 def iteration_number(name: str) -> int | None:

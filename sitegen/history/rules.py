@@ -9,7 +9,7 @@ from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.evals import ground_truth
-from sitegen.history.layout import Layout, Rules, first_blob, folder_name, kind_of, normal
+from sitegen.history.layout import RECORDED_KIND, Layout, Rules, first_blob, folder_name, kind_of, normal
 from sitegen.history.state import EvalState, Inputs, StartOverError, State
 from sitegen.history.two_sides import expected_side, newest_file, ruled_alike
 from sitegen.model.commits import Change, Commit
@@ -64,6 +64,8 @@ class RulesInForce:
         folder = each.active or each.folders[0]
         rules = self._rules(each.id, folder)
         entry = self._layout.entry(each.id)
+        if entry.kind == RECORDED_KIND:  # nothing is scored: what is shown of the numbers is said once, for all of them
+            return Inputs(settings=self._layout.rules(each.id).settings)
         in_cases = case_settings(rules.settings) is not None
         truth = self._in_cases(each, entry, rules) if in_cases else self._own_file(each, entry, rules)
         if kind_of(entry, truth.path if truth else None) != "fields":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
 from sitegen.history.blobs import BlobRead
-from sitegen.history.layout import Place
+from sitegen.history.layout import RECORDED_KIND, Place
 from sitegen.history.state import Inputs
 from sitegen.model.commits import Change, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Recorded
+from sitegen.model.recorded import WHERE, Recorded, states
 from sitegen.model.timeline import Blob
 
 
@@ -31,6 +32,14 @@ class Touch(NamedTuple):
     """Gives the commit that left instruction files as a record states them."""
     contents: Contents
     """Answers what must be known of the contents of outputs."""
+
+    def belongs(self, output: Blob) -> bool:
+        """Whether a file is of this eval, where the settings want runs that state something."""
+        where = json.loads(self.entry.settings).get(WHERE) if self.entry.kind == RECORDED_KIND else None
+        if not where or not isinstance(where, dict):
+            return True
+        content = self.read(output.oid).content
+        return content is not None and states(content, {key: str(value) for key, value in where.items()})
 
 
 class InForce(NamedTuple):

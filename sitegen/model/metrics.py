@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+RECORDED: Final = "recorded"
+"""The kind of numbers that a run wrote: without cases, intervals, flips and a second clock."""
 
 
 class Counts(NamedTuple):
@@ -59,6 +62,12 @@ class MetricSpec(NamedTuple):
     """What an amount is counted in: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
     graded: bool = False
     """Its values are grades, which two judges do not give alike."""
+    recorded: bool = False
+    """The runs wrote it themselves: nothing of it is computed here."""
+
+    def reaches(self, value: float, wanted: float) -> bool:
+        """Whether a value is as good as it is wanted at least."""
+        return value >= wanted if self.higher_is_better else value <= wanted
 
 
 class Nouns(NamedTuple):

@@ -16,6 +16,9 @@ from sitegen.model.usage import RunUsage
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000
 
+WHERE: Final = "where"
+"""The key of an eval's settings that says what a run has to state to be one of this eval."""
+
 
 class Recorded(NamedTuple):
     """The recorded metrics and origin of one iteration; whatever the file does not say is None or empty."""
@@ -42,13 +45,8 @@ def read_recorded(content: bytes) -> Recorded | None:
     ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash``, ``prompt_version`` and what
     the run took are looked for below ``metadata`` and, where it does not have them, at the top level.
     """
-    if len(content) > _MAX_BYTES:
-        return None
-    try:
-        root = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(root, dict):
+    root = _object(content)
+    if root is None:
         return None
     metadata = root.get("metadata")
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
@@ -84,6 +82,30 @@ def origin_in(stated: dict[str, Any]) -> Origin:
         instruction_hashes=_hashes(stated.get("instruction_hashes")) or _hashes({named: stated.get("prompt_hash")}),
         prompt_versions=((named, as_text),) if as_text else (),
     )
+
+
+def states(content: bytes, where: dict[str, str]) -> bool:
+    """Whether a file of JSON states all that is wanted, at its top level, in so many words. Never raises.
+
+    ``prompt_path`` is also stated by a list ``prompt_paths`` that holds it.
+    """
+    root = _object(content)
+    if root is None:
+        return False
+    lists = ((value, root.get(f"{key}s")) for key, value in where.items() if key not in root)
+    return all(str(root[key]) == value for key, value in where.items() if key in root) and all(
+        isinstance(listed, list) and value in listed for value, listed in lists
+    )
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
+    if len(content) > _MAX_BYTES:
+        return None
+    try:
+        root = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    return root if isinstance(root, dict) else None
 
 
 def _metrics(value: Any) -> tuple[tuple[str, float], ...]:

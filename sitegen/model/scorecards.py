@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from sitegen.model.metrics import Convention, Counts, Metric
+from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import PairedBy, Panel
 from sitegen.model.problems import Finding
@@ -59,6 +59,8 @@ class Scorecard(NamedTuple):
     """How wrong values were counted; anything but the standard has to be said beside the numbers."""
     usage: RunUsage | None = None
     """What the output took, and who made and graded it; its numbers are among the metrics. None: nothing is stated."""
+    specs: tuple[MetricSpec, ...] = ()
+    """How the metrics are called and drawn, where the kind leaves that to the data; one for each of them."""
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""

@@ -8,7 +8,7 @@ from sitegen.model.cells import CellMap
 from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
 from sitegen.model.focus import Focus
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -31,6 +31,11 @@ class EvalInfo(NamedTuple):
     """Keys of the manifest that sitegen does not know, as text, in their order."""
     nouns: Nouns = Nouns()
     """What the kind calls documents, attributes and errors."""
+
+    @property
+    def recorded(self) -> bool:
+        """Its numbers were written by the runs themselves: nothing of them can be computed again."""
+        return self.kind == RECORDED
 
 
 class Point(NamedTuple):
@@ -134,6 +139,8 @@ class EvalSummary(NamedTuple):
     """None if no output has a headline."""
     interval: Interval | None = None
     """Around the headline of the newest point."""
+    metrics: tuple[str, ...] = ()
+    """Names of all metrics, also of those that are not kept of every point."""
 
 
 class Effect(NamedTuple):

@@ -13,7 +13,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
 from sitegen.pages.brought import Brought, EarlierEdit
-from sitegen.pages.edit import Move, Verdict, moved, verdict
+from sitegen.pages.edit import Move, Verdict, defined, moved, verdict
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.touched import OutputChanges, PathChange, Touched
 from sitegen.text.plain import cut, line, visible
@@ -191,7 +191,7 @@ def _is_beyond_chance(brought: Brought | None) -> bool:
 
 def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
     """The edits of all evals, each once. An eval that was only scored again owes them nothing."""
-    compared = [row for row in rows if row.brought and row.brought.verdict]
+    compared = [row for row in rows if row.brought and (row.brought.verdict or row.spec.recorded)]
     names: dict[EarlierEdit, list[str]] = {}
     for row in compared:
         for edit in row.brought.edits if row.brought else ():
@@ -214,7 +214,7 @@ def _move_row(move: EvalMove) -> MoveRow:
         move.specs[0],
         move.before,
         last,
-        moves,
+        defined(moves) if move.specs[0].recorded else moves,
         ", ".join(CAUSES[cause] for cause in move.causes),
         points[:MOST_POINTS] if several else (),
         len(points),

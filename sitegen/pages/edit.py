@@ -203,7 +203,7 @@ def _effect_row(effect: Effect) -> EffectRow:
         verdict(moves[0], effect.after),
         effect.before,
         effect.after,
-        moves,
+        defined(moves) if effect.specs and effect.specs[0].recorded else moves,
         effect.flips,
         effect.by_rules,
         effect.comparable,
@@ -221,6 +221,11 @@ def moved(before: Headline | None, after: Headline | None, specs: tuple[MetricSp
         change = last - first if first is not None and last is not None else None
         found.append(Move(spec.label, first, last, change, spec.higher_is_better))
     return tuple(found)
+
+
+def defined(moves: tuple[Move, ...]) -> tuple[Move, ...]:
+    """The headline, and of the others those that either side has: a run need not record what others do."""
+    return (*moves[:1], *(one for one in moves[1:] if one.before is not None or one.after is not None))
 
 
 def verdict(headline: Move, after: Headline | None) -> Verdict:

@@ -35,9 +35,9 @@ class LastChange(NamedTuple):
 def last_changes(series: Series) -> tuple[LastChange, ...]:
     """What the newest point brought, and if that is nothing, what the newest one brought that brought anything.
 
-    Empty for fewer than two points, or if nobody compared them.
+    Empty for fewer than two points, if nobody compared them, and for recorded numbers: nothing tells chance there.
     """
-    if len(series.points) < 2 or series.points[-1].delta is None:
+    if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
         return ()
     noise = _noise(series)
     newest = _change_at(series, len(series.points) - 1, noise)

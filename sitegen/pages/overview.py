@@ -130,6 +130,8 @@ class OverviewView(NamedTuple):
     mean_of: int
     left_out: int
     """Evals without a defined headline."""
+    recorded: int
+    """Evals whose numbers are only recorded, and in no mean."""
     mean_change: float | None
     """Against the mean of the points before the newest ones, without evals whose newest change is undefined."""
     targets: int
@@ -173,17 +175,17 @@ def overview_page(
     worktree: Worktree | None = None,
     instructions: InstructionOverview | None = None,
 ) -> Page:
-    """The first page. Deleted evals are listed, and left out of the means.
+    """The first page. Deleted evals are listed, and left out of the means; so are recorded numbers.
 
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
     rows = tuple(_row(summary) for summary in summaries)
-    alive = [row for row in rows if not row.deleted]
+    alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
     moved = [row for row in alive if not row.overlap or row.change is not None]
     since, _ = mean(row.values[0] for row in moved)
     before, _ = mean(_before(row) for row in moved)
-    targeted = [row for row in alive if row.met is not None]
+    targeted = [row for row in rows if row.met is not None and not row.deleted]
     edits = tuple(_edit(one) for one in latest)
     view = OverviewView(
         head=head,
@@ -195,6 +197,7 @@ def overview_page(
         mean=now,
         mean_of=len(alive) - left_out,
         left_out=left_out,
+        recorded=sum(row.info.recorded and not row.deleted for row in rows),
         mean_change=None if since is None or before is None else since - before,
         targets=len(targeted),
         met=sum(1 for row in targeted if row.met),
@@ -232,10 +235,15 @@ def _row(summary: EvalSummary) -> EvalRow:
         interval=summary.interval,
         errors=newest.errors if newest else (0, 0, 0, 0),
         least=least,
-        met=None if least is None or values[0] is None else values[0] >= least,
+        met=None if least is None or values[0] is None else spec.reaches(values[0], least),
         points=len(summary.headlines),
         labels=_labels(summary),
     )
+
+
+def _is_share(effect: Effect) -> bool:
+    """Whether the headline is from 0 to 1, as those of all kinds are but recorded times and costs."""
+    return not effect.specs or (effect.specs[0].low, effect.specs[0].high) == (0.0, 1.0)
 
 
 def _unscored(newest: Headline | None) -> bool:
@@ -255,5 +263,5 @@ def _labels(summary: EvalSummary) -> tuple[str, ...]:
 
 
 def _edit(one: EditEffects) -> EditRow:
-    changes = tuple((effect.name, effect.change) for effect in one.effects)
+    changes = tuple((effect.name, effect.change) for effect in one.effects if _is_share(effect))
     return EditRow(one.commit, one.edits[:FILES], len(one.edits) - len(one.edits[:FILES]), changes)

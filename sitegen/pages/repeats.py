@@ -24,6 +24,8 @@ class RepeatsView(NamedTuple):
 
 def repeats_view(series: Series) -> RepeatsView | None:
     """None without three repeats, or two pairs of them: one pair may be apart by accident, as for the noise limit."""
+    if series.info.recorded:
+        return None
     noise = noise_of(repeats_among(series.points, series.cells))
     if noise is None or noise.pooled.rate is None or noise.outputs - noise.groups < FEWEST:
         return None

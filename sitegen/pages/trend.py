@@ -78,7 +78,7 @@ class MetricNow(NamedTuple):
     spec: MetricSpec
     value: float | None
     change: Change | None
-    """None at the first point, and of metrics that are not drawn."""
+    """None at the first point, and of metrics that neither lead nor are drawn."""
     best: TrendPoint | None
     """The earliest point with the best value, if one is better than the newest."""
     best_value: float | None
@@ -86,16 +86,21 @@ class MetricNow(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The least value that the team wants of a metric."""
+    """The value that the team wants of a metric at least; at most, where lower is better."""
 
-    label: str
+    spec: MetricSpec
     least: float
     value: float | None
 
     @property
+    def label(self) -> str:
+        """The metric's."""
+        return self.spec.label
+
+    @property
     def met(self) -> bool | None:
         """None if the metric is undefined."""
-        return None if self.value is None else self.value >= self.least
+        return None if self.value is None else self.spec.reaches(self.value, self.least)
 
 
 class TrendView(NamedTuple):
@@ -146,8 +151,10 @@ def trend_page(
     """
     info, specs = series.info, series.specs
     variants = _variants(series)
-    drawn = sum(1 for spec in specs[:DRAWN] if (spec.low, spec.high) == (specs[0].low, specs[0].high))
-    points = _points(series, specs[:drawn], variants)
+    alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
+    drawn = [*alike, False].index(False)
+    # Of recorded numbers all that lead have their change, whatever their range: no other page says it.
+    points = _points(series, specs[: DRAWN if info.recorded else drawn], variants)
     newest = series.points[-1] if series.points else None
     wanted = dict(info.thresholds)
     fields = field_rows(series.points)
@@ -161,7 +168,7 @@ def trend_page(
         metrics=_metrics(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
         targets=tuple(
-            Target(spec.label, wanted[spec.name], points[-1].values[k] if points else None)
+            Target(spec, wanted[spec.name], points[-1].values[k] if points else None)
             for k, spec in enumerate(specs[:drawn])
             if spec.name in wanted
         ),

@@ -38,12 +38,12 @@ class Badge(NamedTuple):
 def badge(summary: EvalSummary) -> Badge:
     """The headline metric of the newest point, coloured by the eval's target if it has one."""
     spec = summary.specs[0]
-    label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}"
+    label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines else None
     if value is None:
         return Badge(label, NO_SCORE, UNDEFINED)
     least = dict(summary.info.thresholds).get(spec.name)
-    color = NEUTRAL if least is None else MET if value >= least else MISSED
+    color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
     return Badge(label, f"{value:.3f}", color)
 
 

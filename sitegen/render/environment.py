@@ -290,6 +290,7 @@ def make_environment(
         step_lines=step_lines,
         spans=spans,
         why_rows=why_rows,
+        recorded_pill=formats.RECORDED,
         error_types=ERROR_TYPES,
         error_label=labels.ERROR_LABELS,
         causes=labels.CAUSES,

@@ -121,10 +121,11 @@ def _entry(entry: Entry, root: str) -> Iterator[str]:
     info, at = entry.summary.info, entry.at
     report = root + links.report(info.id, at.slug)
     before, after = entry.values
+    how = " (recorded)" if info.recorded else ""
     moved = f"{after:.3f}" if before is None else f"{before:.3f} to {after:.3f}"
     yield "<entry>"
     yield f"<id>{_TAG}:{entry.what}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
-    yield f"<title>{_text(f'{_TITLES[entry.what]}: {info.name}, {entry.label} {moved}')}</title>"
+    yield f"<title>{_text(f'{_TITLES[entry.what]}: {info.name}, {entry.label} {moved}{how}')}</title>"
     yield f"<updated>{at.committed_at}</updated>"
     yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
     yield f'<category term="{entry.what}"/>'

@@ -17,18 +17,41 @@ from sitegen.text.plain import visible
 BOUND: Final = 2_000
 """Characters of one value that a page shows."""
 
+SMALL: Final = 0.0005
+"""A number below it would be written as zero with three digits."""
+
+_LARGE: Final = 100.0
+_VAST: Final = 1e12
+"""A number from which on one digit after the point, or its first digits alone, are enough."""
+
 NIL: Final = Markup('<span class="nil" title="undefined">—</span>')
 """What stands for an undefined number (rule 6)."""
+
+RECORDED: Final = Markup(
+    '<span class="pill" title="written by the runs themselves: sitegen computed none of these numbers">recorded</span>'
+)
+"""Beside the name of an eval whose numbers nothing can compute again."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
-    """A metric, three digits after the point, an amount with its unit; undefined is an em dash."""
+    """A metric, three digits after the point, an amount with its unit; undefined is an em dash.
+
+    Of a number so small that these were zeros, or so large that they say nothing, the digits that count.
+    """
     if value is None:
         return NIL
-    return escape(amount(value, unit)) if unit else Markup(f"{value:.{digits}f}")
+    if unit:
+        return escape(amount(value, unit))
+    if digits == 3 and 0 < abs(value) < SMALL:
+        return Markup(f"{value:.2g}")
+    if abs(value) >= _VAST:
+        return Markup(f"{value:.6g}")
+    if digits == 3 and abs(value) >= _LARGE:
+        return Markup(f"{value:,.1f}".removesuffix(".0"))
+    return Markup(f"{value:.{digits}f}")
 
 
 def probability(value: float | None) -> Markup:
@@ -59,7 +82,7 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
         return Markup('<span class="delta">no change</span>')
     tone = "up" if (value > 0) != lower_is_better else "dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
-    text = f"{abs(value):,.{digits}f}"
+    text = f"{abs(value):,.{1 if digits == 3 and abs(value) >= _LARGE else digits}f}"
     if unit:
         text = escape(amount(abs(value), unit))
     elif float(text.replace(",", "")) == 0:

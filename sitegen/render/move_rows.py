@@ -16,7 +16,7 @@ from sitegen.render import changes
 from sitegen.render.brought_rows import brought
 from sitegen.render.evidence import judged
 from sitegen.render.flip_rows import flipped
-from sitegen.render.formats import signed
+from sitegen.render.formats import RECORDED, number, signed
 
 NOTICED = 0.0005
 """A part of a change that is written as none below this."""
@@ -34,8 +34,9 @@ def _effect(row: EffectRow, root: str) -> str:
     before = _value(row.eval_id, row.before, headline.before, root)
     after = _value(row.eval_id, row.after, headline.after, root)
     rest = "".join([_other(move) for move in others])
+    pill = f" {RECORDED}" if row.spec.recorded else ""
     return (
-        f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
+        f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>{pill}'
         f'<span class="ef-h"><span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
         f" {_change(headline)}</span>"
         f"{_around(row.before, row.after, headline.label)}"
@@ -97,7 +98,7 @@ _TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
 
 def _value(eval_id: str, point: Headline | None, value: float | None, root: str) -> str:
     """The value as a link to the report it is from; an em dash if it is undefined."""
-    text = "—" if value is None else f"{value:.3f}"
+    text = "—" if value is None else str(number(value))
     if point is None:
         return f'<span class="muted" title="no earlier output">{text}</span>'
     href = escape(links.report(eval_id, point.slug))
@@ -106,9 +107,9 @@ def _value(eval_id: str, point: Headline | None, value: float | None, root: str)
 
 def _other(move: Move) -> str:
     if move.change == 0:
-        return f"<span>{escape(move.label)} {move.after:.3f}</span>"
-    before = "—" if move.before is None else f"{move.before:.3f}"
-    after = "—" if move.after is None else f"{move.after:.3f}"
+        return f"<span>{escape(move.label)} {number(move.after)}</span>"
+    before = "—" if move.before is None else str(number(move.before))
+    after = "—" if move.after is None else str(number(move.after))
     return f"<span>{escape(move.label)} {before}{_TO}{after} {_change(move)}</span>"
 
 
@@ -122,7 +123,8 @@ def moves(rows: Iterable[MoveRow], root: str) -> Markup:
 
 
 def _move(row: MoveRow, root: str) -> str:
-    item = _effect(EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves), root)
+    effect = EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves, spec=row.spec)
+    item = _effect(effect, root)
     why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
     return item.removesuffix("</li>\n") + brought(row.brought, row.spec) + why + "</li>\n"
 
@@ -143,7 +145,7 @@ def _several(row: MoveRow, root: str) -> str:
 def _point(eval_id: str, point: PointRow | None, root: str) -> str:
     if point is None:
         return ""
-    value = "—" if point.value is None else f"{point.value:.3f}"
+    value = "—" if point.value is None else str(number(point.value))
     around = f' title="95 %: {changes.span(point.interval)}"' if point.interval else ""
     return (
         f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(point.label)}</a> '

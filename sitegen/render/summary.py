@@ -101,7 +101,7 @@ def _eval(one: EvalSummary) -> tuple[str, ...]:
     around = f" ({number(one.interval.low)} to {number(one.interval.high)})" if one.interval else ""
     return (
         code(one.info.id, NAME),
-        spec.label,
+        _label(spec),
         number(newest.values[0]) + around,
         NIL if change is None else f"{points(in_points(change, spec))} pt",
         ", ".join(f"{part.name} {points(part.points)}" for part in moved) or NIL,
@@ -110,15 +110,22 @@ def _eval(one: EvalSummary) -> tuple[str, ...]:
     )
 
 
+def _label(spec: MetricSpec) -> str:
+    """Names of recorded numbers are data of the project."""
+    return code(spec.label, NAME) if spec.recorded else spec.label
+
+
 def _remarks(one: EvalSummary) -> Iterator[str]:
     newest, spec = one.headlines[-1], one.specs[0]
     least, value = dict(one.info.thresholds).get(spec.name), newest.values[0]
+    if one.info.recorded:
+        yield "recorded by the runs, not computed"
     if newest.status == "unreadable":
         yield "the output cannot be read"
     elif newest.status == "no_ground_truth":
         yield "the ground truth cannot be read"
-    if least is not None and value is not None and value < least:
-        yield f"below its target of {least:g}"
+    if least is not None and value is not None and not spec.reaches(value, least):
+        yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
     if one.stale:
         yield "stale: instructions were edited since"
     if one.delta and one.delta.overlap.verdict != "comparable":
@@ -143,7 +150,7 @@ def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterato
 
 def _regression(one: EvalSummary, step: Step) -> str:
     metric, at = step.metrics[0], one.headlines[step.at]
-    label = next(spec.label for spec in one.specs if spec.name == metric.name)
+    label = next(_label(spec) for spec in one.specs if spec.name == metric.name)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
     words = f"{code(one.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
     words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_outputs(step.iterations)};"
@@ -252,7 +259,7 @@ def _effect(effect: Effect) -> str:
     spec = effect.specs[0] if effect.specs else MetricSpec("f1", "F1", "")
     moved = points(in_points(effect.by_outputs or 0.0, spec))
     ends = f"{number(effect.before.values[0])} to {number(effect.after.values[0])}"
-    return f"{code(effect.eval_id, NAME)}: {moved} pt by the outputs; {spec.label} {ends}"
+    return f"{code(effect.eval_id, NAME)}: {moved} pt by the outputs; {_label(spec)} {ends}"
 
 
 def _data(site: SiteInfo) -> Iterator[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, copysign, floor
+from math import ceil, copysign, floor, log10
 from typing import Final, NamedTuple
 
+from sitegen.history.layout import iteration_number
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.changes import points as in_points
 from sitegen.render.charts import Line, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
-from sitegen.render.formats import day, printable
+from sitegen.render.formats import SMALL, day, printable
 from sitegen.render.variants import tone
 
 LINKED: Final = 200
@@ -120,7 +121,7 @@ def trend(view: TrendView) -> TrendChart:
         size=len(points),
         top=y(top, low, high),
         height=round(y(bottom, low, high) - y(top, low, high), 1),
-        ticks=tuple(Tick(percent(top - tick, top - bottom), f"{tick:.2f}") for tick in ticks),
+        ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom)) for tick in ticks),
         grid=tuple(y(tick, low, high) for tick in ticks),
         lines=tuple(line(column, low, high) for column in columns),
         now=tuple(line(column, low, high) for column in now),
@@ -155,6 +156,7 @@ def trend(view: TrendView) -> TrendChart:
             "marks": [*(f"m{k}" for k in range(view.drawn)), *(one.mark for one in variants)],
             "better": [1 if one.higher_is_better else -1 for one in view.specs[: view.drawn]],
             "letters": view.info.nouns.letters,
+            **({"numbers": numbers} if (numbers := _numbers(points)) else {}),
             "values": [_rounded(column) for column in (*columns, *of_variants)],
             "now": [_rounded(column) for column in now],
             "changes": [_changes(points, k) for k in range(view.drawn)],
@@ -164,9 +166,23 @@ def trend(view: TrendView) -> TrendChart:
     )
 
 
+def _tick(tick: float, span: float) -> str:
+    """Two digits after the point, fewer or more where the axis spans tens or hundredths."""
+    digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
+    return f"{tick:,.{digits}f}"
+
+
+def _numbers(points: Sequence[TrendPoint]) -> list[int]:
+    """Of runs, whose names need not end with their numbers; else nothing, for the script reads them in the labels."""
+    numbers = [point.number for point in points]
+    return [] if all(iteration_number(point.label) is not None for point in points) else numbers
+
+
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
     """As they are written: rounding twice would show another digit than the table does."""
-    return [None if value is None else round(value, 3) for value in values]
+    return [
+        None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
+    ]
 
 
 def _changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:

@@ -17,7 +17,7 @@ from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.cells import text
 from sitegen.render.changes import parts, points
-from sitegen.render.formats import day, number, printable, signed
+from sitegen.render.formats import SMALL, day, number, printable, signed
 from sitegen.render.rows import error_types
 
 SHOWN_FIRST = 25
@@ -36,9 +36,14 @@ def iterations(view: TrendView, root: str) -> Markup:
     for index in range(newest, -1, -1):
         head = f"<td>{_ratio(now[index][0])}" if now else ""
         point = view.points[index]
-        flips = _flips(point, linked=newest - index < LINKED)
-        rows.append(f"<tr>{_iteration(point, root, spec, view.drawn, head)}{flips}{_errors(point)}\n")
+        cells = "" if view.info.recorded else _flips(point, linked=newest - index < LINKED) + _errors(point)
+        rows.append(f"<tr>{_iteration(point, root, spec, view.drawn, head)}{cells}\n")
     return Markup("".join(rows))
+
+
+def column(view: TrendView, metric: int) -> list[float | None]:
+    """A metric at every point."""
+    return [point.values[metric] for point in view.points]
 
 
 def _iteration(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
@@ -129,4 +134,4 @@ def _field_history(row: FieldRow, file: str, types: tuple[ErrorType, ...]) -> st
 
 
 def _ratio(value: float | None) -> str:
-    return _NIL if value is None else f"{value:.3f}"
+    return f"{value:.3f}" if value is not None and SMALL <= value <= 1 else str(number(value))  # most are shares

@@ -21,6 +21,7 @@ TITLES: Final = {
     "prompt-comparison": "Prompts compared by their files: comparison_results.json",
     "evaluation-config": "How prompts are evaluated: evaluations/config/default_config.yaml",
     "judged-results": "Results of kind judged: eval-results.json, evals/<id>/<iteration>.json",
+    "recorded-results": "Results of kind recorded: evals/<id>/<iteration>.json",
     "all-results": "What sitegen verify-all --json writes",
     "aggregate": "aggregate.json",
     "blame": "What sitegen blame --json writes",

@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import Final
 
 from sitegen.errors import ConfigurationError
+from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.values import REDACTED, Value
 from sitegen.scoring.paths import PathError, Step, parse, pattern
 
@@ -45,7 +46,7 @@ class Redaction:
         judgements = tuple(map(self._judgement, result.judgements))
         if kind == "highlights":
             judgements = tuple(_numbered(result.judgements, judgements))
-        card = result.scorecard
+        card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
         return result._replace(
             scorecard=card._replace(findings=tuple(map(self._finding, card.findings))),
             judgements=judgements,
@@ -53,6 +54,13 @@ class Redaction:
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
             questions=(),
         )
+
+    def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:
+        """Recorded numbers are values of the project, each under a name of its own."""
+        specs = tuple(spec for spec in card.specs if not self.hides(spec.name))
+        kept = {spec.name for spec in specs}
+        metrics = tuple(metric for metric in card.metrics if metric.name in kept)
+        return card._replace(specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
 
     def _finding(self, finding: Finding) -> Finding:
         """A value whose path is not known may be a hidden one, so it goes as well."""

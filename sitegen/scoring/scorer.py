@@ -53,7 +53,7 @@ class Scorer(Protocol):
 
     @property
     def metrics(self) -> tuple[MetricSpec, ...]:
-        """What its scorecards hold, the headline first."""
+        """What its scorecards hold, the headline first; empty where each scorecard says so itself (``specs``)."""
 
     @property
     def nouns(self) -> Nouns:

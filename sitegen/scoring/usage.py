@@ -66,13 +66,21 @@ USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 
 
 def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind, and those of usage that any of the scorecards has."""
+    """The metrics of a kind, and those of usage that any of the scorecards has.
+
+    Of recorded numbers, whose names are anybody's, the headline and those that any of the scorecards has.
+    """
+    if specs[0].recorded:
+        there = {name for card in cards for name, value in card.metrics if value is not None}
+        return tuple(spec for spec in specs if spec is specs[0] or spec.name in there)
     known = {name for card in cards for name, value in card.metrics if value is not None and name in USAGE}
     return (*specs, *(spec for spec in USAGE_METRICS if spec.name in known))
 
 
 def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
     """The metrics of a kind, and all those of usage: what thresholds and limits may name."""
+    if specs[0].recorded:
+        return tuple(specs)
     return (*(spec for spec in specs if spec.name not in USAGE), *USAGE_METRICS)
 
 

@@ -7,11 +7,12 @@ from itertools import pairwise
 
 from sitegen.analysis.attribution import mixtures, under_rules_of
 from sitegen.analysis.series import pack, scorecard_key, unpack
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.judged.formats import installed_for
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import in_order_of, scorer
 from sitegen.stages.brought import crossed as crossed_by_commits
 from sitegen.stages.scoring import results
 from sitegen.stages.vectors import Vectors, model_of
@@ -72,6 +73,7 @@ class Cards:
         self._bodies = dict(known)
         self._cards: dict[str, Scorecard] = {}
         self._new: dict[str, bytes] = {}
+        self._specs: tuple[MetricSpec, ...] = ()
         self.key = KeyOf(kind, shop.redact)
 
     def __contains__(self, snapshot: Snapshot) -> bool:
@@ -82,7 +84,11 @@ class Cards:
         card = self._find(self.key(snapshot))
         if card is None:
             raise KeyError(snapshot)
-        return card
+        return in_order_of(self._specs, card) if self._specs else card
+
+    def order_by(self, specs: tuple[MetricSpec, ...]) -> None:
+        """Give all of them with the metrics of the series from now on, in their order."""
+        self._specs = specs
 
     def put(self, snapshot: Snapshot, card: Scorecard) -> None:
         """One that was scored."""

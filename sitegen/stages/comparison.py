@@ -20,10 +20,11 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import Evaluation
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
+from sitegen.model.metrics import RECORDED
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, open_project
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, fold
@@ -142,7 +143,8 @@ def _document(eval_id: str, sides: Sequence[_Side], alpha: float) -> ComparisonD
 
 
 def _change(eval_id: str, before: _Side, after: _Side) -> Change:
-    specs = specs_with_usage(scorer(before.kind).metrics, [before.result.scorecard, after.result.scorecard])
+    cards = [before.result.scorecard, after.result.scorecard]
+    specs = specs_with_usage(specs_of(scorer(before.kind), cards), cards)
     return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result), before.kind)
 
 
@@ -179,7 +181,12 @@ class _Folded(NamedTuple):
         return [_Side(label, one.kind, result) for label, result in zip(labels, found, strict=True)]
 
     def origin(self, one: EvalHistory, before: Side, after: Side) -> Origin | None:
-        """Where the change of the headline came from, which takes scoring what both sides can be mixed to."""
+        """Where the change of the headline came from, which takes scoring what both sides can be mixed to.
+
+        None of recorded numbers, and where it cannot be told.
+        """
+        if one.kind == RECORDED:
+            return None
         by, crossed = scorer(one.kind), mixtures(before.snapshot, after.snapshot)
         vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
         cards = [result.scorecard for result in results(self.timeline.shop, by, crossed, vectors)]

@@ -35,6 +35,7 @@ def summary_of(
         windows=windows,
         peak=peak(series.points, speaks, series.specs[0], series.info.kind),
         interval=newest and newest.interval,
+        metrics=tuple(spec.name for spec in series.specs),
     )
 
 

@@ -31,7 +31,7 @@ from sitegen.pages.report import is_bounded
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.scorer import Inputs
 from sitegen.scoring.unused_entries import mapping_use
@@ -73,6 +73,10 @@ class _EvalWork:
         self._vectors = vectors_of(task.history.kind, task.vectors)
         self._cards = Cards(self._shop, task.history.kind, self._vectors, task.scorecards)
         self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
+        if not self._scorer.metrics:
+            self._cards.fill(self._snapshots)  # what they hold says which metrics there are
+        self._specs = specs_of(self._scorer, map(self._cards.__getitem__, self._snapshots))
+        self._cards.order_by(self._specs)
         made_with = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
         self._speaks = spoken_for(self._snapshots, task.edits, made_with)
         self._told = Told(
@@ -89,6 +93,7 @@ class _EvalWork:
             self._shop,
             self._info,
             self._scorer,
+            self._specs,
             self._told,
             self._edits,
             self._linked,
@@ -149,7 +154,9 @@ class _EvalWork:
 
     def _page_keys(self) -> list[str]:
         """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
-        always = digest(repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._task.moved)))
+        always = digest(
+            repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._specs, self._task.moved))
+        )
         found = []
         history = ""
         for snapshot, key, edits, linked, commit in zip(
@@ -183,7 +190,7 @@ class _EvalWork:
         if has_variants(self._info, result.scorecard):
             from sitegen.pages.variants import variants_page  # few evals need the tests behind it
 
-            specs = specs_with_usage(self._scorer.metrics, [result.scorecard])
+            specs = specs_with_usage(self._specs, [result.scorecard])
             page = variants_page(self._info, specs, self._snapshots[index], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), key)
 
@@ -233,7 +240,7 @@ class _EvalWork:
         self._cards.fill(mixture for index in new for mixture in self._mixtures(index))
         self._cards.fill(crossed(self._snapshots, self._task.first_new))
         every = points(self._told, self._cards.__getitem__, cells, settled.derived)
-        specs = specs_with_usage(self._scorer.metrics, (point.scorecard for point in every))
+        specs = specs_with_usage(self._specs, (point.scorecard for point in every))
         return Series(self._info, self._task.history, specs, every, cells)
 
     def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[Around, ...]:
@@ -245,7 +252,7 @@ class _EvalWork:
         }
         flips = flips_between(cells, list(pairs.values()))
         return tuple(
-            around(edit, points[before], points[after], each, self._info.kind, self._scorer.metrics[0])
+            around(edit, points[before], points[after], each, self._info.kind, self._specs[0])
             for (edit, (before, after)), each in zip(pairs.items(), flips, strict=True)
         )
 

@@ -17,9 +17,8 @@ from sitegen.history.timeline import current
 from sitegen.model.gate import EvalCheck, GateReport, Limits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
-from sitegen.scoring.kinds import scorer
 from sitegen.scoring.usage import all_specs
-from sitegen.stages.gate_pair import Pair, Side, card_of, held_specs
+from sitegen.stages.gate_pair import Pair, Side, card_of, held_specs, series_specs
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.text.keys import nearest
 
@@ -99,7 +98,7 @@ def newest(history: EvalHistory) -> Snapshot | None:
 def _report(memo: Memo, earlier: _Revision | None, later: _Revision, start: str) -> GateReport:
     gate = later.timeline.config.gate
     at_base = earlier.evals if earlier else {}
-    _refuse_unknown(gate, {**at_base, **later.evals})
+    _refuse_unknown(memo, gate, at_base, later.evals)
     former = {old: new for new, side in later.evals.items() for old in side.history.renamed_from}
     before = {
         eval_id if eval_id in later.evals else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base
@@ -118,16 +117,18 @@ def _gone(gate: Gate, side: Side) -> EvalCheck:
 
 def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalCheck:
     info = after.timeline.info(after.history)
-    specs = all_specs(scorer(after.history.kind).metrics)
+    same = before if before and before.history.kind == after.history.kind else None
+    own = series_specs(memo, after, same)
+    specs = all_specs(own)
     limits = limits_of(gate, info.thresholds, info.id, specs)
     names = {spec.name for spec in specs}
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
-    if before and before.history.kind == after.history.kind:
-        pair = Pair(memo, before, after)
+    if same:
+        pair = Pair(memo, same, after, own)
         metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
         return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
     card = card_of(memo, after)
-    specs = held_specs(after.history.kind, [card], limits)
+    specs = held_specs(own, [card], limits)
     floors = {name: Limits(floor=limit.floor) for name, limit in limits.items()}
     alone = [check_metric(spec, floors[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
@@ -136,9 +137,11 @@ def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalChec
     return check_eval(info, "new", (*alone, *strangers), file=file)
 
 
-def _refuse_unknown(gate: Gate, evals: Mapping[str, Side]) -> None:
+def _refuse_unknown(memo: Memo, gate: Gate, before: Mapping[str, Side], after: Mapping[str, Side]) -> None:
     """A limit that nothing is held against would pass for ever."""
-    metrics = {spec.name for side in evals.values() for spec in all_specs(scorer(side.history.kind).metrics)}
+    evals = {**before, **after}
+    sides = (*before.values(), *after.values())
+    metrics = {spec.name for side in sides for spec in all_specs(series_specs(memo, side))}
     for what, named, known in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
         for name in named:
             if name not in known:

@@ -26,7 +26,7 @@ from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import in_order_of, scorer, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stages.cards import Cards, KeyOf, runs_of
 from sitegen.stages.scoring import results
@@ -64,9 +64,21 @@ def card_of(memo: Memo, side: Side) -> Scorecard:
     return cards[side.snapshot]
 
 
-def held_specs(kind: str, cards: Sequence[Scorecard], limits: Mapping[str, Limits]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind, and those of usage that an output states or a limit names."""
-    own = scorer(kind).metrics
+def series_specs(memo: Memo, side: Side, base: Side | None = None) -> tuple[MetricSpec, ...]:
+    """The metrics of an eval, the headline first; where its scorecards say them, of all its outputs, as on pages."""
+    by = scorer(side.history.kind)
+    if by.metrics:
+        return by.metrics
+    cards = _Scoring(memo, side, side.history.snapshots)
+    cards.fill()
+    every = [cards[snapshot] for snapshot in side.history.snapshots]
+    return specs_of(by, (*every, card_of(memo, base)) if base else every)
+
+
+def held_specs(
+    own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, Limits]
+) -> tuple[MetricSpec, ...]:
+    """The metrics of an eval, and those of usage that an output states or a limit names."""
     stated = specs_with_usage(own, cards)
     return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != Limits())
 
@@ -74,8 +86,10 @@ def held_specs(kind: str, cards: Sequence[Scorecard], limits: Mapping[str, Limit
 class Pair:
     """An eval that both revisions have, of one kind."""
 
-    def __init__(self, memo: Memo, before: Side, after: Side) -> None:
+    def __init__(self, memo: Memo, before: Side, after: Side, specs: tuple[MetricSpec, ...]) -> None:
+        """``specs``: what ``series_specs`` says of both."""
         self._memo = memo
+        self._specs = specs
         self._before = before
         self._after = after
         self._scorer = scorer(after.history.kind)
@@ -85,7 +99,7 @@ class Pair:
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
         changes = {moved.name: moved for moved in self._scored.delta.metrics}
-        for spec in held_specs(self._scorer.kind, self._scored.cards, limits):
+        for spec in held_specs(self._specs, self._scored.cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             values = before.metric(spec.name), after.metric(spec.name)
             delta = MetricDelta(spec.name, None, None) if refused else self._in_common(moved)
@@ -136,7 +150,7 @@ class Pair:
         cards = _Scoring(self._memo, self._after, (first, last, *mixtures(first, last)))
         found = cards.results((first, last)) if self._roles else ()
         cards.fill()
-        both = cards[first], cards[last]
+        both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
         sides = deltas.Side(first, both[0]), deltas.Side(last, both[1])
         delta = deltas.delta(self._scorer.over, *sides, cards.__getitem__)
         flipped = _flipped(found)
@@ -147,7 +161,7 @@ class Pair:
         return tuple(flip for flip in self._scored.flipped if flip.fate == fate)
 
     def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
-        noise = self._noise if spec == self._scorer.metrics[0] else None
+        noise = self._noise if spec == self._specs[0] else None
         told = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
         return told if told or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
 

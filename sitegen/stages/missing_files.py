@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from posixpath import splitext
 from typing import Final
 
-from sitegen.config import GROUND_TRUTHS, KIND_FILES, MAPPINGS, EvalConfig, Kind, Manifest, SiteConfig, files_of
+from sitegen.config import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.files import Folders
 from sitegen.history.layout import (
     RECORDED,
@@ -31,7 +31,7 @@ from sitegen.text.keys import misspelt
 _SHOWN: Final = 5
 """Names that a message lists."""
 _TRUTH_STEMS: Final = tuple(dict.fromkeys(splitext(name)[0] for name in GROUND_TRUTHS))
-_OUTPUTS: Final = frozenset(name for files in KIND_FILES for name in files.outputs)
+_OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
 _DATA: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv")
 _NO_OUTPUT: Final = frozenset({RECORDED, "aggregate.json", "field_mapping.yaml", *GROUND_TRUTHS})
 _IGNORED: Final = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."

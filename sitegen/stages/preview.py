@@ -22,7 +22,7 @@ from sitegen.render.environment import Renderer, template_folders
 from sitegen.render.standalone import standalone
 from sitegen.render.unlinked import without_links
 from sitegen.render.writer import Writer
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.verifying import Bench, Verified
@@ -103,5 +103,6 @@ def _report(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | N
     )
     alone = Past((snapshot,), lambda judgement: 0)
     point = Point(snapshot, result.scorecard, ())
-    specs = specs_with_usage(scorer(kind).metrics, [result.scorecard])
+    cards = [result.scorecard]
+    specs = specs_with_usage(specs_of(scorer(kind), cards), cards)
     return report_page(info, specs, point, None, result, alone, limit, data=data)

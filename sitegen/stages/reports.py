@@ -10,6 +10,7 @@ from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.points import Told
 from sitegen.analysis.series import problems
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
@@ -31,6 +32,7 @@ class Reports:
         shop: Workshop,
         info: EvalInfo,
         scorer: Scorer,
+        specs: tuple[MetricSpec, ...],
         told: Told,
         edits: Sequence[tuple[Edit, ...]],
         linked: Sequence[tuple[Edit, ...]],
@@ -44,6 +46,7 @@ class Reports:
             shop: the workshop.
             info: the eval.
             scorer: of its kind.
+            specs: its metrics, but for those of usage.
             told: its points.
             edits: of each point, each edit once.
             linked: what ``linked_edits`` says of each point.
@@ -55,6 +58,7 @@ class Reports:
         self._shop = shop
         self._info = info
         self._scorer = scorer
+        self._specs = specs
         self._told = told
         self._edits = edits
         self._linked = linked
@@ -67,7 +71,7 @@ class Reports:
         """The report of a point that the follower has just taken, and whose mixtures with the one before are scored."""
         snapshots = self._told.snapshots
         at, before = self._side(index), self._side(index - 1) if index else None
-        specs = specs_with_usage(self._scorer.metrics, [side.scorecard for side in (before, at) if side])
+        specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
         runs = self._runs(at.snapshot)
         self._learn(index)
         flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()

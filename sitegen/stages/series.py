@@ -21,7 +21,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.project import Options, open_project
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cards import Cards, presents, wanted_keys
 from sitegen.stages.evals import CELLS
@@ -51,11 +51,13 @@ class Opened(NamedTuple):
         """Score what the memo does not know, and follow every cell."""
         cards, cells = _scored(self.timeline.shop_for(history.id), self.memo, history)
         edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
+        specs = specs_of(by, map(cards.__getitem__, history.snapshots))
+        cards.order_by(specs)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
         speaks = spoken_for(history.snapshots, edits, made_with)
         told = Told(history.snapshots, edits, made_with, by.over, history.kind, speaks)
         every = points(told, cards.__getitem__, cells)
-        specs = specs_with_usage(by.metrics, (point.scorecard for point in every))
+        specs = specs_with_usage(specs, (point.scorecard for point in every))
         return Series(self.timeline.info(history), history, specs, every, cells)
 
 

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.stages.cards import Cards, KeyOf
 from sitegen.stages.eval_task import owner
 from sitegen.stages.ledger import Ledger
@@ -36,7 +36,8 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
         return False
     first = first_full(len(history.snapshots), shop.reports_kept)
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
-    writer, renderer, specs = shop.writer(), shop.renderer(), scorer(history.kind).metrics
+    every = (card for _, card in _scored(shop, memo, history, history.snapshots))
+    writer, renderer, specs = shop.writer(), shop.renderer(), specs_of(scorer(history.kind), every)
     for at, card in _scored(shop, memo, history, snapshots):
         page = thinned_page(info, specs, at, card)
         full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)

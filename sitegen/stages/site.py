@@ -187,7 +187,7 @@ def _pages(
     worktree = Worktree(commits.uncommitted) if has_worktree else None
     summaries, mutes = evals.summaries, timeline.config.regressions.mute
     infos = tuple(summary.info for summary in summaries)
-    metrics = tuple((scorer.kind, scorer.metrics) for scorer in SCORERS)
+    metrics = tuple((scorer.kind, scorer.metrics) for scorer in SCORERS if scorer.metrics)
     newest = commits.newest
     summed = alone.overview() if alone else None
     return (

@@ -13,7 +13,7 @@ from sitegen.history.layout import Layout, Watched
 from sitegen.history.worktree import listed
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
-from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.kinds import SCORERS
 from sitegen.scoring.redaction import fits_any
 from sitegen.scoring.unused_entries import UnusedEntry
 from sitegen.scoring.usage import all_specs
@@ -111,7 +111,7 @@ def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSum
     """Thresholds and limits of the gate that no metric or eval has: nothing is held against them."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
-        metrics = [spec.name for spec in all_specs(scorer(summary.info.kind).metrics)] if summary else []
+        metrics = list(summary.metrics) if summary else []
         for name, _ in entry.thresholds if summary else ():
             if name not in metrics:
                 yield Problem(
@@ -123,6 +123,7 @@ def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSum
                 )
     gate = timeline.config.gate
     metrics = [spec.name for spec in all_specs([spec for each in SCORERS for spec in each.metrics])]
+    metrics += [name for summary in summaries.values() for name in summary.metrics]
     limits = [("eval", name, list(summaries)) for name in gate.evals]
     limits += [("metric", name, metrics) for name in gate.metrics]
     limits += [("metric", name, metrics) for one in gate.evals.values() for name in one.metrics]

@@ -20,6 +20,7 @@ from sitegen.scoring import results_file
 from sitegen.scoring.highlights import document as highlights
 from sitegen.scoring.judged import document as judged
 from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.recorded import document as recorded
 from sitegen.scoring.responses import document as responses
 from tests.schemas.describe import Described, Schema, describe
 
@@ -30,6 +31,7 @@ WRITTEN: dict[str, tuple[str, type]] = {
     "highlights-results": (highlights.SCHEMA, highlights.HighlightsDocument),
     "responses-results": (responses.SCHEMA, responses.ResponsesDocument),
     "judged-results": (judged.SCHEMA, judged.JudgedDocument),
+    "recorded-results": (recorded.SCHEMA, recorded.RecordedDocument),
     "comparison": (COMPARISON, ComparisonDocument),
     "gate": (GATE, GateDocument),
 }

@@ -109,7 +109,7 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
     assert re.findall(r"[@#](?!\u2060)|GH-\d|://|www\.", prose, re.IGNORECASE) == []
 
 
-@pytest.mark.parametrize("kind", [each.kind for each in SCORERS])
+@pytest.mark.parametrize("kind", [each.kind for each in SCORERS if each.metrics])
 def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
     specs = scorer(kind).metrics
     metrics = [check_metric(spec, Limits(), (0.5, 0.4), MetricDelta(spec.name, -0.1, None)) for spec in specs]

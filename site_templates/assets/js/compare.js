@@ -61,7 +61,7 @@ class Comparison {
   }
 
   option(point, index) {
-    const [value] = point.values, number = value === null ? "" : ` · ${this.data.metrics[0][0]} ${value.toFixed(3)}`;
+    const [value] = point.values, number = value === null ? "" : ` · ${this.data.metrics[0][0]} ${written(value)}`;
     const option = element("option", "", `${point.label}${point.again ? " (scored again)" : ""} · ${point.day}${number}`);
     option.value = index;
     return option;
@@ -155,6 +155,7 @@ class Comparison {
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
     if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
+    if (!this.data.errors.some(Boolean)) said.textContent = "Both as the runs recorded them: there are no values here that could be compared one by one.";
     this.said.textContent = said.textContent;
     const box = element("div", "card-b compared");
     box.append(this.side("Before", this.a), this.side("After", this.b), said);
@@ -197,7 +198,7 @@ class Comparison {
   row(name, before, after, digits, higherIsBetter, unit) {
     const row = element("tr"), known = before !== null && after !== null, change = known ? after - before : 0;
     const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
-    const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : value.toFixed(digits)) : value.toLocaleString("en"));
+    const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : value.toLocaleString("en"));
     row.append(name, element("td", "num", text(before)), element("td", "num", text(after)));
     const cell = element("td", "num"), size = Math.abs(change);
     if (!known) cell.append("—");

@@ -2,7 +2,13 @@
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const DASH = "—";
 
-const metric = (value, otherwise = DASH) => (value === null ? otherwise : value.toFixed(3));
+/** Three digits after the point; of what is very small or large, as on the server, the digits that count. */
+const written = value => {
+  const size = Math.abs(value);
+  if (size && size < 0.0005) return value.toPrecision(2);
+  return size < 100 ? value.toFixed(3) : size < 1e12 ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : value.toPrecision(6);
+};
+const metric = (value, otherwise = DASH) => (value === null ? otherwise : written(value));
 const inPoints = change => `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.06 ? 2 : 1)}`;   // rounded already
 
 /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
@@ -25,17 +31,20 @@ class PointBox {
     this.box = element("div", "tip");
   }
 
+  /** Whether there are values that were judged one by one: of recorded numbers there are none. */
+  get judges() { return this.data.letters.some(Boolean); }
+
   show(index, point) {
     const span = this.data.spans[index], [fixed, broken, still] = point.flips;
     this.box.replaceChildren(
       element("b", "", point.subject),
       element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")),
       this.metrics(index),
-      this.errors(point.errors),
     );
+    if (this.judges) this.box.append(this.errors(point.errors));
     if (this.data.by_outputs[index]) this.box.append(element("div", "m", `change of ${this.data.names[0]}: all from outputs`));
     if (span) this.box.append(element("div", "m", `95 %: ${metric(span[0])} to ${metric(span[1])}`));
-    if (index) this.box.append(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
+    if (index && this.judges) this.box.append(element("div", "m", `${fixed} fixed, ${broken} broken, ${still} still wrong`));
     if (!point.remarks.length) return;
     const remarks = element("div", "remark");
     remarks.append(...point.remarks.flatMap(remark => [remark.cloneNode(true), " "]));
@@ -89,7 +98,7 @@ class PointBox {
         + (now === then ? "" : `, by today's truth ${metric(now, "undefined")}`)
         + (change == null ? "" : `, change ${change ? inPoints(change) : "0.0"} points`);
     });
-    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}; ${point.sum} errors.`
+    return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.judges ? `; ${point.sum} errors` : ""}.`
       + point.remarks.map(remark => ` ${remark.textContent}.`).join("");
   }
 }

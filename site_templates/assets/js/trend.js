@@ -111,7 +111,8 @@ class TrendChart {
     }
     const y = this.down(this.top), height = this.down(this.bottom) - y;
     $(".pl", this.canvas).setAttribute("viewBox", `${this.from} ${y} ${this.to - this.from} ${height}`);
-    const ticks = niceTicks(this.bottom, this.top, 5), digits = ticks.length > 1 && ticks[1] - ticks[0] < 0.01 ? 3 : 2;
+    const ticks = niceTicks(this.bottom, this.top, 5), gap = ticks.length > 1 ? ticks[1] - ticks[0] : 0.1;
+    const digits = gap >= 0.01 && gap < 4 ? 2 : Math.max(0, Math.min(8, Math.ceil(-Math.log10(gap))));
     this.grid($(".grid", this.canvas), ticks.map(tick => this.down(tick)));
     $(".h-main .ya", this.chart).replaceChildren(...ticks.map(tick => this.tickText(this.percent(tick), tick.toFixed(digits))));
     for (const label of $$(".lb [data-y]", this.canvas)) {
@@ -131,6 +132,7 @@ class TrendChart {
 
   fitErrors(first, last) {
     const plot = $(".h-err .pl", this.chart);
+    if (!plot) return;
     let top = this.data.top;
     if (!this.whole) {
       const sums = this.rows.slice(first, last + 1).map(row => countsOf(row).at(-5));
@@ -162,7 +164,7 @@ class TrendChart {
 
   /** The number of an iteration, and its day unless the label before it has the same. */
   name(index, before) {
-    const { label, day } = pointOf(this.rows[index]), number = /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
+    const { label, day } = pointOf(this.rows[index]), number = this.data.numbers?.[index] ?? /(\d+)\D*$/.exec(label)?.[1].replace(/^0+(?=\d)/, "") ?? label;
     return before !== undefined && pointOf(this.rows[before]).day === day ? number : `${number} · ${day.replace(/ \d{4}$/, "")}`;
   }
 

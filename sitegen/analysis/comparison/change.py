@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.comparison.cases import ORDER, flipped
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import RECORDED, MetricSpec
 from sitegen.model.outcomes import CellKey, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.stats.counts import f1
@@ -125,15 +125,19 @@ def change_of(
         if not (_is_right(pair.before) and _is_right(pair.after)):
             flips.append(flip := _flip(pair))
             attributes[flip.change].append(pair.newest.attribute)
-    chance = chance_of(
-        first.scorecard,
-        second.scorecard,
-        kind,
-        fixed=attributes["fixed"],
-        broken=attributes["broken"],
-        higher_is_better=specs[0].higher_is_better,
+    chance = (
+        None
+        if kind == RECORDED
+        else chance_of(
+            first.scorecard,
+            second.scorecard,
+            kind,
+            fixed=attributes["fixed"],
+            broken=attributes["broken"],
+            higher_is_better=specs[0].higher_is_better,
+        )
     )
-    documents = tuple(_documents(specs[0].name, first, second))
+    documents = () if chance is None else tuple(_documents(specs[0].name, first, second))
     both = [(each.before, each.after) for each in documents if each.before is not None and each.after is not None]
     return Change(
         eval_id=eval_id,
@@ -145,7 +149,7 @@ def change_of(
         still_wrong=len(attributes["still_wrong"]),
         still_right=len(paired) - len(flips),
         unpaired=unpaired,
-        judgements=mcnemar(chance.broken, chance.fixed, len(paired)),
+        judgements=mcnemar(chance.broken, chance.fixed, len(paired)) if chance else mcnemar(0, 0, 0),
         documents=documents,
         by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
         flips=tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.document, flip.path))),

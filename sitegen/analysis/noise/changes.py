@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.attribution import differing
 from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.flips import Flips, Tally
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import RECORDED, Counts
 from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -73,9 +73,10 @@ def output_verdict(
 ) -> ChangeVerdict | None:
     """The same of two points, *after* with the flips since *before*; None if the output is the same.
 
-    What ground truth and rules do to one and the same output is certain: there is no chance in it to be judged.
+    What ground truth and rules do to one and the same output is certain: there is no chance in it to be judged. Nor can
+    it be told of numbers that were only recorded.
     """
-    if "outputs" not in differing(before.snapshot, after.snapshot):
+    if kind == RECORDED or "outputs" not in differing(before.snapshot, after.snapshot):
         return None
     flips = after.flips or Flips()
     return change_verdict(

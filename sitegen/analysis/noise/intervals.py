@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of, sample_of
+from sitegen.model.metrics import RECORDED
 from sitegen.model.noise import Interval
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Scorecard
@@ -21,12 +22,13 @@ _EFFECTIVE: Final = "Wilson, effective sample size"
 def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interval | None:
     """The interval of a metric, by default the headline.
 
-    None where it is undefined, where there is but one unit to make it from, and for metrics that the scores of
-    documents do not add up to. Closed, and cheap enough for every point: one pass over the documents or the fields.
+    None where it is undefined or only recorded, where there is but one unit to make it from, and for metrics that the
+    scores of documents do not add up to. Closed, and cheap enough for every point: one pass over the documents or the
+    fields.
     """
     metric = metric or card.metrics[0].name
     value = card.metric(metric)
-    if value is None:
+    if value is None or kind == RECORDED:
         return None
     if kind == RESPONSES:
         if not is_counted(metric):
@@ -70,7 +72,7 @@ def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
     from sitegen.stats.bootstrap import bootstrap_ratio
 
     metric, value = card.metrics[0]
-    if kind == RESPONSES or value is None:
+    if kind in (RESPONSES, RECORDED) or value is None:
         return None
     sample = sample_of(card, metric)
     found = bootstrap_ratio(tuple(sample.shares.elements()))
@@ -81,7 +83,7 @@ def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Inter
     """That of the headline's change by resampling what both have, both sides of a unit drawn together."""
     from sitegen.stats.bootstrap import bootstrap_ratio_change
 
-    if kind == RESPONSES:
+    if kind in (RESPONSES, RECORDED):
         return None
     unit, pairs = paired_sample_of(before, after)
     found = bootstrap_ratio_change(tuple(pairs.elements()))

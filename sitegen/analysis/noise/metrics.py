@@ -5,7 +5,7 @@ from __future__ import annotations
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import RESPONSES, is_counted
 from sitegen.model.flips import Flips
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import RECORDED, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Scorecard
 
@@ -19,6 +19,8 @@ def metric_verdict(
     measures besides its headline: that is made from answers (``answers``). ``noise``, what repeated outputs tell, is of
     the headline alone.
     """
+    if kind == RECORDED:
+        return None
     leads = after.metrics[0].name == spec.name
     if not leads and (kind == RESPONSES or not _has_units(spec.name, after)):
         return None

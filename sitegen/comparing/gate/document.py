@@ -57,6 +57,9 @@ class GateMetric:
     """Empty: it passes."""
     noise: GateNoise | None
     """Null if the drop is within its limit, or if nothing tells the noise."""
+    higher_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+    """What the points are hundredths of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,8 @@ def _metric(one: MetricCheck) -> GateMetric:
         verdict=one.verdict,
         reasons=one.reasons,
         noise=_noise(one.chance) if one.chance else None,
+        higher_is_better=one.spec.higher_is_better,
+        range=(one.spec.low, one.spec.high),
     )
 
 

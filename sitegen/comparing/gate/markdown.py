@@ -103,6 +103,7 @@ def _sections(evals: Sequence[EvalCheck], characters: int) -> tuple[list[str], i
 def _section(one: EvalCheck) -> str:
     """An eval: what became of its metrics, why it does not pass, and what was edited."""
     title = "" if one.info.name == one.info.id else f" {name(one.info.name, 60)}"
+    title += " (recorded)" if one.info.recorded else ""
     parts = [f"### {code(one.info.id, 60)}{_calm(title)}: {one.verdict}"]
     rows = [_row(metric) for metric in one.metrics if _is_shown(metric, one)]
     if rows:

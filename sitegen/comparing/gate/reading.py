@@ -20,10 +20,11 @@ from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import MetricDelta, Overlap, Parts
 from sitegen.model.flips import CellFlip
 from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChange, Limits, MetricCheck
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 from sitegen.scoring.kinds import scorer
+from sitegen.text.plain import line
 
 LARGEST: Final = 20_000_000
 """Bytes of a document that is read."""
@@ -91,22 +92,33 @@ def _eval(one: GateEval) -> EvalCheck:
     return check_eval(
         EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=own.nouns),
         one.presence,
-        [_metric(metric, own.metrics, compared) for metric in one.metrics],
+        [_metric(metric, own.metrics, compared, recorded=one.kind == RECORDED) for metric in one.metrics],
         [reason for reason in one.reasons if reason not in _DERIVED],
         compared=compared,
         file=one.file or "",
     )
 
 
-def _metric(one: GateMetric, specs: Iterable[MetricSpec], compared: Compared | None) -> MetricCheck:
+def _metric(one: GateMetric, specs: Iterable[MetricSpec], compared: Compared | None, *, recorded: bool) -> MetricCheck:
     limits = Limits(one.floor, one.drop)
     spec = next((spec for spec in specs if spec.name == one.name), None)
+    if recorded and "no such metric" not in one.reasons:
+        spec = _recorded(one)
     if spec is None:
         return check_stranger(one.name, limits)
     parts = Parts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
     delta = MetricDelta(one.name, one.change, parts) if compared else None
     told = _told(one.noise) if one.noise else None
     return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told)
+
+
+def _recorded(one: GateMetric) -> MetricSpec:
+    """A number that no kind describes, as the report does. Raises ValueError if its range is none."""
+    low, high = one.range
+    if not low < high:
+        raise ValueError("the range of a metric is none")
+    higher = one.higher_is_better
+    return MetricSpec(one.name, line(one.name, 60), "", low, high, higher_is_better=higher, recorded=True)
 
 
 def _told(noise: GateNoise) -> ChangeVerdict:

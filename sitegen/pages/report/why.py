@@ -48,8 +48,8 @@ class Why(NamedTuple):
 def why(
     info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, noise: Noise | None
 ) -> Why | None:
-    """None for a first point, and where nobody compared the two."""
-    if before is None or after.delta is None:
+    """None for a first point, where nobody compared the two, and for recorded numbers: nothing tells why they moved."""
+    if info.recorded or before is None or after.delta is None:
         return None
     drawn = specs[:HEADLINES]
     shared = after.delta.overlap

@@ -1,0 +1,120 @@
+"""Which way a number is better, and what its range is, as far as its name tells."""
+
+from __future__ import annotations
+
+import re
+from math import floor, log10
+from typing import Final
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_AMOUNTS: Final = _words_of("""
+    bits bpb byte bytes cost costs count counts distance distances duration elapsed gb kb latencies latency loss losses
+    mae mb memory milliseconds ms mse nll number perplexity ppl price regret rmse runtime sec second seconds secs size
+    time times token tokens total usd
+""")
+"""Words of numbers that have no natural upper end."""
+
+_LOWER: Final = (_AMOUNTS - _words_of("count counts number size total")) | _words_of("""
+    brier cer ece err error errors fail failed failing failure failures false fn fnr fp fpr hallucinated hallucination
+    hallucinations invalid mape missed misses missing omission omissions regression regressions rejected skipped std
+    stderr stddev stdev timeout timeouts toxicity violation violations wer wrong
+""")
+_HIGHER: Final = _words_of("""
+    acc accuracy auc auroc bleu correct em exact f1 f2 found match matched pass passed passing precision quality recall
+    reward rouge score scores similarity success successes
+""")
+_PERCENT: Final = _HIGHER | _words_of("percent percentage pct rate")
+_HEADLINES: Final = (
+    "f1",
+    "macro_f1",
+    "f1_macro",
+    "pooled_f1",
+    "f1_score",
+    "accuracy",
+    "acc",
+    "acc_norm",
+    "exact_match",
+    "em",
+    "pass_rate",
+    "pass@1",
+    "success_rate",
+    "average_quality",
+    "score",
+    "mean_score",
+    "overall",
+)
+"""Names that are chosen as the headline where nobody chooses, the best first."""
+
+_NO_MEASURES: Final = _words_of("""
+    batch build date day epoch epochs exit hash id index iteration iterations line month pid port priority run seed
+    shots step steps timestamp version year
+""")
+_NO_RESULTS: Final = _words_of("""
+    args arguments config configuration env environment git hyperparameters metadata options parameters params settings
+    system versions
+""")
+
+
+def lower_is_better(name: str) -> bool:
+    """Whether a number is better the lower it is, as its name suggests: a loss, an error, a time, a cost.
+
+    The last part of the name decides, if it says either; then whether a part before it says lower. Otherwise higher is
+    better.
+    """
+    parts = [_words(part) for part in name.split(".")]
+    if parts[-1] & _LOWER:
+        return True
+    return not parts[-1] & _HIGHER and any(part & _LOWER for part in parts[:-1])
+
+
+def is_measure(name: str) -> bool:
+    """Whether a number measures anything: a seed, a time stamp and what a run was configured with do not."""
+    *outer, last = name.split(".")
+    words = _WORD.findall(last)
+    if (words and words[-1].casefold() in _NO_MEASURES) or last.endswith(("_stderr", "_at")) or "_stderr," in last:
+        return False
+    return not any(part.casefold() in _NO_RESULTS for part in outer)
+
+
+def headline_rank(name: str) -> int:
+    """How well a name serves as the headline where nobody chooses: 0 is best."""
+    last = name.rpartition(".")[2].casefold().partition(",")[0]
+    if last in _HEADLINES:
+        return _HEADLINES.index(last)
+    return len(_HEADLINES) + (1 if lower_is_better(name) or _words(name) & _AMOUNTS else 0)
+
+
+def range_of(name: str, value: float | None) -> tuple[float, float]:
+    """The range that a number's changes are measured by, from its name and its first value.
+
+    A share is 0 to 1, or 0 to 100 where its value says percent; anything else ends at the round number (1, 2 or 5 times
+    a power of ten) that is not below the value.
+    """
+    size = abs(value or 0.0)
+    amount = bool(_words(name.rpartition(".")[2]) & _AMOUNTS)
+    if not amount and 1 < size <= 100 and _words(name) & _PERCENT:
+        high = 100.0 if size > 10 else _round_up(size)
+    elif size == 0 or (size <= 1 and not amount):
+        high = 1.0
+    else:
+        high = _round_up(size)
+    return (-high if value is not None and value < 0 else 0.0), high
+
+
+def _words(name: str) -> frozenset[str]:
+    """In small letters; of one with a number, ``rouge1``, the letters as well."""
+    found = [word.casefold() for word in _WORD.findall(name)]
+    return frozenset((*found, *(word.rstrip("0123456789") for word in found)))
+
+
+def _round_up(size: float) -> float:
+    if not 1e-300 < size < 1e300:
+        return max(size, 1.0)
+    power = 10.0 ** floor(log10(size))
+    return next(float(f"{factor * power:.6g}") for factor in (1, 2, 5, 10) if factor * power >= size * (1 - 1e-9))

@@ -1,0 +1,123 @@
+"""Kind ``recorded``: the tables of ``recorded.md``, and files that hold no numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitegen.model.scorecards import Result
+from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.redaction import Redaction
+from sitegen.scoring.scorer import File, Inputs
+from tests.scoring.test_tables import NOTHING, tables
+
+
+def score(content: bytes | None, settings: str = "{}", name: str = "metrics.json") -> Result:
+    output = File(name, content, "" if content is not None else "a Git LFS pointer")
+    return scorer("recorded").score(Inputs((output,), None, None, None, settings))
+
+
+def rows() -> list[tuple[str, dict[str, str]]]:
+    text = (Path(__file__).parent / "recorded.md").read_text("utf-8")
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    return [(section.split("\n", 1)[0], row) for section in sections for table in tables(section) for row in table]
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
+def test_the_numbers_are_what_the_table_says(row: dict[str, str]) -> None:
+    card = score(row["file"].encode(), row["settings"]).scorecard
+    better = {True: "higher", False: "lower"}
+    said = {
+        "numbers": "; ".join(f"{name} {NOTHING if value is None else f'{value:g}'}" for name, value in card.metrics),
+        "better": "; ".join(f"{spec.name} {better[spec.higher_is_better]}" for spec in card.specs),
+        "ranges": "; ".join(f"{spec.low:g} {spec.high:g}" for spec in card.specs),
+    }
+    wanted = {column: row[column] for column in said if column in row}
+    assert wanted
+    assert {column: said[column] for column in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("dvclive/metrics.yaml", "step: 3\neval:\n  f1: 0.5\n"),
+        ("runs.jsonl", '{"eval": {"f1": 0.1}}\n{"eval": {"f1": 0.5}}\n\n'),
+        ("dev/bench/data.js", 'window.BENCHMARK_DATA = {"eval": {"f1": 0.5}};\n'),
+    ],
+)
+def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str) -> None:
+    assert score(content.encode(), name=name).scorecard.metrics == (("eval.f1", 0.5),)
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [
+        (None, "unreadable", "The file cannot be read: a Git LFS pointer"),
+        (b"{", "unreadable", "The file cannot be read: it is no valid JSON"),
+        (b"3", "unreadable", "The file cannot be read: it is neither an object nor a list"),
+        (b'{"name": "a package"}', "scored", "The file holds no number"),
+        (b'{"f1": NaN}', "scored", "1 of the numbers are NaN, infinite or beyond every range, first 'f1'"),
+        (b'{"seed": 3}', "scored", "No number of the file is wanted"),
+        (
+            json.dumps({f"m{n}": n for n in range(60)}).encode(),
+            "scored",
+            "The file holds 60 numbers, of which the first",
+        ),
+    ],
+)
+def test_what_holds_no_numbers_or_too_many_is_said_and_stops_nothing(
+    content: bytes | None, status: str, said: str
+) -> None:
+    card = score(content).scorecard
+    assert card.status == status
+    assert [finding.text[: len(said)] for finding in card.findings] == [said]
+    assert len(card.metrics) == (50 if b"m59" in (content or b"") else 1)
+
+
+def test_settings_that_do_not_fit_are_problems_and_the_rest_holds() -> None:
+    settings = '{"ground_truth_format": "auto", "metric": ["f1"], "headline": 3, "lower_is_better": [1], "where": []}'
+    card = score(b'{"f1": 0.5}', settings).scorecard
+    assert [finding.text for finding in card.findings] == [
+        "Unknown key 'metric'",
+        "'lower_is_better' is no list of names",
+        "'headline' is no name",
+        "'where' is no object of keys",
+    ]
+    assert card.metrics == (("f1", 0.5),)
+
+
+def test_a_number_is_described_by_the_first_run_that_has_it() -> None:
+    cards = [
+        score(body).scorecard
+        for body in (b"{}", b'{"f1": 0.5, "latency": 3}', b'{"accuracy": 0.1, "f1": 2.5, "latency": 700}')
+    ]
+    specs = specs_of(scorer("recorded"), cards)
+    assert [(spec.name, spec.high) for spec in specs] == [("f1", 1.0), ("latency", 5.0), ("accuracy", 1.0)]
+    assert [spec.name for spec in specs_of(scorer("recorded"), cards[:1])] == ["nothing"]
+    assert specs_of(scorer("judged"), ()) == scorer("judged").metrics
+
+
+def test_a_redacted_number_is_nowhere_in_the_result() -> None:
+    shown = Redaction(("secret.*",)).applied(score(b'{"f1": 0.5, "secret": {"salary": 1234}}'), kind="recorded")
+    assert shown.scorecard.metrics == (("f1", 0.5),)
+    assert "1234" not in repr(shown)
+    hidden = Redaction(("f1",)).applied(score(b'{"f1": 0.5}'), kind="recorded")
+    assert hidden.scorecard.metrics == (("f1", None),)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_no_content_ends_in_an_error(value: object) -> None:
+    card = score(json.dumps(value).encode()).scorecard
+    assert card.metrics
+    assert all(spec.low < spec.high for spec in card.specs)

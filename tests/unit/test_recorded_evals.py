@@ -1,0 +1,164 @@
+"""Evals of kind ``recorded``: through history, on every page, at the gate, and in the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import GitRepo
+from tests.sites import broken_links, build_site, content, differences, problems_text, run
+from tests.unit.test_schemas import checked, complaints
+
+MANIFEST = """evals:
+  sums:
+    name: Sums
+    kind: recorded
+    outputs: results/sums-*.json
+    thresholds: {latency_ms: 1500}
+    settings: {metrics: [retail.f1, latency_ms], where: {model: small}}
+  speed:
+    kind: recorded
+"""
+LEVELS = (0.81, 0.8, 0.82, 0.8, 0.81, 0.8, 0.6, 0.61, 0.6, 0.59, 0.6, 0.61)
+
+
+def recorded(number: int, model: str = "small") -> str:
+    numbers = {"retail": {"f1": LEVELS[number]}, "latency_ms": 1200 + number, "cost": 0.00012}
+    return json.dumps({"model": model, **numbers})
+
+
+def commit(repo: GitRepo, number: int) -> None:
+    later = {"f1": 0.5} if number > 4 else {}
+    files = {
+        f"evals/sums/results/sums-{number:02d}.json": recorded(number),
+        f"evals/sums/results/sums-{number:02d}-large.json": recorded(number, "large"),
+        "evals/speed/metrics.json": json.dumps({"loss": 2.5 / (number + 1), "step": number} | later),
+        "evals/speed/ground_truth.csv": f"id,a\n1,{number}\n",
+    }
+    if number in (0, 6):
+        files["prompts/sum.md"] = f"# Version {number}\n"
+    repo.commit(files, message=f"Run {number}")
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, Path, Path]:
+    """A repository, its site built in two parts, and built at once."""
+    folder = tmp_path_factory.mktemp("recorded")
+    repo = GitRepo(folder / "repo")
+    repo.commit({"evals/manifest.yaml": MANIFEST})
+    for number in range(4):
+        commit(repo, number)
+    build_site(repo.path, folder / "parts", jobs=1)
+    for number in range(4, len(LEVELS)):
+        commit(repo, number)
+    build_site(repo.path, folder / "parts", jobs=1)
+    build_site(repo.path, folder / "once", jobs=1, cache=folder / "memo")
+    return repo, folder / "parts", folder / "once"
+
+
+def page(site: Path, address: str) -> str:
+    return (site / address).read_text("utf-8")
+
+
+def test_a_site_built_in_parts_is_the_one_built_at_once_though_numbers_were_added(sites) -> None:
+    _, parts, once = sites
+    assert differences(parts, once) == []
+    assert broken_links(once) == []
+    assert "No problems" in problems_text(once)
+
+
+def test_its_data_files_fit_their_schemas(sites) -> None:
+    assert checked(sites[2]).keys() >= {"index", "series", "badge"}
+
+
+def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_start_none(sites) -> None:
+    _, _, site = sites
+    sums = json.loads(page(site, "data/evals/sums.json"))["points"]
+    assert [point["label"] for point in sums] == [f"sums-{number:02d}" for number in range(len(LEVELS))]
+    assert [point["then"]["metrics"]["retail.f1"] for point in sums] == list(LEVELS)
+    speed = json.loads(page(site, "data/evals/speed.json"))["points"]
+    assert [point["cause"] for point in speed] == [["outputs"]] * len(LEVELS)
+    assert list(speed[-1]["then"]["metrics"]) == ["loss"]
+    assert speed[-1]["then"]["f1"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "index.html",
+        "evals/sums/index.html",
+        "evals/sums/0007-sums-06.html",
+        "evals/sums/compare.html",
+        "regressions.html",
+        "feed.xml",
+        "badges/sums.svg",
+        "summary.md",
+    ],
+)
+def test_every_page_of_it_says_that_its_numbers_are_recorded(sites, address: str) -> None:
+    assert "recorded" in page(sites[2], address)
+
+
+def test_the_page_of_a_commit_and_of_an_edit_say_so_as_well(sites) -> None:
+    repo, _, site = sites
+    sha = repo.git("log", "--format=%H", "--grep", "Run 6$")[:12]
+    assert ">recorded</span>" in page(site, f"commits/{sha}.html")
+    (edit,) = (path for path in content(site) if path.startswith("instructions/") and path.endswith(f"{sha}.html"))
+    assert ">recorded</span>" in page(site, edit)
+
+
+@pytest.mark.parametrize("address", ["evals/sums/index.html", "evals/sums/0007-sums-06.html"])
+def test_nothing_is_claimed_that_only_cases_can_give(sites, address: str) -> None:
+    text = re.sub(r"<[^>]+>|\s+", " ", page(sites[2], address))
+    for word in ("95 %", "Discrepanc", "Fixed", "Broken", "still wrong", "Errors", "More than chance", "label may be"):
+        assert word not in text
+
+
+def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_beside_it(sites) -> None:
+    trend = page(sites[2], "evals/sums/index.html")
+    assert "Recorded by the run; higher is better (guessed from the name)." in trend
+    assert "Recorded by the run; lower is better (guessed from the name)." in trend
+    assert "retail.f1 −20.5 points at sums-06" in trend
+    assert "1 instruction edit came with" in page(sites[2], "regressions.html")
+    assert "retail.f1 0.807 → 0.602" in re.sub(r"<[^>]+>", "", page(sites[2], "regressions.html"))
+
+
+def test_a_target_of_what_is_better_lower_is_a_ceiling(sites) -> None:
+    report = re.sub(r"<[^>]+>|\s+", " ", page(sites[2], "evals/sums/0007-sums-06.html"))
+    assert "latency_ms 1,206 1,500 PASS" in re.sub(r" +", " ", report)
+
+
+def test_the_gate_holds_recorded_numbers_and_takes_any_drop_for_one(sites) -> None:
+    repo, _, _ = sites
+    done = run("check", "--base", "HEAD~6", "--exact", "--json", cwd=repo.path)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    sums = next(one for one in found["evals"] if one["eval_id"] == "sums")
+    headline = sums["metrics"][0]
+    assert (headline["name"], headline["reasons"], headline["noise"]) == ("retail.f1", ["dropped"], None)
+    assert headline["points"] == pytest.approx(-19)
+    assert [(one["name"], one["higher_is_better"], one["range"]) for one in sums["metrics"]] == [
+        ("retail.f1", True, [0.0, 1.0]),
+        ("latency_ms", False, [0.0, 2000.0]),
+    ]
+
+
+def test_the_terminal_compares_and_verifies_them(sites) -> None:
+    repo, _, _ = sites
+    repo.checkout()
+    done = run("compare", "sums@1", "sums@12", "--json", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    (change,) = json.loads(done.stdout)["changes"]
+    assert [(one["name"], one["before"], one["after"]) for one in change["metrics"]] == [
+        ("retail.f1", 0.81, 0.61),
+        ("latency_ms", 1200.0, 1211.0),
+    ]
+    assert change["chance"] is None
+    done = run("verify-one", "speed", "--json", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert complaints("recorded-results", printed) == []
+    assert [(one["name"], one["higher_is_better"]) for one in printed["numbers"]] == [("f1", True), ("loss", False)]
