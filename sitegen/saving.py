@@ -31,9 +31,16 @@ def save(bench: Bench, verified: Verified, document: Document) -> tuple[Path, Do
     the file of the results, and the document as it was written there. Of kind ``highlights``, whose log holds the runs,
     only the results are kept, as ``results/run-<timestamp>.json``.
 
-    Raises ConfigurationError if the eval's outputs are runs that a glob names: nothing says what the next is called.
+    Raises ConfigurationError if the eval's outputs are runs that a glob names, because nothing says what the next is
+    called, or stand in one file with its expected values, every version of which is an iteration.
     """
     place = verified.place
+    if place.entry.in_cases:
+        raise ConfigurationError(
+            f"Expected values and outputs of {place.entry.id!r} stand in one file: its copy would be another eval.",
+            where=str(place.ground_truth),
+            fix="Commit the file: every version of it is an iteration.",
+        )
     if is_glob(place.entry.outputs):
         raise ConfigurationError(
             f"The outputs of {place.entry.id!r} are runs, named by the glob {place.entry.outputs!r}: there is no next "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -84,9 +85,16 @@ _EXTRACTS: Final = frozenset(
 """Keys of lists that a report of a run has of some cases, not of all."""
 _DEEPEST: Final = 3
 _LONGEST_NAME: Final = 80
+_SEARCHED: Final = 200_000
+"""Bytes of a broken file in which keys are looked for."""
+_KEY: Final = re.compile(rb'"([^"\\\\]{1,40})"\s*:\s*(.)', re.DOTALL)
 _OWN_SCHEMA: Final = "sitegen/"
 VALUE: Final = "value"
 """The field that stands for a side which is no object."""
+
+
+class NoCasesError(UnreadableError):
+    """The file can be read, and holds no list of cases."""
 
 
 class TwoSidedCase(NamedTuple):
@@ -134,12 +142,26 @@ def case_keys(settings: str) -> CaseKeys | None:
 
 
 def kind_of_case_file(path: str, content: bytes) -> Literal["fields", "responses"] | None:
-    """How a file that nobody names would be scored; None if it is not surely a file of cases."""
+    """How a file that nobody names would be scored; None if it is not surely a file of cases.
+
+    Of a file that was cut off the keys tell: an eval must not be gone because its newest output is broken.
+    """
     try:
         read = read_case_file(path, content, CaseKeys())
-    except UnreadableError:
+    except NoCasesError:
         return None
-    return read.kind if read.complete and not any(each.severity == "error" for each in read.findings) else None
+    except UnreadableError:
+        return _kind_of_broken(content)
+    return read.kind if read.complete else None
+
+
+def _kind_of_broken(content: bytes) -> Literal["fields", "responses"] | None:
+    """By the keys in the first part of a file that cannot be read."""
+    keys = [(_plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(content[:_SEARCHED])]
+    expected = [value for key, value in keys if key in set(map(_plain, EXPECTED))]
+    if not expected or not any(key in set(map(_plain, OUTPUT)) for key, _ in keys):
+        return None
+    return "fields" if any(value in b"{[" for value in expected) else "responses"
 
 
 def sides_of(path: str, content: bytes, settings: str) -> Sides | None:
@@ -176,7 +198,7 @@ def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     expected, output = keys.expected or _key(objects, EXPECTED), keys.output or _key(objects, OUTPUT)
     cases = [(each, line) for each, line in members if isinstance(each, dict) and _is_case(each, expected, output)]
     if not _two_sided(objects, keys):
-        raise UnreadableError(
+        raise NoCasesError(
             "it has no list of cases with an expected and an output side",
             "Name the keys in the eval's settings, as cases: {list, id, input, expected, output}.",
         )

@@ -17,7 +17,7 @@ from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.verifying import Bench
 from tests.gitrepo import Content, GitRepo
-from tests.sites import broken_links, build_site, problems_text
+from tests.sites import broken_links, build_site, content, problems_text
 
 SETTINGS = '{"ground_truth_format":"cases"}'
 QUESTIONS = [
@@ -100,6 +100,13 @@ def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(
 )
 def test_what_is_expected_tells_how_a_file_is_scored(value: object, kind: str | None) -> None:
     assert kind_of_case_file("x.json", as_json(value)) == kind
+
+
+@pytest.mark.parametrize(("value", "kind"), [(QUESTIONS, "responses"), (RECEIPTS, "fields"), ([{"a": 1}] * 9, None)])
+def test_a_file_that_was_cut_off_is_told_by_its_keys(value: object, kind: str | None) -> None:
+    assert kind_of_case_file("x.json", as_json(value)[:-10]) == kind
+    lines = b"\n".join(map(as_json, value if isinstance(value, list) else ()))
+    assert kind_of_case_file("x.jsonl", lines[:-10]) == kind
 
 
 def test_each_side_has_a_digest_of_its_own_whatever_the_order_and_what_else_is_there() -> None:
@@ -254,8 +261,12 @@ def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
     assert bench.verify("receipts").result.scorecard.metric("f1") == 1.0
 
 
-def test_no_command_writes_responses_over_what_is_expected(project: Path) -> None:
-    before = (project / "repo/evals/top.json").read_bytes()
-    with pytest.raises(ConfigurationError, match="would be written over"):
-        app(["respond", "top", "--repo", str(project / "repo")], standalone_mode=False)
-    assert (project / "repo/evals/top.json").read_bytes() == before
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [(("respond", "top"), "would be written over"), (("verify-one", "top", "--save"), "would be another eval")],
+)
+def test_no_command_writes_over_both_sides_or_copies_them(project: Path, command: tuple[str, ...], said: str) -> None:
+    before = content(project / "repo/evals")
+    with pytest.raises(ConfigurationError, match=said):
+        app([*command, "--repo", str(project / "repo")], standalone_mode=False)
+    assert content(project / "repo/evals") == before
