@@ -17,9 +17,12 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from sitegen.config import case_settings
 from sitegen.model.contents import Sides
 from sitegen.model.problems import Finding
+from sitegen.model.stated_usage import stated
+from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.mapping import CaseKeys, read_mapping
+from sitegen.scoring.newest_run import newest_run
 from sitegen.scoring.paths import PathError, follow
 from sitegen.scoring.paths import parse as parse_path
 from sitegen.scoring.reading import UnreadableError, text_of
@@ -89,6 +92,8 @@ _SEARCHED: Final = 200_000
 """Bytes of a broken file in which keys are looked for."""
 _KEY: Final = re.compile(rb'"([^"\\\\]{1,40})"\s*:\s*(.)', re.DOTALL)
 _OWN_SCHEMA: Final = "sitegen/"
+_GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
+"""Keys of a case that say something of its output, besides what it took."""
 VALUE: Final = "value"
 """The field that stands for a side which is no object."""
 
@@ -109,7 +114,8 @@ class TwoSidedCase(NamedTuple):
     """Whether there is an output; one that is null is none."""
     error: str
     """Why there is no output; empty if nothing failed."""
-    quality: Value
+    member: dict[str, Value]
+    """The whole case, as it stands in the file."""
     line: int | None
 
 
@@ -121,6 +127,8 @@ class CaseFile(NamedTuple):
     findings: tuple[Finding, ...]
     complete: bool
     """Every member of the list has an expected side: somebody meant it as a list of cases."""
+    beside: RunUsage | None = None
+    """What stands beside the list about the run."""
 
     @property
     def kind(self) -> Literal["fields", "responses"]:
@@ -137,8 +145,8 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
 @lru_cache(maxsize=64)
 def case_keys(settings: str) -> CaseKeys | None:
     """The keys that an eval's settings state; None if its ground truth does not stand in the file of its output."""
-    stated = case_settings(settings)
-    return None if stated is None else read_mapping(None, f'{{"cases":{stated}}}')[0].cases
+    keys = case_settings(settings)
+    return None if keys is None else read_mapping(None, f'{{"cases":{keys}}}')[0].cases
 
 
 def kind_of_case_file(path: str, content: bytes) -> Literal["fields", "responses"] | None:
@@ -175,11 +183,19 @@ def sides_of(path: str, content: bytes, settings: str) -> Sides | None:
         return None
     expected = [(case.id, case.question, case.category, case.expected) for case in read.cases]
     output = [
-        (case.id, case.output, case.given, case.error, case.quality, isinstance(case.expected, dict | list))
+        (
+            case.id,
+            case.output,
+            case.error,
+            isinstance(case.expected, dict | list),
+            [case.member.get(key) for key in _GRADED],
+            stated(case.member),
+        )
         for case in read.cases
     ]
-    stated = recorded_in("responses", path, content, settings)  # the same answers of another run are another output
-    return Sides(_digest(keys, expected), _digest(keys, [*output, ("", stated)]))
+    # The same answers of another run are another output.
+    run = recorded_in("responses", path, content, settings), read.beside
+    return Sides(_digest(keys, expected), _digest(keys, [*output, ("", *run)]))
 
 
 def _digest(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
@@ -190,10 +206,18 @@ def _digest(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
 @lru_cache(maxsize=8)
 def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     findings: list[Finding] = []
+    beside = None
+    members: list[tuple[Value, int | None]]
     if ending in ("jsonl", "ndjson"):
         members = list(_lines(content, findings))
+        newest = newest_run([each for each, _ in members])
+        findings += newest.findings
+        members = [members[index] for index in newest.lines]
     else:
-        members = [(each, None) for each in _members(_root(ending, content, findings), keys)]
+        root = _root(ending, content, findings)
+        members = [(each, None) for each in _members(root, keys)]
+        if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
+            beside = stated(root, root.get("metadata")).of_run
     objects = [each for each, _ in members if isinstance(each, dict)]
     expected, output = keys.expected or _key(objects, EXPECTED), keys.output or _key(objects, OUTPUT)
     cases = [(each, line) for each, line in members if isinstance(each, dict) and _is_case(each, expected, output)]
@@ -210,6 +234,7 @@ def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
         cases=tuple(reader.case(number, each, line) for number, (each, line) in enumerate(cases, 1)),
         findings=tuple(findings),
         complete=not others and all(_has(each, expected) for each, _ in cases),
+        beside=beside,
     )
 
 
@@ -304,7 +329,7 @@ class _CaseReader:
             output=output,
             given=output is not None,
             error=text_of_value(error) if error else "",
-            quality=member.get("quality"),
+            member=member,
             line=line,
         )
 

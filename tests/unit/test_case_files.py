@@ -61,6 +61,11 @@ def test_json_lines_are_cases_and_other_lines_are_told() -> None:
     assert [finding.severity for finding in read.findings] == ["note"]
 
 
+def test_of_runs_that_append_lines_the_newest_counts_on_both_sides() -> None:
+    rows = [{"run_id": run, **case, "expected": run} for run in ("1", "2") for case in QUESTIONS]
+    assert both("x.jsonl", b"\n".join(map(as_json, rows))) == [("a", "2", "4"), ("b", "2", "7")]
+
+
 def test_keys_that_no_name_tells_are_stated() -> None:
     value = {"report": {"rows": [{"n": 1, "meta": {"truth": "4"}, "said": "5"}]}}
     keys = CaseKeys(list="report.rows", id="n", expected="meta.truth", output="said")
@@ -162,6 +167,12 @@ def test_texts_are_scored_as_responses() -> None:
         ("b", None, True),
     ]
     assert result.questions == (("a", "2 + 2"), ("b", "3 + 3"))
+
+
+def test_what_cases_and_their_file_state_of_usage_is_read() -> None:
+    cases = {"cost": 0.5, "cases": [{**case, "model": "m", "quality": 4} for case in QUESTIONS]}
+    card = scored("responses", cases, cases).scorecard
+    assert (card.usage.models, card.metric("cost"), card.metric("average_quality")) == (("m",), 0.5, 4.0)
 
 
 FIXED = [RECEIPTS[0] | {"extracted": {"total": 12.5, "shop": "Kiosk"}}, RECEIPTS[1]]

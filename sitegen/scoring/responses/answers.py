@@ -1,9 +1,10 @@
 """The responses of every variant: ``responses.json|jsonl``, or ``responses-<variant>.json|jsonl`` for each.
 
 A file is a list of responses, an object with the list under ``responses``, or an object of texts by case id; JSON Lines
-hold one response a line. A response is ``{case_id, output, error, quality, embedding}``, the last three optional;
-``judge_answer`` in the place of ``quality`` is what a judge said that is no grade. Beside these a response may state
-its ``model``, ``parameters``, tokens, ``cost`` and ``latency``, and of its grade ``judge`` and ``judge_prompt``.
+hold one response a line, and of several runs that append to them, told apart by ``run_id``, the newest counts. A
+response is ``{case_id, output, error, quality, embedding}``, the last three optional; ``judge_answer`` in the place of
+``quality`` is what a judge said that is no grade. Beside these a response may state its ``model``, ``parameters``,
+tokens, ``cost`` and ``latency``, and of its grade ``judge`` and ``judge_prompt``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.mapping import CaseKeys
+from sitegen.scoring.newest_run import newest_run
 from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.responses.texts import name_of, text_of_value
 from sitegen.scoring.scorer import File
@@ -116,6 +118,7 @@ class _Reader:
         self.beside: RunUsage | None = None
 
     def lines(self, content: bytes) -> None:
+        rows: list[tuple[int, Value]] = []
         for number, line in enumerate(text_of(content).split("\n"), 1):
             if not line.strip():
                 continue
@@ -125,22 +128,18 @@ class _Reader:
                 self._report("error", f"Line {number}{self._of} cannot be read: {error.what}", number)
                 continue
             self._findings += (each._replace(line=number) for each in findings)
+            rows.append((number, value))
+        newest = newest_run([value for _, value in rows], self._of)
+        self._findings += newest.findings
+        for number, value in (rows[index] for index in newest.lines):
             self._add(value, f"Line {number}", number)
 
     def cases(self, read: CaseFile) -> None:
         self._findings += (each for each in read.findings if each.severity == "error")
-        self.responses += (
-            Response(
-                case_id=case.id,
-                output=text_of_value(case.output),
-                error=case.error if not case.given else "",
-                quality=case.quality,
-                embedding=None,
-                line=case.line,
-            )
-            for case in read.cases
-            if case.given or case.error
-        )
+        self.beside = read.beside
+        for case in read.cases:
+            if case.given or case.error:
+                self._respond(case.id, case.output, "" if case.given else case.error, case.member, case.line)
 
     def document(self, content: bytes) -> None:
         value, findings = read_json(content)
@@ -168,12 +167,15 @@ class _Reader:
         if "output" not in value and not value.get("error"):
             self._report("warning", f"{which}{self._of} has neither an output nor an error: an empty answer", line)
         error = value.get("error")
+        self._respond(case_id, value.get("output"), text_of_value(error) if error else "", value, line)
+
+    def _respond(self, case_id: str, output: Value, error: str, value: dict[str, Value], line: int | None) -> None:
         took = stated(value)
         self.responses.append(
             Response(
                 case_id=case_id,
-                output=text_of_value(value.get("output")),
-                error=text_of_value(error) if error else "",
+                output=text_of_value(output),
+                error=error,
                 quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,

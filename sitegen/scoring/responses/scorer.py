@@ -36,7 +36,7 @@ class ResponsesScorer:
     """Scores responses. Documents are variants, fields are categories of test cases."""
 
     kind = "responses"
-    version = 4
+    version = 5
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
