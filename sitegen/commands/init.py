@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 SITE: Final = "sitegen.toml"
 _LOOKED_FOR: Final = (
-    "results that promptfoo, AgentV, JUnit XML and judges like them write; an output that is rewritten, or runs with a "
-    "date or a number in their names, with a file of expected values that has the same fields"
+    "results that other tools write; tables with a verdict or a score on each row; cases with what is expected beside "
+    "what was given; an output that is rewritten, or runs with a date in their names, with expected values in a file "
+    "beside it"
 )
 
 
@@ -112,7 +113,8 @@ def told(discovery: Discovery) -> Iterator[str]:
     from sitegen.discovery.written import counted
 
     for each in discovery.known:
-        yield f"is an eval already: {each.id}, {summary(each.standing)}"
+        lacks = f", but {each.standing.lacks}" if each.standing.lacks else ""
+        yield f"is an eval already: {each.id}, {summary(each.standing)}{lacks}"
     for each in discovery.proposed:
         yield f"found an eval: {each.id}, {summary(each.standing)} ({each.why})"
     for each in discovery.rejected:

@@ -68,6 +68,11 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     told = {each.id: standing(repository, each) for each in outcome.evals}
     nothing = Standing(0, "", "no commit wrote such a file")
     judged = [FoundEval(each.id, told.get(each.id, nothing), _what(each)) for each in guesses.values()]
+    gone = {each.id for each in guesses.values() if each.series.deleted}
+    judged = [
+        each for each in judged if each.id in told or each.id not in gone
+    ]  # a folder that moved: its new name has it
+    judged = [each for each in judged if each.standing.points > 1 or each.id not in gone]
     accepted = tuple(each for each in judged if not each.standing.lacks)
     others = tuple(FoundEval(name, one, "") for name, one in told.items() if name not in guesses)
     return Discovery(

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.config import INSTRUCTIONS
 from sitegen.discovery.contents import Shelf
-from sitegen.discovery.output_series import is_result_by_name, run_glob_of
+from sitegen.discovery.output_series import is_result_by_name, run_globs_of
 from sitegen.discovery.tracked import TrackedFile
 from sitegen.history.globs import compiled
 
@@ -52,6 +52,11 @@ PLACES: Final = (
     *((f"**/*.prompt.{ending}", "prompts, by their names") for ending in ("txt", "yaml", "yml", "json", "toml")),
     *((f"**/prompts/**/*.{ending}", "files in a folder of prompts") for ending in _TEXTS),
     *((f"**/prompt/**/*.{ending}", "files in a folder of prompts") for ending in ("md", "txt", "j2")),
+    *(
+        (f"**/{folder}/**/*.{ending}", f"files in a folder of {folder}")
+        for folder in ("variants", "personas")
+        for ending in ("md", "txt")
+    ),
     *((f"**/prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
     *((f"**/*[_-]prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
     *((f"**/*[_-]instructions.{ending}", "instructions, by their names") for ending in ("md", "txt")),
@@ -77,6 +82,12 @@ _IMPERATIVE = re.compile(
     r"given the following\b|answer (?:only|with|the)\b)",
     re.IGNORECASE,
 )
+_ADDRESSED = re.compile(
+    r"\byou are (?:a|an|the|now)\b|\byour (?:task|job|role|goal) is\b|\bact as (?:a|an|the)\b", re.IGNORECASE
+)
+"""What hardly any text says but one that instructs a model."""
+
+_SURE: Final = 2
 _LEAST_CHARACTERS: Final = 600
 _LARGEST: Final = 200_000
 _MOST_READ: Final = 150
@@ -131,31 +142,33 @@ def _by_content(files: Iterable[TrackedFile], shelf: Shelf) -> list[tuple[str, s
         file
         for file in files
         if file.ending in ("md", "txt", "j2", "jinja2")
-        and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_glob_of(file.path))
+        and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_globs_of(file.path))
     ]
     candidates.sort(key=lambda file: (-file.versions, file.path))
-    instructing = [file for file in candidates[:_MOST_READ] if _instructs(shelf.content(file.oid))]
+    told = {file.path: _instructs(shelf.content(file.oid)) for file in candidates[:_MOST_READ]}
     folders: dict[tuple[str, str], list[TrackedFile]] = {}
-    for file in instructing:
+    for file in candidates:
         folders.setdefault((file.folder, file.ending), []).append(file)
     globs = []
     for (folder, ending), members in sorted(folders.items()):
-        beside = sum(1 for file in candidates if (file.folder, file.ending) == (folder, ending))
-        if folder and len(members) >= 3 and len(members) * 3 > beside:
+        sure = [file for file in members if told.get(file.path) == _SURE]
+        likely = sum(told.get(file.path, 0) > 0 for file in members)
+        if folder and len(sure) >= 2 and likely * 2 >= len(members):
             globs.append((f"{_literal(folder)}/*.{ending}", "texts that instruct, by what they say"))
         else:
-            globs += [(_literal(file.path), "a text that instructs, by what it says") for file in members]
+            globs += [(_literal(file.path), "a text that instructs, by what it says") for file in sure]
     return globs
 
 
-def _instructs(content: bytes | None) -> bool:
+def _instructs(content: bytes | None) -> int:
+    """Whether a text instructs a model: 0 hardly, 1 it is full of imperatives, 2 it addresses the model besides."""
     if content is None or len(content) > _LARGEST:
-        return False
+        return 0
     text = content.decode("utf-8", "replace")
-    if len(text) < _LEAST_CHARACTERS:
-        return False
     imperatives = len(_IMPERATIVE.findall(text))
-    return imperatives >= 4 and imperatives * _OFTEN >= len(text.split())
+    if len(text) < _LEAST_CHARACTERS or imperatives < 4 or imperatives * _OFTEN < len(text.split()):
+        return 0
+    return _SURE if _ADDRESSED.search(text) else 1
 
 
 def _literal(path: str) -> str:

@@ -17,6 +17,9 @@ _DATED = re.compile(
 _NUMBERED = re.compile(
     r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|v|r)[-_ ]?[0-9]+", re.IGNORECASE
 )
+_ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
+"""How the name of a folder begins that counts its runs and dates them: ``R003__2025-12-18``."""
+
 _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
@@ -33,10 +36,14 @@ _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
     r"[^/]*config[^/]*\.(?:json|ya?ml)|manifest\.(?:json|ya?ml)|renovate\.json|settings[^/]*\.json|environment\.ya?ml)$"
-    r"|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
+    r"|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
 """Settings of tools, data of tests, and whatever is hidden."""
+
+_TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
+_EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
+"""What tests of code lie beside is data of tests, unless a folder says that it is not."""
 
 LEAST_RUNS: Final = 2
 
@@ -97,7 +104,10 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
     return tuple(
         file
         for file in files
-        if file.ending in DATA and not _NO_RESULTS.search(file.path) and not _GLOB_SIGNS.search(file.path)
+        if file.ending in DATA
+        and not _NO_RESULTS.search(file.path)
+        and not _GLOB_SIGNS.search(file.path)
+        and (not _TESTS.search(file.path) or _EVALS_OF_TESTS.search(file.path))
     )
 
 
@@ -106,21 +116,22 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
 
     A file that is there counts before one that was deleted. A file of a glob of runs is no series of its own.
     """
-    grouped: dict[str, list[TrackedFile]] = {}
-    single: list[TrackedFile] = []
-    for file in files:
-        glob = run_glob_of(file.path)
-        if glob is None:
-            single.append(file)
-        else:
-            grouped.setdefault(glob, []).append(file)
-    runs = []
-    for glob, members in grouped.items():
-        if len(members) < LEAST_RUNS:
-            single += members
-        else:
-            runs.append(_runs(glob, members))
-    alone = [OutputSeries(file.folder, file.name, (file,)) for file in single]
+    runs: list[OutputSeries] = []
+    left = [(file, run_globs_of(file.path)) for file in files]
+    alone: list[OutputSeries] = []
+    while left:
+        grouped: dict[str, list[tuple[TrackedFile, tuple[str, ...]]]] = {}
+        for file, globs in left:
+            if globs:
+                grouped.setdefault(globs[0], []).append((file, globs[1:]))
+            else:
+                alone.append(OutputSeries(file.folder, file.name, (file,)))
+        left = []
+        for glob, members in grouped.items():
+            if len(members) < LEAST_RUNS:
+                left += members
+            else:
+                runs.append(_runs(glob, [file for file, _ in members]))
     return (*sorted(runs, key=_order), *sorted(alone, key=_order))
 
 
@@ -138,13 +149,14 @@ def _runs(glob: str, members: list[TrackedFile]) -> OutputSeries:
     )
 
 
-def run_glob_of(path: str) -> str | None:
-    """The glob of the runs that a path may be one of; None if nothing in it looks like the name of a run.
+def run_globs_of(path: str) -> tuple[str, ...]:
+    """The globs of the runs that a path may be one of, the widest first; empty if nothing in it looks like a run.
 
-    The first folder, else the name of the file, with a date, or with a number behind a word for runs, is a run's.
-    What varies is left open: everything from the date or the number on, but for the ending of a file.
+    A folder, or the name of the file, with a date, or with a number behind a word for runs, may be a run's. What varies
+    is left open: everything from the date or the number on, but for the ending of a file.
     """
     segments = path.split("/")
+    globs = []
     for place, segment in enumerate(segments):
         is_file = place == len(segments) - 1
         stem, dot, ending = segment.rpartition(".") if is_file else (segment, "", "")
@@ -152,9 +164,10 @@ def run_glob_of(path: str) -> str | None:
         if match is None:
             continue
         number = _NUMBER.search(stem, match.start())
-        start = number.start() if number else match.start()
-        return "/".join((*segments[:place], f"{stem[:start]}*{dot}{ending}", *segments[place + 1 :]))
-    return None
+        ordinal = None if is_file else _ORDINAL.match(stem)
+        start = ordinal.end() if ordinal else number.start() if number else match.start()
+        globs.append("/".join((*segments[:place], f"{stem[:start]}*{dot}{ending}", *segments[place + 1 :])))
+    return tuple(globs)
 
 
 def near(files: Iterable[TrackedFile], folder: str) -> Iterator[TrackedFile]:

@@ -11,10 +11,20 @@ from collections.abc import Iterable, Iterator
 from posixpath import relpath, splitext
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from sitegen.discovery.columns import guessed_columns
 from sitegen.discovery.contents import LARGEST, Shelf, leaf_paths, table_of, texts, value_of
-from sitegen.discovery.output_series import OutputSeries, data_files, is_truth_by_name, near, output_series, run_glob_of
+from sitegen.discovery.output_series import (
+    OutputSeries,
+    data_files,
+    is_truth_by_name,
+    near,
+    output_series,
+    run_globs_of,
+)
 from sitegen.discovery.tracked import TrackedFile
 from sitegen.model.values import Value
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.judged.case import JudgedCase
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.formats.result_format import HEAD
@@ -22,6 +32,9 @@ from sitegen.scoring.reading import UnreadableError
 
 MOST: Final = 40
 """Evals that are proposed."""
+
+MOST_SINGLE: Final = 10
+"""Of them, with one output: a history of which nothing can be seen yet."""
 
 MOST_BESIDE: Final = 6
 """Of them, in one folder, or in the folders of one glob: of more, each is a case and not an eval."""
@@ -31,7 +44,13 @@ _LEAST_AGREEMENT: Final = 0.5
 
 _EXPECTED_IN: Final = frozenset({"csv", "json", "jsonl", "yaml", "yml"})
 _OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
+_TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
+
+_NO_TRUTH = re.compile(
+    r"output|extract|predict|result|respon|actual|generat|report|checkpoint|metric|example", re.IGNORECASE
+)
+"""What a file is called that is not the expected values, unless another word says that it is."""
 
 _TRUTHS_TRIED: Final = 12
 """Files, the nearest ones, that may be the expected values of one output."""
@@ -52,8 +71,12 @@ _IDS: Final = (
 )
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _PLAIN_NAMES: Final = frozenset(
-    {"evals", "eval", "evaluation", "evaluations", "results", "result", "outputs", "output", "runs", "src", "data"}
+    (
+        *("evals", "eval", "evaluation", "evaluations", "results", "result", "outputs", "output", "runs", "reports"),
+        *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "experiments", "logs"),
+    )
 )
+"""Folders whose names say nothing of what lies in them."""
 
 
 class Proposal(NamedTuple):
@@ -115,7 +138,10 @@ class Material:
         others = [
             file
             for file in (self._expected if series.versions > 2 else ())
-            if file.versions < series.versions and file.path not in own and _may_belong(file, series)
+            if file.versions * 2 < series.versions
+            and not _NO_TRUTH.search(file.path)
+            and file.path not in own
+            and _may_belong(file, series)
         ]
         return list(dict.fromkeys((*near(by_name, series.folder), *near(others, series.folder))))[:_TRUTHS_TRIED]
 
@@ -126,7 +152,7 @@ def proposals(files: Iterable[TrackedFile], shelf: Shelf, taken: Iterable[str]) 
     ids = set(taken)
     truths: set[str] = set()
     proposed_beside: dict[str, int] = {}
-    proposed = 0
+    proposed = single = 0
     for series in output_series(material.files):
         if proposed >= MOST or shelf.full:
             return
@@ -136,6 +162,10 @@ def proposals(files: Iterable[TrackedFile], shelf: Shelf, taken: Iterable[str]) 
         found = None if content is None else _recognised(series, content, material)
         if found is None:
             continue
+        if series.versions == 1:
+            single += 1
+            if single > MOST_SINGLE:
+                continue
         beside = series.path.rpartition("/")[0]
         proposed_beside[beside] = proposed_beside.get(beside, 0) + 1
         if proposed_beside[beside] > MOST_BESIDE:
@@ -157,7 +187,11 @@ def _worth_a_look(series: OutputSeries) -> bool:
 
 
 def _recognised(series: OutputSeries, content: bytes, material: Material) -> Found | None:
-    return _results_of_a_tool(series.newest.path, content) or _paired(series, material)
+    path = series.newest.path
+    cases = _cases(path, content) if series.hinted else None
+    if cases and cases[0]["kind"] == "fields":
+        return cases
+    return _results_of_a_tool(path, content) or _graded(series, content) or cases or _paired(series, material)
 
 
 def _results_of_a_tool(path: str, content: bytes) -> Found | None:
@@ -171,9 +205,41 @@ def _results_of_a_tool(path: str, content: bytes) -> Found | None:
     except UnreadableError:
         return None
     judged = [case for case in cases if case.passed is not None or case.score is not None]
+    if form is LINES and not any(_is_named(case) for case in judged):
+        return None
     if not judged or len(judged) * 2 < len(cases):
         return None
     return {"kind": "judged"}, f"results in the format {form.name}, with {_number(len(cases), 'case')}", ""
+
+
+def _graded(series: OutputSeries, content: bytes) -> Found | None:
+    """A table that says how good each row is."""
+    table = table_of(value_of(series.newest.ending, content)) if series.newest.ending in _TABLE_IN else None
+    settings = guessed_columns(table) if table and series.hinted else None
+    if table is None or settings is None:
+        return None
+    where = {"list": table.key} if table.key else {}
+    columns = settings["columns"]
+    graded = ", ".join(
+        [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
+    )
+    why = f"a table of {_number(table.size, 'row')}, graded by {graded}"
+    return {"kind": "judged", "settings": {**where, **settings}}, why, ""
+
+
+def _is_named(case: JudgedCase) -> bool:
+    """Whether a line names its case: one that gives a score alone may be the sum of a run."""
+    return bool(case.judges) or not re.fullmatch(r"line [0-9]+", case.id)
+
+
+def _cases(path: str, content: bytes) -> Found | None:
+    """Expected values and outputs in one file, case by case."""
+    if splitext(path)[1][1:].lower() not in _OUTPUT_IN:
+        return None
+    kind = kind_of_case_file(path, content)
+    if kind is None:
+        return None
+    return {"kind": kind, "ground_truth_format": "cases"}, "cases with what was expected beside what was given", ""
 
 
 def _paired(series: OutputSeries, material: Material) -> Found | None:
@@ -199,7 +265,7 @@ def _paired(series: OutputSeries, material: Material) -> Found | None:
 
 def _may_belong(truth: TrackedFile, series: OutputSeries) -> bool:
     """Not a file of another run, nor of another part of the project."""
-    of_a_run = truth.name == series.newest.name or (series.is_glob and run_glob_of(truth.path) is not None)
+    of_a_run = truth.name == series.newest.name or (series.is_glob and bool(run_globs_of(truth.path)))
     return not of_a_run and _related(truth.folder, series.folder)
 
 

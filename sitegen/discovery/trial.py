@@ -23,6 +23,10 @@ _LEAST_CORRECT: Final = 0.1
 """Of the values that it gives for expected ones, the share that must be correct."""
 
 
+_LEAST_ROUGE: Final = 0.1
+"""Of kind ``responses``, where no output is what was expected to the letter."""
+
+
 class Trial(NamedTuple):
     """What a build would find."""
 
@@ -81,7 +85,7 @@ def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: 
 
 def standing(repository: Repository, history: EvalHistory) -> Standing:
     """Score the newest output of an eval that is there. Never raises: what cannot be scored says why."""
-    points = tuple(each for each in history.snapshots if not each.deleted and each.outputs)
+    points = tuple(each for each in history.snapshots if each.outputs)
     if not points:
         return Standing(0, "", "no output was found")
     try:
@@ -96,10 +100,19 @@ def standing(repository: Repository, history: EvalHistory) -> Standing:
         return Standing(len(points), "", first)
     if history.kind == "fields" and not _agrees(card):
         return Standing(len(points), "", "hardly any expected value stands in the output")
-    label = scorer(history.kind).metrics[0].label
-    documents = len(card.documents)
-    noun = scorer(history.kind).nouns.document if documents == 1 else scorer(history.kind).nouns.documents
-    return Standing(len(points), f"{label} {value:.3f} over {documents:,} {noun}", "")
+    if history.kind == "responses" and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
+        return Standing(len(points), "", "no output says what was expected")
+    return Standing(
+        len(points), f"{scorer(history.kind).metrics[0].label} {value:.3f} over {_size(history.kind, card)}", ""
+    )
+
+
+def _size(kind: str, card: Scorecard) -> str:
+    """What the number is over: documents, cases, or answers to be expected."""
+    if kind == "responses":
+        return f"{card.expected_values:,} expected {'answer' if card.expected_values == 1 else 'answers'}"
+    nouns, documents = scorer(kind).nouns, len(card.documents)
+    return f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"
 
 
 def _agrees(card: Scorecard) -> bool:

@@ -11,7 +11,7 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import read_manifest
 from sitegen.discovery import Discovery, discover
 from sitegen.discovery.instruction_files import InstructionGlob
-from sitegen.discovery.output_series import run_glob_of
+from sitegen.discovery.output_series import run_globs_of
 from sitegen.discovery.written import manifest_text, site_text
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
@@ -29,6 +29,18 @@ def _junit(passed: int, failed: int) -> str:
     cases = [f'<testcase classname="desk" name="case {n}"/>' for n in range(passed)]
     cases += [f'<testcase classname="desk" name="bad {n}"><failure message="no"/></testcase>' for n in range(failed)]
     return f"<testsuites><testsuite name='desk'>{''.join(cases)}</testsuite></testsuites>"
+
+
+def _board(*passed: bool) -> str:
+    rows = [
+        {"case": f"c{n}", "model": "m", "judgment": {"verdict": "pass" if each else "fail"}}
+        for n, each in enumerate(passed)
+    ]
+    return json.dumps({"made": "by hand", "rows": rows})
+
+
+def _quiz(*answers: str) -> str:
+    return json.dumps([{"id": f"q{n}", "expected": "yes", "output": answer} for n, answer in enumerate(answers)])
 
 
 def _products(*colours: str) -> str:
@@ -60,6 +72,8 @@ def project(tmp_path_factory) -> GitRepo:
                 "catalogue/runs/2026-02-01T10-00-00/products.json": _products("red", "green"),
                 "ci/reports/2026-02-01.xml": _junit(2, 2),
                 "package.json": '{"name": "a", "version": "2"}',
+                "helpdesk/results/board.json": _board(True, False, False),
+                "quiz/answers.json": _quiz("yes", "no"),
                 "settings/colours.json": '{"a": 1, "b": 3}',
                 "src/prompts/system.txt": "Read the order twice.",
             },
@@ -68,6 +82,8 @@ def project(tmp_path_factory) -> GitRepo:
                 "catalogue/runs/2026-02-03T10-00-00/products.json": _products("red", "blue"),
                 "ci/reports/2026-02-02.xml": _junit(3, 1),
                 "package.json": '{"name": "a", "version": "3"}',
+                "helpdesk/results/board.json": _board(True, True, False),
+                "quiz/answers.json": _quiz("yes", "yes"),
                 "settings/colours.json": '{"a": 1, "b": 4}',
             },
         ]
@@ -97,7 +113,19 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
                 "outputs": "*/products.json",
                 "ground_truth": "../expected_products.json",
             },
-            "reports": {"kind": "judged", "dir": "ci/reports", "outputs": "*.xml"},
+            "ci": {"kind": "judged", "dir": "ci/reports", "outputs": "*.xml"},
+            "helpdesk": {
+                "kind": "judged",
+                "settings": {"list": "rows", "columns": {"id": "case", "model": "model", "passed": "judgment.verdict"}},
+                "dir": "helpdesk/results",
+                "outputs": "board.json",
+            },
+            "quiz": {
+                "kind": "responses",
+                "ground_truth_format": "cases",
+                "dir": "quiz",
+                "outputs": "answers.json",
+            },
         },
     }
 
@@ -107,7 +135,9 @@ def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
         ("receipts", 1, "F1 1.000 over 1 document"),
         ("orders", 3, "F1 1.000 over 1 document"),
         ("catalogue", 2, "F1 1.000 over 2 documents"),
-        ("reports", 2, "Score 0.750 over 4 cases"),
+        ("ci", 2, "Score 0.750 over 4 cases"),
+        ("helpdesk", 2, "Score 0.667 over 3 cases"),
+        ("quiz", 2, "Accuracy 1.000 over 2 expected answers"),
     }
     assert "# 3 points; the newest: F1 1.000 over 1 document.\n" in found.manifest
 
@@ -131,7 +161,7 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
     again = _look(project, read_manifest(found.manifest.encode(), "manifest.yaml", "evals"))
     assert (again.proposed, again.manifest) == ((), None)
-    assert sorted(each.id for each in again.known) == ["catalogue", "orders", "receipts", "reports"]
+    assert sorted(each.id for each in again.known) == ["catalogue", "ci", "helpdesk", "orders", "quiz", "receipts"]
 
 
 def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, found):
@@ -162,7 +192,7 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
     done = run("init", "--dry-run", repo.path)
     told = done.stdout.splitlines()
     assert [row.partition(" Looked for")[0] for row in told] == ["found no eval in 2 files.", "found no instructions."]
-    assert "promptfoo" in told[0]
+    assert "results that other tools write" in told[0]
 
 
 @pytest.mark.parametrize(
@@ -174,13 +204,14 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
         ("out/iteration-003/answer.json", "out/iteration-*/answer.json"),
         ("2026-02-01/a.json", "*/a.json"),
         ("logs/1767225600000.json", "logs/*.json"),
-        ("items/rs-17/truth.yaml", None),
-        ("tests/case-1.json", None),
-        ("data/invoice-2026.json", None),
+        ("kept/R003__2025-12-18__L/results.json", "kept/R*/results.json"),
+        ("items/rs-17/truth.yaml", ""),
+        ("tests/case-1.json", ""),
+        ("data/invoice-2026.json", ""),
     ],
 )
 def test_a_date_or_a_number_behind_a_word_for_runs_makes_a_run(path, glob):
-    assert run_glob_of(path) == glob
+    assert "".join(run_globs_of(path)[:1]) == glob
 
 
 @pytest.mark.parametrize("name", ["on", "a: b", "x # y", 'a"b', "1.5", "é", "-", "null", "C:\\x"])

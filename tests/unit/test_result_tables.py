@@ -371,3 +371,13 @@ def test_without_the_extra_parquet_is_a_problem_that_names_it(monkeypatch: pytes
     monkeypatch.setattr(rows, "find_spec", lambda name: None)
     fix = refused("r.parquet", b"PAR1", columns={"id": "id", "score": "s"})[1]
     assert fix == "pip install 'sitegen-evals[parquet]'"
+
+
+def test_rows_of_json_may_stand_at_a_key_that_is_named() -> None:
+    content = json.dumps({"made": "now", "runs": {"rows": [{"id": "a", "ok": True}, {"id": "b", "ok": False}]}})
+    columns = {"id": "id", "passed": "ok"}
+    assert [case.passed for case in read("r.json", content, columns=columns, list="runs.rows").cases] == [True, False]
+    what, fix = refused("r.json", content, columns=columns)
+    assert what == "it has no rows"
+    assert "`list: results`" in fix
+    assert card("r.json", content, columns=columns, list=3).findings[0].text == "'list' is no key"

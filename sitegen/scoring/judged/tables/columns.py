@@ -51,6 +51,8 @@ class ColumnMap(NamedTuple):
     """A column that lists, row by row, which columns hold scores."""
     required: tuple[str, ...] = ()
     """The patterns of which each has to fit a column; a preset knows those of several versions of a tool."""
+    list_at: str = ""
+    """Key, or path of keys, of the list of rows in a JSON object; empty: the file is the list."""
     low: float = 0.0
     high: float = 1.0
     """The range of the scores, which is brought to 0..1."""

@@ -33,7 +33,7 @@ _BETWEEN: Final = " · "
 
 def read_table(ending: str, content: bytes, wanted: ColumnMap) -> JudgedResults:
     """Read a table by what its columns mean. Raises UnreadableError."""
-    table = read_rows(ending, content)
+    table = read_rows(ending, content, wanted.list_at)
     reader = _Reader(table, wanted)
     return JudgedResults(reader.cases(), (*table.findings, *reader.findings))
 

@@ -16,6 +16,7 @@ from sitegen.scoring.ground_truth.reader import csv_rows
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.formats.result_format import PACKAGES
+from sitegen.scoring.judged.tables.columns import value_at
 from sitegen.scoring.reading import MAX_DEPTH, UnreadableError, text_of
 
 MOST_ROWS: Final = 100_000
@@ -36,13 +37,16 @@ class ResultTable(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read_rows(ending: str, content: bytes) -> ResultTable:
-    """Read a table by the ending of its file's name. Raises UnreadableError."""
+def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
+    """Read a table by the ending of its file's name. Raises UnreadableError.
+
+    *list_at*: the key, or path of keys, of the list of rows in a JSON object.
+    """
     reader = _READERS.get(ending)
     if reader is None:
         known = ", ".join(_READERS)
         raise UnreadableError(f"it is no table: its name ends in {ending[:20]!r}", f"Write one of: {known}.")
-    table = reader(content)
+    table = _json(content, list_at) if ending == "json" else reader(content)
     if len(table.rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
     if len(table.columns) > MOST_COLUMNS:
@@ -80,15 +84,18 @@ def _json_lines(content: bytes) -> ResultTable:
     return _of_objects(rows, findings)
 
 
-def _json(content: bytes) -> ResultTable:
-    """A list of objects, or ``columns`` and ``data`` as pandas and MLflow write them."""
+def _json(content: bytes, list_at: str = "") -> ResultTable:
+    """A list of objects, also at a key; or ``columns`` and ``data`` as pandas and MLflow write them."""
     value, findings = read_json(content)
-    if isinstance(value, dict):
+    if list_at:
+        value = value_at(members(value), list_at)
+    elif isinstance(value, dict):
         names = [str(name) for name in items(value.get("columns"))]
         value = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
     rows = [row for row in items(value) if isinstance(row, dict)]
     if not rows:
-        raise UnreadableError("it has no rows", 'Write a list of objects, or {"columns": [...], "data": [[...]]}.')
+        fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
+        raise UnreadableError("it has no rows", fix)
     return _of_objects(rows, findings)
 
 

@@ -15,7 +15,7 @@ from sitegen.scoring.judged.tables.presets import PRESETS
 from sitegen.scoring.reading import UnreadableError
 from sitegen.text.keys import nearest
 
-KEYS: Final = ("columns", "preset", "range")
+KEYS: Final = ("columns", "preset", "list", "range")
 _OTHERS: Final = ("ground_truth_format",)
 """Of every eval; they mean nothing here."""
 _KNOWN_PARTS: Final = (*PARTS, "scores")
@@ -49,6 +49,11 @@ def read_settings(settings: str) -> TableSettings:
     if columns is not None:
         parts, scores = _columns(columns, findings)
         wanted = _over(wanted, parts, scores) if parts or scores else wanted
+    if wanted is not None and (list_at := stated.get("list")) is not None:
+        if isinstance(list_at, str) and list_at:
+            wanted = wanted._replace(list_at=list_at)
+        else:
+            findings.append(_finding("'list' is no key", "Write the key of the list of rows, such as results."))
     if wanted is not None and (bounds := stated.get("range")) is not None:
         low_high = _range(bounds)
         if low_high is None:
