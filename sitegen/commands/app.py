@@ -447,10 +447,18 @@ def init(
 
 @app.command()
 def extract(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="A log of highlights: one JSON object a line.")],
+    log: Annotated[Path, typer.Argument(metavar="[LOG]", help="A log of highlights: one JSON object a line.")] = Path(
+        "logs/processing-log.ndjson"
+    ),
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="File to write; - is standard output.")
-    ] = Path("raw-llm-run.json"),
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File to write; - is standard output. Default: raw-llm-run.json, in evals/ if there is that folder.",
+        ),
+    ] = None,
     run_id: Annotated[str | None, typer.Option(metavar="ID", help="Default: the run of the last line.")] = None,
 ) -> None:
     """Write one run of a log of highlights as raw-llm-run.json."""

@@ -14,13 +14,20 @@ from sitegen.scoring.highlights.extract import extract as extracted
 from sitegen.scoring.reading import UnreadableError
 
 STDOUT: Final = Path("-")
+EVALS: Final = Path("evals")
+WRITTEN: Final = Path("raw-llm-run.json")
 
 SHOWN: Final = 20
 """Findings that the terminal lists."""
 
 
-def extract(log: Path, out: Path, run: str | None) -> None:
-    """Write one run of a log as ``raw-llm-run.json``; what was passed over is told on standard error."""
+def extract(log: Path, out: Path | None, run: str | None) -> None:
+    """Write one run of a log as ``raw-llm-run.json``; what was passed over is told on standard error.
+
+    Without a name it is written where an eval of highlights looks for it, if this folder has evals.
+    """
+    if out is None:
+        out = EVALS / WRITTEN if EVALS.is_dir() else WRITTEN
     if not log.is_file():
         raise NothingToReportError("There is no such log.", where=str(log), fix="Name a file that is there.")
     try:
