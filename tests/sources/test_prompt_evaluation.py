@@ -14,7 +14,10 @@ from sitegen.commands.app import app
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
+from sitegen.project import Options, open_project
+from sitegen.stages.timeline import fold
 from sitegen.verifying import Bench
+from tests.gitrepo import MemoryParts
 from tests.messages_api import KEY, Reply, serving
 from tests.sources.tables import HERE
 from tests.unit.test_schemas import complaints
@@ -112,6 +115,16 @@ def test_what_is_not_understood_in_a_found_configuration_stops_only_what_calls_a
     assert "The key 'speed' is not known." in capsys.readouterr().err
     assert command("respond", EVAL, "--prompt", BASE) == 2
     assert "evaluations/config/default_config.yaml:2" in capsys.readouterr().out
+    options = Options(repo=project, worktree=True)
+    problems = fold(open_project(options, ""), MemoryParts()).problems
+    assert [(each.severity, each.path, each.line, each.what) for each in problems] == [
+        (
+            "warning",
+            "evaluations/config/default_config.yaml",
+            2,
+            "The key 'speed' is not known. Nothing of the file counts.",
+        )
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:The model 'claude-3-opus-20240229' is deprecated:DeprecationWarning")
@@ -151,10 +164,16 @@ def test_a_judge_that_grades_its_own_answers_is_warned_of(project, capsys):
         del row["quality"]
     rows[0]["model"] = "claude-haiku-5-5-20260101"
     (project / RESPONSES).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("own.yaml").write_text("judge_model: another\nmax_tokens: 10\n")
     with serving(lambda message, before: Reply(text="4")) as api:
-        command("judge", EVAL, "--variant", "templates.base.codebase-overview-template", "--base-url", api.url)
-    assert {each["model"] for each in api.requests} == {"claude-haiku-5-5"}
-    assert "sitegen: 1 of the responses in " in capsys.readouterr().err
+        words = ("judge", EVAL, "--variant", "templates.base.codebase-overview-template", "--base-url", api.url)
+        assert command(*words) == 0
+        assert {(each["model"], each["max_tokens"]) for each in api.requests} == {("claude-haiku-5-5", 2048)}
+        assert "sitegen: 1 of the responses in " in capsys.readouterr().err
+        del api.requests[:]
+        assert command(*words, "--again", "--config", "own.yaml") == 0
+    assert {(each["model"], each["max_tokens"]) for each in api.requests} == {("another", 10)}
+    assert "grades its own answers" not in capsys.readouterr().err
 
 
 def test_prompts_are_compared_by_their_files_and_every_file_is_written_as_printed(project, tmp_path):
