@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sitegen.analysis.documents import Document
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.layout import RECORDED, RESULTS, is_glob
+from sitegen.history.layout import RECORDED, RECORDED_KIND, RESULTS, is_glob
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.recorded import read_recorded
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
@@ -46,6 +46,11 @@ def save(bench: Bench, verified: Verified, document: Document) -> tuple[Path, Do
             f"The outputs of {place.entry.id!r} are runs, named by the glob {place.entry.outputs!r}: there is no next "
             "iteration to save.",
             fix="Commit the run under a name that the glob fits, or leave 'outputs' out of the manifest.",
+        )
+    if place.kind == RECORDED_KIND:
+        raise ConfigurationError(
+            f"{place.entry.id!r} only records numbers: there is nothing that was scored and could be saved.",
+            fix="Commit the file that the run wrote.",
         )
     results = place.folder / RESULTS
     if isinstance(document, HighlightsDocument) and verified.iteration is None:

@@ -48,15 +48,16 @@ from sitegen.history.layout import (
     iteration_number,
     kind_of,
     runs_of,
+    wanted_of,
 )
 from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
 from sitegen.model.problems import Finding
-from sitegen.model.recorded import read_recorded
+from sitegen.model.recorded import read_recorded, states
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import RunUsage
-from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
+from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
@@ -371,7 +372,7 @@ def newest_outputs(place: Place) -> tuple[Path, ...]:
     """The output of the highest iteration; without iterations the one that is overwritten. Empty if there is none."""
     entry, files = place.entry, place.files
     if runs := runs_of(entry):
-        return _newest_run(place.folder, runs)
+        return _newest_run(place.folder, runs, wanted_of(entry))
     if is_path(entry.outputs):
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
@@ -392,8 +393,8 @@ def _newest_cases(folder: Path, entry: EvalConfig) -> Path | None:
     return next(iter(_newest_run(folder, runs)), None) if runs else first_file(folder, (entry.outputs,))
 
 
-def _newest_run(folder: Path, runs: RunGlob) -> tuple[Path, ...]:
-    """The files of the run whose name comes last, numbers in it by value."""
+def _newest_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) -> tuple[Path, ...]:
+    """The files of the run whose name comes last, numbers in it by value, of those that state what is wanted."""
     start = folder / runs.start
     below = (
         [path.relative_to(folder).as_posix() for path in start.rglob("*") if path.is_file()] if start.is_dir() else []
@@ -401,9 +402,16 @@ def _newest_run(folder: Path, runs: RunGlob) -> tuple[Path, ...]:
     named: dict[str, list[Path]] = {}
     for inside in sorted(below):
         name = runs.name(inside)
-        if name is not None:
+        if name is not None and (not where or _states(folder, inside, where)):
             named.setdefault(name, []).append(folder / inside)
     return tuple(named[max(named, key=natural_order)]) if named else ()
+
+
+def _states(folder: Path, inside: str, where: dict[str, str]) -> bool:
+    try:
+        return states(read_inside(folder, inside, LARGEST_FILE), where)
+    except OSError:
+        return False
 
 
 def outputs_of_iterations(place: Place) -> list[tuple[int, tuple[Path, ...]]]:

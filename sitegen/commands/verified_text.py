@@ -208,7 +208,7 @@ def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
 
 
 def _has_f1(card: Scorecard) -> bool:
-    return any(metric.name == "f1" for metric in card.metrics)
+    return not card.specs and any(metric.name == "f1" for metric in card.metrics)
 
 
 def _interval_of_f1(one: Verified) -> Interval | None:
@@ -242,8 +242,10 @@ def _said(verified: Verified) -> str:
     """What is unusual about an output; and the headline, of a kind whose headline is not F1."""
     card = verified.result.scorecard
     spec = specs_of(scorer(verified.place.kind), (card,))[0]
-    own = "" if spec.name == "f1" else f"  {spec.label.lower()} {_number(card.metric(spec.name)).strip()}"
-    return f"{_remark(card)}{own}"
+    own = f"  {spec.label.lower()} {_number(card.metric(spec.name)).strip()}"
+    if spec.recorded:
+        own += " (recorded)"
+    return f"{_remark(card)}{'' if spec.name == 'f1' and not spec.recorded else own}"
 
 
 def _remark(card: Scorecard) -> str:

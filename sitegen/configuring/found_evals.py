@@ -15,6 +15,7 @@ from typing import Any, Final
 from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Manifest, SiteConfig, files_of
 from sitegen.configuring.evaluation import stated_llm
 from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_named
+from sitegen.configuring.found_recorded import found_recorded
 from sitegen.configuring.found_test_cases import found_evaluation, found_test_cases
 from sitegen.configuring.looked import Looked
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
@@ -71,6 +72,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
         *FoundCases(_path(config.evals_dir), looked, homes).entries(),
         *_lone_results(config.evals_dir, looked, homes),
         *found_test_cases(looked, homes, evaluation),
+        *found_recorded(_path(config.evals_dir), looked, homes, tuple(_folders(looked)), _OTHER_KINDS),
     )
     for entry in others:
         if entry.id not in stated and entry.id not in found:

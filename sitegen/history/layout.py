@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.runs import RunGlob, run_glob
+from sitegen.model.recorded import WHERE
 from sitegen.model.timeline import Blob
 
 Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]
@@ -286,6 +287,12 @@ def _hides(inside: str) -> bool:
     """Whether what is read of an eval could lie in a folder of its own, by the folder's path there."""
     first, _, rest = inside.partition("/")
     return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
+
+
+def wanted_of(entry: EvalConfig) -> dict[str, str]:
+    """What a run of a recorded eval has to state to be one of it; empty: all that its outputs name are."""
+    where = json.loads(entry.settings).get(WHERE) if entry.kind == RECORDED_KIND else None
+    return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
 
 
 def _recorded_files(entry: EvalConfig) -> frozenset[str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
 from sitegen.history.blobs import BlobRead
-from sitegen.history.layout import RECORDED_KIND, Place
+from sitegen.history.layout import Place, wanted_of
 from sitegen.history.state import Inputs
 from sitegen.model.commits import Change, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import WHERE, Recorded, states
+from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
 
 
@@ -35,11 +34,9 @@ class Touch(NamedTuple):
 
     def belongs(self, output: Blob) -> bool:
         """Whether a file is of this eval, where the settings want runs that state something."""
-        where = json.loads(self.entry.settings).get(WHERE) if self.entry.kind == RECORDED_KIND else None
-        if not where or not isinstance(where, dict):
-            return True
-        content = self.read(output.oid).content
-        return content is not None and states(content, {key: str(value) for key, value in where.items()})
+        where = wanted_of(self.entry)
+        content = self.read(output.oid).content if where else b""
+        return not where or (content is not None and states(content, where))
 
 
 class InForce(NamedTuple):
