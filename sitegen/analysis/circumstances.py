@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.analysis.deltas import exchanges
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -31,6 +32,7 @@ def circumstances(points: Sequence[Point], before: range, after: range, *, metri
     between = points[last + 1 : first + 1]
     causes = tuple(dict.fromkeys(cause for point in between for cause in point.snapshot.cause))
     edits = _edits(points, first) if "outputs" in causes else []
+    model, judge = exchanges(points[last].scorecard, points[first].scorecard)
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     return Circumstances(
         causes=causes,
@@ -41,6 +43,8 @@ def circumstances(points: Sequence[Point], before: range, after: range, *, metri
         errors=_errors(old, new),
         fields=_fields(old, new, worse=worse),
         delta=_delta(points[first], metric) if first == last + 1 else None,
+        model=model,
+        judge=judge,
     )
 
 

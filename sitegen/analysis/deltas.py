@@ -13,7 +13,8 @@ from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Snapshot
-from sitegen.scoring.usage import TOTALS, USAGE
+from sitegen.model.usage import Exchange, RunUsage, exchanged
+from sitegen.scoring.usage import GRADED, TOTALS, USAGE
 
 Over = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 """The metrics of some documents alone: a scorer's own ``over``."""
@@ -54,8 +55,9 @@ def delta(
     """
     shared = overlap(before.scorecard, after.scorecard)
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
+    model, judge = exchanges(before.scorecard, after.scorecard)
     if shared.verdict == "refused":
-        return Delta(shared, tuple(MetricDelta(name, None, None) for name in names))
+        return Delta(shared, tuple(MetricDelta(name, None, None) for name in names), model, judge)
     roles = differing(before.snapshot, after.snapshot)
     cards = {taken: crossed(mixture(before.snapshot, after.snapshot, taken)) for taken in tuple(subsets(roles))[1:-1]}
     cards |= {(): before.scorecard, roles: after.scorecard}
@@ -63,12 +65,22 @@ def delta(
     return Delta(
         shared,
         tuple(
-            _usage(name, before.scorecard, after.scorecard, left_out)
+            MetricDelta(name, None, None)
+            if judge and name in GRADED
+            else _usage(name, before.scorecard, after.scorecard, left_out)
             if name in USAGE
             else _metric(name, roles, {taken: _value(card, name, over, left_out) for taken, card in cards.items()})
             for name in names
         ),
+        model,
+        judge,
     )
+
+
+def exchanges(before: Scorecard, after: Scorecard) -> tuple[Exchange | None, Exchange | None]:
+    """(model, judge) that is another one; None where it is the same, or where a side does not state it."""
+    earlier, later = before.usage or RunUsage(), after.usage or RunUsage()
+    return exchanged(earlier.models, later.models), exchanged(earlier.judges, later.judges)
 
 
 def _metric(name: str, roles: Taken, values: dict[Taken, float | None]) -> MetricDelta:

@@ -71,6 +71,7 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
         summary.specs,
         window.by_rules,
         window.comparable,
+        window.model,
     )
 
 

@@ -60,9 +60,11 @@ def section_flips(
 
     Args:
         sections: those that each edit touched; of the edit that wrote the file there is nothing to say.
-        effects: of each edit, with flips where the eval had output before and after.
+        effects: of each edit, with flips where the eval had output before and after. Those of evals whose model changed
+            as well are left out.
 
     """
+    effects = [[effect for effect in around if effect.model is None] for around in effects]
     edits = [
         _edit(touched, around)
         for touched, around in zip(sections, effects, strict=True)

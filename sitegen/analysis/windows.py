@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.points import instructions_of, recorded_after
 from sitegen.model.commits import Commit
@@ -73,7 +74,8 @@ def windows(points: Sequence[Point], speaks: Sequence[int]) -> tuple[Window, ...
             earlier = bisect_left(positions, position)
             before = newest[positions[earlier - 1]] if earlier else None
             deltas = [] if before is None else [point.delta for point in points[before + 1 : index + 1]]
-            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas)))
+            model = None if before is None else exchanges(points[before].scorecard, points[index].scorecard)[0]
+            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas), model))
     return tuple(sorted(found))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.model.usage import Exchange
+
 Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
 """comparable: both points hold the same documents. bridged: counted over those that both hold.
 refused: they have none in common, or one of them has no numbers at all."""
@@ -43,6 +45,10 @@ class Delta(NamedTuple):
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]
     """In the order of the kind's specs, those of usage last; the first is the headline."""
+    model: Exchange | None = None
+    """Another model made the output: nothing tells what of a change is its doing."""
+    judge: Exchange | None = None
+    """Another judge graded it: the grades of both are not compared."""
 
     @property
     def headline(self) -> MetricDelta:

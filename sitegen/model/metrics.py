@@ -60,8 +60,6 @@ class MetricSpec(NamedTuple):
     """What to do if it is undefined, likewise."""
     unit: str = ""
     """What an amount is counted in: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
-    graded: bool = False
-    """Its values are grades, which two judges do not give alike."""
     recorded: bool = False
     """The runs wrote it themselves: nothing of it is computed here."""
 

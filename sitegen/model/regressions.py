@@ -8,6 +8,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
+from sitegen.model.usage import Exchange
 
 StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
 """open, fixed: a regression whose level was not regained yet, or was. better: a step up. new: no step yet; the newest
@@ -69,6 +70,10 @@ class Circumstances(NamedTuple):
     """The attributes whose errors moved most with the step."""
     delta: MetricDelta | None = None
     """Of the metric that the step goes by, from the one point to the other; None if they are no neighbours."""
+    model: Exchange | None = None
+    """Another model made the output at the new level."""
+    judge: Exchange | None = None
+    """Another judge graded it."""
 
 
 class Step(NamedTuple):

@@ -14,6 +14,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.model.usage import Exchange, RunUsage
 
 
 class EvalInfo(NamedTuple):
@@ -101,6 +102,8 @@ class Window(NamedTuple):
     between them; None if that is undefined at any."""
     comparable: bool = True
     """All points from one to the other hold the same documents."""
+    model: Exchange | None = None
+    """Another model made the later one: what is its doing, and what the edit's, nothing tells."""
 
 
 class Peak(NamedTuple):
@@ -141,6 +144,8 @@ class EvalSummary(NamedTuple):
     """Around the headline of the newest point."""
     metrics: tuple[str, ...] = ()
     """Names of all metrics, also of those that are not kept of every point."""
+    usage: RunUsage | None = None
+    """Of the newest point."""
 
 
 class Effect(NamedTuple):
@@ -161,6 +166,8 @@ class Effect(NamedTuple):
     """How much of the change ground truth and rules made, and not the output; None if that is undefined."""
     comparable: bool = True
     """No document came or went in between."""
+    model: Exchange | None = None
+    """Another model made the output after the edit, so that nothing of the change is put down to the edit."""
     flips: Flips | None = None
     """What became of the cells in between; None if nobody asked."""
     verdict: ChangeVerdict | None = None
@@ -176,5 +183,10 @@ class Effect(NamedTuple):
 
     @property
     def by_outputs(self) -> float | None:
-        """The change less what ground truth and rules made of it; the whole change where that is undefined."""
+        """The change less what ground truth and rules made of it; the whole change where that is undefined.
+
+        None if another model made the output: the edit and the model are confounded.
+        """
+        if self.model:
+            return None
         return self.change if self.change is None or self.by_rules is None else self.change - self.by_rules

@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
+from sitegen.pages.labels import exchange
+from sitegen.scoring.usage import GRADED
 
 NAMED: Final = 3
 """Documents of one side alone that are named; of the others, how many."""
@@ -47,7 +49,8 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
     """Of each metric of *specs*, which are the first of its kind; none if nobody compared the two."""
     if after.delta is None:
         return ()
-    shared = _overlap(after.delta.overlap, nouns, before, after)
+    model = exchange("model", after.delta.model)
+    shared = "; ".join(filter(None, (_overlap(after.delta.overlap, nouns, before, after), model)))
     return tuple(
         _change(spec, found, shared, before, after)
         for spec, found in zip(specs, after.delta.metrics, strict=False)
@@ -75,7 +78,8 @@ def _change(spec: MetricSpec, found: MetricDelta, shared: str, before: Point, af
     if after.delta and refused(after.delta):
         return Change(None, (), shared)
     if found.change is None:
-        return Change(None, (), _undefined(spec, before))
+        judge = exchange("judge", after.delta.judge if after.delta and spec.name in GRADED else None)
+        return Change(None, (), judge or _undefined(spec, before))
     if found.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
         return Change(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))

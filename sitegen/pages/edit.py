@@ -12,6 +12,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Effect, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.usage import Exchange
 from sitegen.pages import links
 from sitegen.pages.agents import THICKENED
 from sitegen.text.diff import MOST_LINES, Row, draw
@@ -19,8 +20,9 @@ from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
 from sitegen.text.sections import TextStats
 
-Verdict: TypeAlias = Literal["improved", "worse", "unchanged", "first", "none"]
-"""first: nothing to compare with, or one side undefined. none: no output was made before the next edit."""
+Verdict: TypeAlias = Literal["improved", "worse", "unchanged", "confounded", "first", "none"]
+"""confounded: the model changed too. first: nothing to compare with, or one side undefined.
+none: no output was made before the next edit."""
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
 """What the first value is called if nobody says."""
@@ -53,6 +55,8 @@ class EffectRow(NamedTuple):
     spec: MetricSpec = HEADLINE
     """Of the headline."""
     judged: ChangeVerdict | None = None
+    model: Exchange | None = None
+    """Another model made the output after the edit."""
 
 
 class Drawn(NamedTuple):
@@ -74,6 +78,8 @@ class EffectsView(NamedTuple):
     changed: tuple[EffectRow, ...]
     """Improved or worse."""
     unchanged: tuple[EffectRow, ...]
+    confounded: tuple[EffectRow, ...]
+    """Of evals whose model changed too."""
     first: tuple[EffectRow, ...]
     silent: tuple[str, ...]
     """Names of evals without any output between this edit and the next."""
@@ -96,7 +102,7 @@ class EffectsView(NamedTuple):
     @property
     def empty(self) -> bool:
         """No eval is driven by the file, or none has any point."""
-        return not (self.changed or self.unchanged or self.first or self.silent)
+        return not (self.changed or self.unchanged or self.confounded or self.first or self.silent)
 
 
 class EditView(NamedTuple):
@@ -190,6 +196,7 @@ def effects_view(effects: tuple[Effect, ...]) -> EffectsView:
     return EffectsView(
         changed=tuple(row for row in rows if row.verdict in ("improved", "worse")),
         unchanged=tuple(row for row in rows if row.verdict == "unchanged"),
+        confounded=tuple(row for row in rows if row.verdict == "confounded"),
         first=tuple(row for row in rows if row.verdict == "first"),
         silent=tuple(line(effect.name, 80) for effect in effects if effect.after is None),
     )
@@ -200,7 +207,7 @@ def _effect_row(effect: Effect) -> EffectRow:
     return EffectRow(
         effect.eval_id,
         line(effect.name, 80),
-        verdict(moves[0], effect.after),
+        "confounded" if effect.model else verdict(moves[0], effect.after),
         effect.before,
         effect.after,
         defined(moves) if effect.specs and effect.specs[0].recorded else moves,
@@ -209,6 +216,7 @@ def _effect_row(effect: Effect) -> EffectRow:
         effect.comparable,
         effect.specs[0] if effect.specs else HEADLINE,
         effect.verdict,
+        effect.model,
     )
 
 

@@ -166,12 +166,16 @@ def _clock(card: Scorecard) -> dict[str, Any]:
 
 
 def _delta(delta: Delta) -> dict[str, Any]:
-    """The change of each metric, null where it is refused or undefined; the parts are those of the headline."""
+    """The change of each metric, null where it is refused or undefined; the parts are those of the headline.
+
+    Another model, or another judge, is named where there is one.
+    """
     verdict, common, only_before, only_after = delta.overlap
     parts = delta.headline.parts
     return {
         **{metric.name: metric.change for metric in delta.metrics},
         "parts": parts and parts._asdict(),
+        **{who: other._asdict() for who, other in (("model", delta.model), ("judge", delta.judge)) if other},
         "comparable": {
             "verdict": verdict,
             "common": common,

@@ -9,6 +9,8 @@ from sitegen.model.flips import Fate
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause, EditStatus
+from sitegen.model.usage import Exchange
+from sitegen.text.plain import line
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "omission": "Omission",
@@ -49,5 +51,20 @@ FATES: Final[dict[Fate, str]] = {
     "appeared": "appeared",
     "vanished": "vanished",
 }
+
+
+def exchange(who: str, found: Exchange | None) -> str:
+    """That one model, or judge, gave way to another: ``the model changed from m-1 to m-2``; empty if none did."""
+    if found is None:
+        return ""
+    before, after = (line(" and ".join(names), 160) for names in found)
+    return f"the {who} changed from {before} to {after}"
+
+
+def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]:
+    """The same as sentences, of those that did."""
+    said = (exchange(who, found) for who, found in (("model", model), ("judge", judge)))
+    return tuple(f"{words[0].upper()}{words[1:]}." for words in said if words)
+
 
 STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"

@@ -17,7 +17,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.changes import Part, split
-from sitegen.pages.labels import CAUSES
+from sitegen.pages.labels import CAUSES, exchange
 
 SHOWN: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Steps of each group that the page lists, in the order of the page: those of the largest size."""
@@ -238,6 +238,8 @@ def _changed(circumstances: Circumstances, *, same: bool) -> str:
         changed += ", one of several that its commit brought"
     elif not circumstances.edits:
         changed += "; no instructions were edited since the output before"
+    for who, found in (("model", circumstances.model), ("judge", circumstances.judge)):
+        changed += f"; {exchange(who, found)}" if found else ""
     if circumstances.documents:
         changed += "; other documents ({}, before {})".format(*circumstances.documents[::-1])
     return changed[:1].upper() + changed[1:] + "."

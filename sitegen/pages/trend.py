@@ -13,6 +13,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
+from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.pages.changes import Change, changes
 from sitegen.pages.clocks import ONE_CLOCK, Clocks, clocks
@@ -21,6 +22,7 @@ from sitegen.pages.labels import CAUSES, STATUSES
 from sitegen.pages.last_change import LastChange, last_changes
 from sitegen.pages.repeats import RepeatsView, repeats_view
 from sitegen.pages.tallies import Flipped, errors_by_type, flipped
+from sitegen.pages.usage import UsageView, usage_view
 
 DRAWN: Final = 3
 """Metrics that are drawn: the first of the kind's specs, as far as they share the headline's range."""
@@ -63,6 +65,11 @@ class TrendPoint(NamedTuple):
     """The output was made before instructions that drive the eval were edited."""
     interval: Interval | None = None
     """Of the headline."""
+    models: tuple[str, ...] = ()
+    """Which made the output; empty if it does not say."""
+    judges: tuple[str, ...] = ()
+    exchanged: tuple[str, ...] = ()
+    """"model" and "judge", as far as it is another than at the point before."""
 
     @property
     def remark(self) -> str:
@@ -125,7 +132,12 @@ class TrendView(NamedTuple):
     variants: str = ""
     """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
     drawn_variants: tuple[str, ...] = ()
-    """Names, those of the newest point first and in its order; empty if no point has two."""
+    """Names, those of the newest point first and in its order; empty if no point has two. Of an eval without variants
+    the models, if there are two."""
+    split_by: str = "variant"
+    """What they are: variants or models."""
+    usage: UsageView | None = None
+    """What the outputs took; None if none says that."""
     last: tuple[LastChange, ...] = ()
     """The newest change; after one that changed nothing, the newest that did."""
     clocks: Clocks = ONE_CLOCK
@@ -151,10 +163,11 @@ def trend_page(
     """
     info, specs = series.info, series.specs
     variants = _variants(series)
+    models = () if variants else _models(series)
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
     drawn = [*alike, False].index(False)
     # Of recorded numbers all that lead have their change, whatever their range: no other page says it.
-    points = _points(series, specs[: DRAWN if info.recorded else drawn], variants)
+    points = _points(series, specs[: DRAWN if info.recorded else drawn], variants, models)
     newest = series.points[-1] if series.points else None
     wanted = dict(info.thresholds)
     fields = field_rows(series.points)
@@ -176,7 +189,9 @@ def trend_page(
         heat=heat_map(series.points, fields),
         files=_files(newest),
         variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
-        drawn_variants=variants,
+        drawn_variants=variants or models,
+        split_by="model" if models else "variant",
+        usage=usage_view(specs, points),
         last=last_changes(series),
         clocks=clocks(series.points, specs[:drawn]),
         champions=champions([point.values[0] for point in points], higher_is_better=specs[0].higher_is_better),
@@ -200,13 +215,25 @@ def _variants(series: Series) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:VARIANTS]
 
 
-def _points(series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...]) -> tuple[TrendPoint, ...]:
+def _models(series: Series) -> tuple[str, ...]:
+    """The models that made the outputs, the newest first, if there are two; of an output that several made the same."""
+    usages = (point.scorecard.usage for point in reversed(series.points))
+    found = tuple(dict.fromkeys(" and ".join(usage.models) for usage in usages if usage and usage.models))
+    return found[:VARIANTS] if len(found) > 1 else ()
+
+
+def _points(
+    series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...], models: tuple[str, ...]
+) -> tuple[TrendPoint, ...]:
     out: list[TrendPoint] = []
     before: Point | None = None
     for point in series.points:
         at, card = point.snapshot, point.scorecard
         known = dict(card.metrics)
         of_variants = {each.id: dict(each.metrics) for each in card.documents} if variants else {}
+        usage = card.usage or RunUsage()
+        if models:
+            of_variants = {" and ".join(usage.models): known}
         out.append(
             TrendPoint(
                 number=at.iteration,
@@ -224,11 +251,16 @@ def _points(series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, 
                 values=tuple([known.get(spec.name) for spec in series.specs]),
                 errors=errors_by_type(card.counts),
                 edits=len(point.edits),
-                variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants),
+                variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
                 changes=changes(drawn, series.info.nouns, before, point) if before else (),
                 flipped=flipped(point.flips) if point.flips else None,
                 stale=point.stale,
                 interval=point.interval,
+                models=usage.models,
+                judges=usage.judges,
+                exchanged=tuple(
+                    who for who in ("model", "judge") if point.delta is not None and getattr(point.delta, who)
+                ),
             )
         )
         before = point

@@ -19,7 +19,7 @@ from sitegen.model.regressions import UNTOLD, Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.pages.labels import CAUSES
+from sitegen.pages.labels import CAUSES, exchanges
 from sitegen.text.plain import encodable, line
 
 ENTRIES: Final = 50
@@ -142,6 +142,7 @@ def _sentences(entry: Entry) -> Iterator[str]:
     yield f"{line(entry.step.commit.subject, 200)}."
     found = entry.step.circumstances
     yield f"Changed: {', '.join(CAUSES[cause] for cause in found.causes)}."
+    yield from exchanges(found.model, found.judge)
     if found.edits:
         yield f"Instructions edited before it: {_named([edit.path for edit in found.edits])}."
     if found.fields:

@@ -12,6 +12,7 @@ from sitegen.model.series import Headline
 from sitegen.pages import links
 from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
+from sitegen.pages.labels import exchanges
 from sitegen.render import changes
 from sitegen.render.brought_rows import brought
 from sitegen.render.evidence import judged
@@ -75,6 +76,8 @@ def _remarks(row: EffectRow, root: str) -> str:
     if headline.change is not None and row.by_rules is not None and abs(row.by_rules) >= NOTICED:
         part = signed(row.by_rules, lower_is_better=not headline.higher_is_better)
         remarks = f'<p class="ef-f">{part} of the change is by ground truth and rules, not by the output</p>'
+    if row.model:
+        remarks += f'<p class="ef-f"><b>{escape(exchanges(row.model, None)[0])}</b></p>'
     if headline.change is not None and not row.comparable:
         remarks += '<p class="ef-f">not over the same documents</p>'
     return remarks

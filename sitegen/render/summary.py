@@ -20,8 +20,10 @@ from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.changes import in_points, split
 from sitegen.pages.focus import FocusView, focus_view
-from sitegen.pages.labels import CAUSES
+from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.overview import EditEffects
+from sitegen.scoring.usage import UNITS, usage_metrics
+from sitegen.text.amounts import amount
 
 LINES: Final = 200
 EVALS: Final = 40
@@ -35,6 +37,8 @@ FILES: Final = 3
 NAME: Final = 60
 """Characters of a name or a value."""
 
+_TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "latency_median": "median latency"}
+"""What the newest output took, as far as its files state it."""
 _T = TypeVar("_T")
 
 
@@ -128,6 +132,16 @@ def _remarks(one: EvalSummary) -> Iterator[str]:
         yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
     if one.stale:
         yield "stale: instructions were edited since"
+    if one.delta and one.delta.model:
+        yield name(exchange("model", one.delta.model))
+    elif one.usage and one.usage.models:
+        yield f"made by {name(', '.join(one.usage.models), NAME)}"
+    if one.delta and one.delta.judge:
+        yield name(exchange("judge", one.delta.judge))
+    took = dict(usage_metrics(one.usage))
+    said = [f"{word} {amount(took[metric] or 0.0, UNITS[metric])}" for metric, word in _TOOK.items() if metric in took]
+    if said:
+        yield ", ".join(said)
     if one.delta and one.delta.overlap.verdict != "comparable":
         yield f"{one.delta.overlap.verdict}: not the same documents as before"
 
@@ -155,6 +169,9 @@ def _regression(one: EvalSummary, step: Step) -> str:
     words = f"{code(one.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
     words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_outputs(step.iterations)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
+    for who, found in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
+        if found:
+            words += f"; {name(exchange(who, found))}"
     if edits:
         words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.circumstances.edits) > FILES)}"
     fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.circumstances.fields[:FILES]]
@@ -240,11 +257,15 @@ def _edits(latest: Iterable[EditEffects]) -> Iterator[str]:
         what = f"{code(one.commit.short)} {code(one.commit.committed_at[:10])} {code(one.commit.subject, NAME)}"
         yield f"- {what}: {files}"
         moved = sorted((each for each in one.effects if each.by_outputs is not None), key=_size)
+        confounded = [each for each in one.effects if each.model and each.change is not None]
+        for effect in confounded[:EFFECTS]:
+            other = name(exchange("model", effect.model))
+            yield f"  - {code(effect.eval_id, NAME)}: {other} too, and nothing tells the two apart"
         for effect in moved[:EFFECTS]:
             yield f"  - {_effect(effect)}"
         if len(moved) > EFFECTS:
             yield f"  - {count(len(moved) - EFFECTS)} more evals moved less"
-        if not moved:
+        if not moved and not confounded:
             yield "  - no eval has outputs from before and after it"
     yield ""
 

@@ -102,6 +102,7 @@ def _pills(point: TrendPoint) -> str:
         pills += f' <span class="pill warn">{point.cause}</span>'
     if point.stale:
         pills += f' <span class="pill warn" title="{STALE}">stale</span>'
+    pills += "".join(f' <span class="pill warn">another {who}</span>' for who in point.exchanged)
     if point.edits:
         pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
     return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills

@@ -62,6 +62,8 @@ UNITS: Final = {spec.name: spec.unit for spec in USAGE_METRICS}
 TOTALS: Final = frozenset({"cost", "tokens_in", "tokens_out"})
 """Those that grow with the number of answers."""
 
+GRADED: Final = frozenset({"average_quality"})
+"""Metrics of grades, which two judges do not give alike."""
 USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 
 
@@ -73,7 +75,7 @@ def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) ->
     if specs[0].recorded:
         there = {name for card in cards for name, value in card.metrics if value is not None}
         return tuple(spec for spec in specs if spec is specs[0] or spec.name in there)
-    known = {name for card in cards for name, value in card.metrics if value is not None and name in USAGE}
+    known = {name for card in cards for name, _ in usage_metrics(card.usage)} - {spec.name for spec in specs}
     return (*specs, *(spec for spec in USAGE_METRICS if spec.name in known))
 
 
@@ -81,7 +83,8 @@ def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
     """The metrics of a kind, and all those of usage: what thresholds and limits may name."""
     if specs[0].recorded:
         return tuple(specs)
-    return (*(spec for spec in specs if spec.name not in USAGE), *USAGE_METRICS)
+    own = {spec.name for spec in specs}
+    return (*specs, *(spec for spec in USAGE_METRICS if spec.name not in own))
 
 
 def run_usage(calls: Sequence[Call], beside: RunUsage | None = None) -> RunUsage | None:
@@ -140,16 +143,19 @@ def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
 
 def usage_metrics(usage: RunUsage | None) -> tuple[Metric, ...]:
     """What is defined of them, in the order of their specs; none at all if the files state nothing."""
-    found = (Metric(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS) if usage else ()
-    return tuple(metric for metric in found if metric.value is not None)
+    found = [(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS] if usage else []
+    # The memo gives back floats, and files have to be the same whether it was asked or not.
+    return tuple(Metric(name, float(value)) for name, value in found if value is not None)
 
 
 def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
-    """The scorecard with what its output took among its metrics."""
+    """The scorecard with what its output took among its metrics; one of its own that has such a name stays."""
     if usage is None:
         return card
-    kept = tuple(metric for metric in card.metrics if metric.name not in USAGE)
-    return card._replace(metrics=(*kept, *usage_metrics(usage)), usage=usage)
+    stated = {name for name, _ in usage_metrics(card.usage)}
+    kept = tuple(metric for metric in card.metrics if metric.name not in stated)
+    own = {metric.name for metric in kept}
+    return card._replace(metrics=(*kept, *(each for each in usage_metrics(usage) if each.name not in own)), usage=usage)
 
 
 def with_stated(result: Result, beside: RunUsage | None) -> Result:

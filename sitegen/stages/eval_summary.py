@@ -36,6 +36,7 @@ def summary_of(
         peak=peak(series.points, speaks, series.specs[0], series.info.kind),
         interval=newest and newest.interval,
         metrics=tuple(spec.name for spec in series.specs),
+        usage=newest and newest.scorecard.usage,
     )
 
 

@@ -11,4 +11,5 @@ def amount(value: float, unit: str) -> str:
         return f"{value:,.0f}"
     small = 0 < abs(value) < 1  # a fraction of a cent is what most answers cost
     digits = min(8, 2 - floor(log10(abs(value)))) if small else 2
-    return f"{value:,.{digits}f} {unit}"
+    whole, _, fraction = f"{value:,.{digits}f}".partition(".")
+    return f"{whole}.{fraction.rstrip('0').ljust(2, '0')} {unit}"

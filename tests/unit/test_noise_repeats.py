@@ -22,6 +22,7 @@ from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.stats.quantiles import normal
@@ -38,6 +39,7 @@ def point(
     edits: tuple[Edit, ...] = (),
     made_at: str | None = None,
     status: Status = "scored",
+    model: str = "",
 ) -> Point:
     snapshot = Snapshot(
         iteration=1,
@@ -52,7 +54,12 @@ def point(
         settings="{}",
         made_at=made_at,
     )
-    return Point(snapshot, CARD._replace(status=status), edits)
+    usage = RunUsage(models=(model,)) if model else None
+    return Point(snapshot, CARD._replace(status=status, usage=usage), edits)
+
+
+def test_the_output_of_another_model_repeats_none():
+    assert repeated([point("a", model="m"), point("b", model="n"), point("c", model="n"), point("d")]) == ((1, 2, 3),)
 
 
 def test_outputs_made_again_under_unchanged_instructions_are_repeats():

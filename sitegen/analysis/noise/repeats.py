@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import differing as differing_roles
 from sitegen.analysis.cells import Follower
+from sitegen.analysis.deltas import exchanges
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
@@ -39,9 +40,9 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
     """The points whose outputs were made again under unchanged instructions, in groups of two or more indices.
 
     A point repeats the one before it if its outputs are all that changed, no instruction file that drives the eval was
-    edited in between, and another commit brought it: what several outputs of one commit were made with, nobody knows
-    but where they record the same commit themselves. An output that cannot be read repeats nothing: that it broke off
-    is no measure of how answers differ.
+    edited in between, the model is the same as far as both state it, and another commit brought it: what several
+    outputs of one commit were made with, nobody knows but where they record the same commit themselves. An output that
+    cannot be read repeats nothing: that it broke off is no measure of how answers differ.
     """
     groups: list[list[int]] = []
     for index, (before, point) in enumerate(pairwise(points), 1):
@@ -136,6 +137,8 @@ def _repeats(before: Point, point: Point) -> bool:
     if before.scorecard.status != "scored" or point.scorecard.status != "scored":
         return False
     if differing_roles(before.snapshot, point.snapshot) not in ((), _OUTPUTS_ONLY):
+        return False
+    if exchanges(before.scorecard, point.scorecard)[0]:
         return False
     made_at = point.snapshot.made_at
     if made_at is not None and before.snapshot.made_at is not None:

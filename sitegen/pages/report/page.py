@@ -16,6 +16,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Status
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob
+from sitegen.model.usage import RunUsage
 from sitegen.model.verdicts import Verdict
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
@@ -83,6 +84,8 @@ class ReportView(NamedTuple):
     """Of the metrics of which something is wanted."""
     recorded: RecordedView | None
     """What the run recorded about itself, if that can be compared."""
+    usage: RunUsage | None
+    """Which model made the output, and who graded it; None if no file states it."""
     nav: str = "overview"
 
     @property
@@ -161,6 +164,7 @@ def report_page(
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs), previous),
+        usage=card.usage,
     )
     return Page(links.report(info.id, at.slug), "pages/report.html", view)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import Role, differing
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
-from sitegen.model.deltas import Overlap
+from sitegen.model.deltas import Delta, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Status
 from sitegen.model.series import EvalInfo, Point
 from sitegen.pages.changes import Change, changes
+from sitegen.pages.labels import exchanges
 
 NAMED: Final = 10
 """Documents of one side alone that the report names."""
@@ -37,6 +39,8 @@ class Why(NamedTuple):
     """Of the point before: much of a change from or to an output that cannot be read is only that."""
     differ: tuple[Role, ...]
     """What a number is made from that is not the same."""
+    exchanged: tuple[str, ...] = ()
+    """Sentences on another model and another judge, where there is one."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -62,4 +66,12 @@ def why(
         noise,
         before.scorecard.status,
         differing(before.snapshot, after.snapshot),
+        tuple(_exchanged(after.delta)),
     )
+
+
+def _exchanged(delta: Delta) -> Iterator[str]:
+    for said in exchanges(delta.model, None):
+        yield f"{said} What of the change is its doing, and what that of edits, nothing here tells."
+    for said in exchanges(None, delta.judge):
+        yield f"{said} Its grades are not held against those before."
