@@ -29,6 +29,7 @@ from sitegen.render.environment import bytecode_folder, template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.contents import CONTENTS
+from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_origin, read_site
@@ -143,7 +144,8 @@ def fold(project: Project, parts: Parts) -> Timeline:
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work
-    structure = digest(repr((config, manifest)))
+    # What runs state is read where they are folded: a package that is installed later reads more of them.
+    structure = digest(repr((config, manifest)), installed_for(entry.outputs for entry in manifest.evals))
     allow_shallow = project.options.allow_shallow
     overlay: tuple[tuple[str, Path], ...] = ()
     try:

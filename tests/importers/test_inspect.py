@@ -14,6 +14,7 @@ import pytest
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
+from sitegen.model.recorded import Recorded
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import JudgedCase, JudgedRun, Usage
 from sitegen.scoring.judged.formats import archive, installed_for, read_results
@@ -22,6 +23,7 @@ from sitegen.scoring.judged.formats.grades import Grade, grade_of
 from sitegen.scoring.judged.formats.inspect_logs import WORDS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import File, Inputs
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -140,6 +142,7 @@ def test_the_run_says_its_tool_time_and_commit() -> None:
         log = stated(ending)["eval"]
         run = JudgedRun("Inspect", log["packages"]["inspect_ai"], log["created"], log["revision"]["commit"])
         assert read_results(f"x.{ending}", content(ending)).run == run
+        assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded((), None, run.at, run.commit, ())
 
 
 def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
@@ -239,7 +242,8 @@ def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.Mo
 
 def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert installed_for(["logs/a.eval", "b.json"]) == "zstandard"
-    assert installed_for(["b.json"]) == ""
+    assert installed_for(["*_sums_*.[ej][vs][ao][ln]"]) == "zstandard"
+    assert installed_for(["b.json", "auto", "runs/*/c.jsonl"]) == ""
     for module in ("sitegen.scoring.judged.formats.archive", "sitegen.scoring.judged.formats"):
         monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
     assert installed_for(["logs/a.eval"]) == ""

@@ -45,6 +45,8 @@ HOMES = {
     "scipy": {"stats"},
     "matplotlib": {"comparing"},
     "pandas": {"frames"},
+    "pyarrow": {"frames", "scoring"},
+    "zstandard": {"scoring"},
     "starlette": {"serve"},
     "uvicorn": {"serve"},
     "watchfiles": {"serve"},

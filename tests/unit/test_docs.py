@@ -160,6 +160,11 @@ def test_the_changelog_has_a_place_for_this_version():
     assert first == "Unreleased" or first.split()[0].strip("[]") == sitegen.__version__
 
 
+def test_no_file_has_marks_of_a_merge():
+    marks = ["git", "grep", "-lE", "^(<{7}|>{7}) "]
+    assert subprocess.run(marks, cwd=ROOT, capture_output=True, text=True, check=False).stdout == ""
+
+
 def test_every_place_on_the_code_map_exists():
     rows = re.findall(r"^\| (`[^|]+) \|", ARCHITECTURE, re.MULTILINE)
     places = [place for row in rows for place in re.findall(r"`([^`]+)`", row)]

@@ -167,17 +167,31 @@ def test_baselines_of_agentv_are_evals_that_are_overwritten() -> None:
 
 def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "repo")
-    for number, ending in enumerate(("json", "eval"), 1):
+    commits: list[str] = []
+    for number, ending in enumerate(("json", "eval", "json"), 1):
         name = f"logs/2026-11-22T06-33-1{number}-00-00_capital-cities_id{number}.{ending}"
-        repo.commit({"prompts/ask.md": f"Ask {number}\n", name: (FIXTURES / f"inspect.{ending}").read_bytes()})
+        log = (FIXTURES / f"inspect.{ending}").read_bytes()
+        if number == 3:  # made with the instructions of the first commit, as the log itself says
+            document = json.loads(log)
+            document["eval"]["revision"]["commit"] = commits[0][:7]
+            log = json.dumps(document).encode()
+        commits.append(repo.commit({"prompts/ask.md": f"Ask {number}\n", name: log}))
     repo.checkout()
-    assert Bench.open(repo.path).verify("capital-cities").result.scorecard.metric("pass_rate") == pytest.approx(2 / 3)
+    assert Bench.open(repo.path).verify("capital-cities").result.scorecard.metric("pass_rate") == pytest.approx(1 / 3)
     build_site(repo.path, tmp_path / "public")
     series = json.loads((tmp_path / "public/data/evals/capital-cities.json").read_bytes())
     assert [(point["label"][:19], point["then"]["metrics"]["pass_rate"]) for point in series["points"]] == [
         ("2026-11-22T06-33-11", pytest.approx(1 / 3)),
         ("2026-11-22T06-33-12", pytest.approx(2 / 3)),
+        ("2026-11-22T06-33-13", pytest.approx(1 / 3)),
     ]
+    created = (FIXTURES / "inspect.json").read_text("utf-8").partition('"created": "')[2][:25]
+    assert series["points"][0]["recorded_at"] == created
+    reports = [(tmp_path / "public" / point["report"]).read_text("utf-8") for point in series["points"]]
+    assert (
+        f'<span class="sha">{commits[0][:7]}</span> <span class="muted">the commit that the output records'
+        in reports[2]
+    )
     assert broken_links(tmp_path / "public") == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -323,12 +324,12 @@ def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(tmp
     assert broken_links(tmp_path / "public") == []
 
 
-def parquet(**columns: list[Any]) -> bytes:
+def parquet(with_schema: bool = True, /, **columns: Any) -> bytes:
     from pyarrow import table
     from pyarrow.parquet import write_table
 
     buffer = BytesIO()
-    write_table(table(columns), buffer)
+    write_table(table(columns), buffer, store_schema=with_schema, compression="zstd")
     return buffer.getvalue()
 
 
@@ -362,9 +363,41 @@ def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused("r.csv", f"{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
     monkeypatch.setattr(rows, "MOST_ROWS", 2)
     assert refused("r.csv", "id,s\na,1\nb,1\nc,1\n", columns=columns)[0] == "it has more than 2 rows"
-    packed = parquet(id=["x" * 100] * 2, s=[1, 1])
-    monkeypatch.setattr(rows, "MOST_BYTES", 100)
-    assert refused("r.parquet", packed, columns=columns)[0] == "it takes too much memory"
+    assert refused("r.parquet", parquet(id=["a"] * 3, s=[1] * 3), columns=columns)[0] == "it has more than 2 rows"
+
+
+@pytest.mark.parametrize("with_schema", [True, False])
+@pytest.mark.parametrize("shape", ["column", "list", "struct", "numbers", "nothing"])
+def test_a_small_parquet_file_that_states_much_is_refused_before_it_is_made(shape: str, with_schema: bool) -> None:
+    """A text of a million characters in each of 300 rows, or more values than are read, in a few kilobytes."""
+    import numpy as np
+    import pyarrow as pa
+
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 300, pa.int32()), pa.array(["x" * 1_000_000]))
+    starts = pa.array(range(0, 6_000_001, 20_000), pa.int32())
+    stated = {
+        "column": lambda: texts,
+        "list": lambda: pa.ListArray.from_arrays(pa.array(range(301), pa.int32()), texts.dictionary_decode()),
+        "struct": lambda: pa.StructArray.from_arrays([texts.dictionary_decode()], ["text"]),
+        "numbers": lambda: pa.ListArray.from_arrays(starts, pa.array(np.zeros(6_000_000, np.int8))),
+        "nothing": lambda: pa.ListArray.from_arrays(starts, pa.nulls(6_000_000)),
+    }
+    packed = parquet(with_schema, id=[str(place) for place in range(300)], s=[1] * 300, q=stated[shape]())
+    assert len(packed) < 200_000
+    tracemalloc.start()
+    what, _ = refused("r.parquet", packed, columns={"id": "id", "score": "s"})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert what in ("it takes too much memory", "it has more than 5,000,000 values")
+    assert peak < 50_000_000
+
+
+def test_parquet_may_hold_categories_of_any_type() -> None:
+    import pyarrow as pa
+
+    numbers = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int32()), pa.array([0, 1]))
+    results = read("r.parquet", parquet(id=["a", "b"], s=numbers), columns={"id": "id", "score": "s"})
+    assert [(case.id, case.score) for case in results.cases] == [("a", 1.0), ("b", 0.0)]
 
 
 def test_without_the_extra_parquet_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

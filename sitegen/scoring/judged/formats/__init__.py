@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from posixpath import splitext
 from typing import Final
@@ -48,9 +49,13 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
 
 
 def installed_for(paths: Iterable[str]) -> str:
-    """The installed packages that decide what comes of some files, besides their content; nothing for most files."""
+    """The installed packages that decide what comes of some files, besides their content; nothing for most files.
+
+    A path may be a glob.
+    """
     endings = {_ending(path) for path in paths}
-    return " ".join(package for ending, package in PACKAGES.items() if ending in endings and find_spec(package))
+    wanted = (package for ending, package in PACKAGES.items() if any(fnmatchcase(ending, each) for each in endings))
+    return " ".join(package for package in wanted if find_spec(package))
 
 
 def _ending(path: str) -> str:

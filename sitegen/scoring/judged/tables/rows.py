@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime
-from decimal import Decimal
 from importlib.util import find_spec
-from io import BytesIO
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
-from sitegen.model.values import Unusable, Value
+from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.reader import csv_rows
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.formats.result_format import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at
-from sitegen.scoring.reading import MAX_DEPTH, UnreadableError, text_of
+from sitegen.scoring.reading import UnreadableError, text_of
 
 MOST_ROWS: Final = 100_000
 MOST_COLUMNS: Final = 1_000
-MOST_BYTES: Final = 200_000_000
-"""Of a Parquet file as it is in memory: a small file can hold one value many times."""
-_AT_ONCE: Final = 32
-"""Rows of a Parquet file that are unpacked before their size is looked at."""
 _FIX: Final = "Write the table again."
 
 
@@ -110,40 +102,9 @@ def _parquet(content: bytes) -> ResultTable:
         raise UnreadableError(
             "it is Parquet, which needs a package that is not installed", "pip install 'sitegen-evals[parquet]'"
         )
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
+    from sitegen.scoring.judged.tables.parquet import read_parquet
 
-    rows: list[Value] = []
-    size = 0
-    try:
-        file = ParquetFile(BytesIO(content))
-        if file.metadata.num_rows > MOST_ROWS or file.metadata.num_columns > MOST_COLUMNS:
-            raise UnreadableError(
-                f"it has more than {MOST_ROWS:,} rows or {MOST_COLUMNS:,} columns", "Leave out what is not needed."
-            )
-        for batch in islice(file.iter_batches(batch_size=_AT_ONCE, use_threads=False), MOST_ROWS):
-            size += batch.nbytes
-            if size > MOST_BYTES:
-                raise UnreadableError("it takes too much memory", "Leave out the columns that are not needed.")
-            rows += [{str(name): _plain(each) for name, each in row.items()} for row in batch.to_pylist()]
-    except (ArrowException, OSError, ValueError, TypeError, NotImplementedError, OverflowError):
-        raise UnreadableError("it is no valid Parquet file", _FIX) from None
-    return _of_objects(rows, ())
-
-
-def _plain(value: Any, depth: int = 0) -> Value:
-    """A value as the reader of JSON would give it."""
-    if value is None or isinstance(value, bool | int | str | Decimal):
-        return value
-    if isinstance(value, float):
-        return Decimal(repr(value)) if value - value == 0 else Unusable(repr(value), "no finite number")
-    if isinstance(value, date | datetime):
-        return value.isoformat()
-    if depth < MAX_DEPTH and isinstance(value, dict):
-        return {str(key): _plain(each, depth + 1) for key, each in value.items()}
-    if depth < MAX_DEPTH and isinstance(value, list | tuple):
-        return [_plain(each, depth + 1) for each in value]
-    return None
+    return _of_objects(read_parquet(content, MOST_ROWS), ())
 
 
 _READERS: Final[dict[str, Callable[[bytes], ResultTable]]] = {
