@@ -13,6 +13,7 @@ from sitegen.build import build
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, MARKER
 from sitegen.stages.ledger import Site
+from tests.command_server import run_command
 
 
 def build_site(repo: Path, out: Path, **options: object) -> Site:
@@ -56,14 +57,7 @@ def differences(one: Path, other: Path) -> list[str]:
 def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """The command line as a user runs it, without the user's git configuration."""
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "sitegen", *map(str, arguments)],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_command([*map(str, arguments)], cwd or Path.cwd(), environment)
 
 
 def start(*arguments: str | Path, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:

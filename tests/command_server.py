@@ -1,0 +1,129 @@
+"""Runs commands of sitegen in forks of one process that has imported it: a start costs milliseconds, not a second.
+
+Each command has a process, arguments, a folder, an environment, output files and an exit code of its own, as if it had
+been started by a shell. What a start itself costs or imports is tested elsewhere, with starts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import pkgutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import IO, Final, cast
+
+import sitegen
+
+_ROOT: Final = Path(__file__).parents[1]
+_ASKING: Final = Lock()
+_AT_START: Final = dict(os.environ)
+
+
+def run_command(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """``python -m sitegen`` with these arguments, in a folder and an environment.
+
+    Where the environment has other programs or modules than that of the tests, a process of its own is started.
+    """
+    if any(environment.get(name) != _AT_START.get(name) for name in ("PATH", "PYTHONPATH")):
+        command = [sys.executable, "-m", "sitegen", *arguments]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    with (
+        tempfile.TemporaryFile() as request,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as out,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as err,
+    ):
+        request.write(json.dumps([arguments, str(folder), dict(environment)]).encode())
+        request.seek(0)
+        answer, answering = os.pipe()
+        with _ASKING:  # tests may ask from several threads
+            socket.send_fds(_server(), [b"?"], [request.fileno(), out.fileno(), err.fileno(), answering])
+        os.close(answering)
+        with open(answer, encoding="ascii") as said:
+            code = int(said.read())
+        return subprocess.CompletedProcess(["sitegen", *arguments], code, _whole(out), _whole(err))
+
+
+def _whole(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
+
+
+@cache
+def _server() -> socket.socket:
+    """The server of this process, which ends as soon as the socket is closed."""
+    ours, its = socket.socketpair()
+    with its:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "tests.command_server", str(its.fileno())],
+            cwd=_ROOT,
+            pass_fds=[its.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    atexit.register(server.wait)
+    atexit.register(ours.close)
+    return ours
+
+
+def _serve(asked: socket.socket) -> None:
+    """Fork for every request. Returns in the process of a command, which is to run it; the server itself exits."""
+    while True:
+        mark, files, _, _ = socket.recv_fds(asked, 1, 4)
+        if not mark:
+            os._exit(0)
+        if os.fork() == 0:
+            asked.close()
+            _answer(*files)
+            return
+        for file in files:
+            os.close(file)
+        while _ended():
+            pass
+
+
+def _ended() -> bool:
+    """Whether one of the processes that answer had ended; nothing is left of it then."""
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return False
+
+
+def _answer(request: int, out: int, err: int, answering: int) -> None:
+    """Fork the command and say its exit code. Returns in the process of the command alone."""
+    if command := os.fork():
+        code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
+        os.write(answering, str(code).encode())
+        os._exit(0)
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    with open(request, "rb") as file:
+        arguments, folder, environment = cast("tuple[list[str], str, dict[str, str]]", json.load(file))
+    for each in (out, err, answering):
+        os.close(each)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["sitegen", *arguments]
+    sys.path[0] = folder
+
+
+if __name__ == "__main__":
+    for module in pkgutil.walk_packages(sitegen.__path__, "sitegen."):
+        if module.name not in ("sitegen.__main__", "sitegen.frames"):
+            import_module(module.name)
+    _serve(socket.socket(fileno=int(sys.argv[1])))
+    from sitegen.commands.main import run
+
+    run()
