@@ -76,6 +76,18 @@ def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> P
     )
 
 
+def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
+    """Sitegen failed at what an output states of its run."""
+    return Problem(
+        "warning",
+        f"sitegen failed at what this output states of its run: {type(error).__name__}.",
+        "Please report it. The numbers do not depend on it, but the output may be linked to other instructions.",
+        path=path,
+        commit=commit.sha,
+        eval_id=eval_id,
+    )
+
+
 def backward_dates(number: int) -> Problem:
     """So many commits are dated before the commit that they follow."""
     return Problem(

@@ -137,7 +137,11 @@ def _read_outputs(made: Snapshot, view: View, touch: Touch) -> _Record:
     """What the first of the output's files states that states anything."""
     for blob in view.outputs:
         content = touch.read(blob.oid).content
-        recorded = content and touch.contents.recorded(view.kind, blob.path, content, made.settings)
+        try:
+            recorded = content and touch.contents.recorded(view.kind, blob.path, content, made.settings)
+        except Exception as error:  # a fault of ours in one output; all else can be built
+            touch.report(problems.fault_at_output(touch.commit, touch.entry.id, blob.path, error))
+            continue
         if recorded:
             return _checked(recorded, touch)
     return _Record()

@@ -24,7 +24,7 @@ def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded 
 
 
 class Contents(NamedTuple):
-    """The answers. None of the functions raises; whoever asks nothing needs none of them."""
+    """The answers; whoever asks nothing needs none of them."""
 
     sides: Callable[[str, bytes, str], Sides | None] = _no_sides
     """(path, content, settings) of a file of cases. None: its sides cannot be told apart."""

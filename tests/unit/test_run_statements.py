@@ -11,9 +11,10 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import advance
+from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Snapshot
+from sitegen.scoring import run_statements
 from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo, MemoryParts
@@ -69,9 +70,9 @@ def lines(*rows: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:
+def walk(repo: GitRepo, entry: EvalConfig) -> Advanced:
     repository = Repository.open(repo.path)
-    advanced = advance(
+    return advance(
         repository,
         SiteConfig(),
         MemoryParts(),
@@ -80,7 +81,10 @@ def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:
         structure="",
         contents=CONTENTS,
     )
-    return next(update.history.snapshots for update in advanced.update.evals if update.history.id == "shop")
+
+
+def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:
+    return next(one.history.snapshots for one in walk(repo, entry).update.evals if one.history.id == "shop")
 
 
 RUN = "runs/run-20260207-154530"
@@ -174,6 +178,18 @@ def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_
         ("run-20260207-154530", NOON, (("accuracy", 0.5),)),
         ("run-20260209-101112", "2026-02-09T10:11:12+00:00", ()),
     ]
+
+
+def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(path: str, content: bytes) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(run_statements, "read_results", fault)
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/shop/output.json": "{}"})
+    advanced = walk(repo, JUDGED)
+    assert [len(update.history.snapshots) for update in advanced.update.evals] == [1]
+    assert ["states of its run: ZeroDivisionError" in each.what for each in advanced.problems] == [True]
 
 
 def test_the_time_that_judged_results_state_is_the_time_of_the_run(tmp_path: Path) -> None:
