@@ -25,5 +25,6 @@ def standalone(page: bytes, path: str, styles: str, beside: Collection[str] = ()
     html = _HEADER.sub("", _SCRIPT.sub("", without_links(page, path, beside).decode()))
     safe = styles.replace("</", "<\\/")  # the end of the element, whatever a theme holds
     sheet = f"<style>\n{safe}</style>\n</head>"
-    html = _POLICY.sub(lambda _: _OURS, html)
+    # First of all that the head holds: a policy counts for what follows it, and a project's own head may have none.
+    html = _POLICY.sub("", html).replace("<head>", f"<head>\n{_OURS}", 1)
     return html.replace("</head>", sheet, 1).encode()

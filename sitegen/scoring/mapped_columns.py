@@ -9,7 +9,7 @@ from sitegen.scoring.scorer import Inputs
 def columns_of(inputs: Inputs) -> tuple[tuple[str, str], ...]:
     """(column, field path) as the mapping has them; of the items of a list the section stands before the column.
 
-    Empty if nothing is mapped, or if the ground truth has no columns. Never raises.
+    Empty if no column has another name than its field, or if the ground truth has no columns. Never raises.
     """
     truth, file = inputs.ground_truth, inputs.mapping
     if truth is None or not truth.path.lower().endswith(".csv"):
@@ -20,4 +20,5 @@ def columns_of(inputs: Inputs) -> tuple[tuple[str, str], ...]:
         for path, items in mapping.array_mappings.items()
         for column, key in items.fields.items()
     )
-    return (*mapping.csv_to_json.items(), *of_lists)
+    columns = (*mapping.csv_to_json.items(), *of_lists)
+    return columns if any(column != field for column, field in columns) else ()

@@ -262,7 +262,7 @@ def test_the_pages_of_the_demonstration_flag_the_edits_of_its_agent_and_no_other
         return sorted(path.relative_to(demo_site).as_posix() for path in pages if words in path.read_text("utf-8"))
 
     edits = flagged("instructions", "<p>This edit changes the definition of an agent,")
-    commits = flagged("commits", "agent definition: instructions have files of their own")
+    commits = flagged("commits", '<span class="muted">instructions have files of their own</span>')
     assert len(edits) == 2
     assert {path.split("/")[1] for path in edits} == {"claude--agents--document-reader.md"}
     assert [path[-17:-5] for path in sorted(edits)] == sorted(path[8:20] for path in commits)

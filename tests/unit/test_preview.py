@@ -9,7 +9,8 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.render.unlinked import without_links
-from sitegen.stages.preview import write_preview
+from sitegen.scoring.results_file import Metadata
+from sitegen.stages.preview import report_file, write_preview
 from sitegen.verifying import Bench
 from tests.receipts import write_receipts
 
@@ -83,3 +84,18 @@ def test_only_links_to_files_that_are_missing_are_taken_out():
         b'<main><span class="mono">x &gt; y</span><a href=there%20too.html#d1>2</a>'
         b'<a href="#d1">3</a> <a href="https://example.org/gone.html">4</a></main><a href="there too.html">5</a>'
     )
+
+
+def test_a_report_of_its_own_has_our_policy_before_all_else_whatever_the_head_of_the_project_holds(tmp_path):
+    repo = write_receipts(tmp_path / "project")
+    own = repo.path / "site_templates/frame"
+    own.mkdir(parents=True)
+    head = '<meta charset="utf-8"><link rel="stylesheet" href="own.css"><script src="own.js"></script><base href="x/">'
+    (own / "head.html").write_text(head, encoding="utf-8")
+    (repo.path / "site_templates/theme.css").write_text("b::after { content: '</style><script>' }", encoding="utf-8")
+    bench = Bench.open(repo.path)
+    page = report_file(bench, bench.verify("receipts"), Metadata(), "eval-results.json").decode()
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    assert page.split("<head>\n", 1)[1].startswith(f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n')
+    assert ("own.css" in page, "own.js" in page, page.count("</style>")) == (False, False, 1)
+    assert "content: '<\\/style>" in page

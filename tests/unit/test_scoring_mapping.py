@@ -154,3 +154,5 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
         ("Exterior Walls: Area", "walls[].area"),
     )
     assert columns_of(inputs._replace(ground_truth=File("ground_truth.json", b"{}"))) == ()
+    same = File("m.yaml", b"csv_to_json: {city: city}")
+    assert columns_of(inputs._replace(mapping=same, settings="{}")) == ()
