@@ -122,14 +122,14 @@ def _scores(series: Series, index: int, point: Point) -> Iterator[Row]:
     deltas = {delta.name: delta for delta in point.delta.metrics} if point.delta else {}
     for spec in series.specs:
         delta = deltas.get(spec.name)
-        parts = delta and delta.parts
+        parts = delta and delta.parts if not spec.recorded else None
         interval = point.interval if spec is series.specs[0] else None
         yield (
             encodable(series.info.id),
             index,
             spec.name,
             point.scorecard.metric(spec.name),
-            point.now and point.now.metric(spec.name),
+            point.now and point.now.metric(spec.name) if not spec.recorded else None,
             delta and delta.change,
             *(parts or (None, None, None)),
             interval and interval.low,

@@ -63,7 +63,9 @@ def in_points(change: float, spec: MetricSpec) -> float:
 
 
 def split(parts: Parts, spec: MetricSpec) -> tuple[Part, ...]:
-    """The parts that did anything."""
+    """The parts that did anything; none of what a run recorded, for nothing was held against anything there."""
+    if spec.recorded:
+        return ()
     named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
     found = (Part(name, in_points(value, spec)) for name, value in named)
     return tuple(part for part in found if abs(part.points) > _NOTHING)

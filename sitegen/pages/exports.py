@@ -127,8 +127,8 @@ def _point(series: Series, index: int) -> dict[str, Any]:
         "stale": point.stale,
         "instructions": _instructions(point.edits),
         "then": _clock(card),
-        "now": _clock(point.now) if point.now else None,
-        "delta": _delta(point.delta) if point.delta else None,
+        "now": _clock(point.now) if point.now and not series.info.recorded else None,
+        "delta": _delta(point.delta, split=not series.info.recorded) if point.delta else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"usage": card.usage._asdict()} if card.usage else {}),
         **_cells(point.flips),
@@ -165,13 +165,13 @@ def _clock(card: Scorecard) -> dict[str, Any]:
     }
 
 
-def _delta(delta: Delta) -> dict[str, Any]:
-    """The change of each metric, null where it is refused or undefined; the parts are those of the headline.
+def _delta(delta: Delta, *, split: bool) -> dict[str, Any]:
+    """The change of each metric, null where it is refused or undefined; the parts are those of the headline, if any.
 
     Another model, or another judge, is named where there is one.
     """
     verdict, common, only_before, only_after = delta.overlap
-    parts = delta.headline.parts
+    parts = delta.headline.parts if split else None
     return {
         **{metric.name: metric.change for metric in delta.metrics},
         "parts": parts and parts._asdict(),
@@ -193,7 +193,7 @@ def _cells(flips: Flips | None) -> dict[str, int | None]:
 
 def _columns(series: Series) -> list[str]:
     """The head of the table; the same for every eval of a kind, but for what outputs took, where any says that."""
-    measured = (*_NUMBERS, *ERROR_TYPES, *_more(series))
+    measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _more(series)))
     made_by = ("models", "judges") if _states_usage(series) else ()
     return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *made_by]
 

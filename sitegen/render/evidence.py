@@ -15,7 +15,12 @@ _TONES: Final[dict[Decision, str]] = {"better": " good", "worse": " bad", "incon
 
 
 def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None = None) -> Markup:
-    """The mark and what decided. Without a verdict the output is the same, and nothing is left to chance."""
+    """The mark and what decided. Without a verdict the output is the same, and nothing is left to chance.
+
+    Of what was only recorded there is none either, because nothing is left to tell chance by.
+    """
+    if spec.recorded:
+        return Markup("Only recorded: nothing tells whether this is more than chance.")
     if verdict is None:
         return Markup("The output is the same, so this says nothing about instructions.")
     return decision(verdict) + " " + evidence(verdict, spec, noise)

@@ -35,10 +35,10 @@ def _effect(row: EffectRow, root: str) -> str:
     before = _value(row.eval_id, row.before, headline.before, root)
     after = _value(row.eval_id, row.after, headline.after, root)
     rest = "".join([_other(move) for move in others])
-    pill = f" {RECORDED}" if row.spec.recorded else ""
+    pill = f"{RECORDED} " if row.spec.recorded else ""
     return (
-        f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>{pill}'
-        f'<span class="ef-h"><span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
+        f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
+        f'<span class="ef-h">{pill}<span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
         f" {_change(headline)}</span>"
         f"{_around(row.before, row.after, headline.label)}"
         f'<span class="ef-o">{rest}</span>{_remarks(row, root)}{_judged(row)}{flipped(row.flips)}</li>\n'

@@ -124,7 +124,8 @@ def _metric(one: MetricChange, several_points: bool) -> str:
     spec, value, change, _ = one
     changed = signed(change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
-        f'<tr><td>{_text(spec.label)}</td><td class="num">{_measured(value, spec)}</td><td class="num">{changed}</td>'
+        f"<tr><td{' class=wrap' if spec.recorded else ''}>{_text(spec.label)}</td>"
+        f'<td class="num">{_measured(value, spec)}</td><td class="num">{changed}</td>'
         f'<td class="hide-s muted">{_text(spec.explanation)}</td></tr>'
     )
 

@@ -35,7 +35,7 @@ def commit(repo: GitRepo, number: int) -> None:
     files = {
         f"evals/sums/results/sums-{number:02d}.json": recorded(number),
         f"evals/sums/results/sums-{number:02d}-large.json": recorded(number, "large"),
-        "evals/speed/metrics.json": json.dumps({"loss": 2.5 / (number + 1), "step": number} | later),
+        "evals/speed/metrics.json": json.dumps({"loss": 2.5 / (number + 1), "step": number, "=x": 1} | later),
         "evals/speed/ground_truth.csv": f"id,a\n1,{number}\n",
     }
     if number in (0, 6):
@@ -81,7 +81,10 @@ def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_s
     assert [point["then"]["metrics"]["retail.f1"] for point in sums] == list(LEVELS)
     speed = json.loads(page(site, "data/evals/speed.json"))["points"]
     assert [point["cause"] for point in speed] == [["outputs"]] * len(LEVELS)
-    assert list(speed[-1]["then"]["metrics"]) == ["loss"]
+    assert list(speed[-1]["then"]["metrics"]) == ["=x", "loss"]
+    assert ",'=x,loss," in page(site, "data/evals/speed.csv").split("\n", 1)[0]
+    assert [point["now"] for point in speed] == [None] * len(LEVELS)
+    assert speed[-1]["delta"]["parts"] is None
     assert speed[-1]["then"]["f1"] == 0.5
 
 
@@ -105,7 +108,9 @@ def test_every_page_of_it_says_that_its_numbers_are_recorded(sites, address: str
 def test_the_page_of_a_commit_and_of_an_edit_say_so_as_well(sites) -> None:
     repo, _, site = sites
     sha = repo.git("log", "--format=%H", "--grep", "Run 6$")[:12]
-    assert ">recorded</span>" in page(site, f"commits/{sha}.html")
+    of_commit = page(site, f"commits/{sha}.html")
+    assert ">recorded</span>" in of_commit
+    assert "Only recorded: nothing tells whether this is more than chance." in of_commit
     (edit,) = (path for path in content(site) if path.startswith("instructions/") and path.endswith(f"{sha}.html"))
     assert ">recorded</span>" in page(site, edit)
 
@@ -161,4 +166,8 @@ def test_the_terminal_compares_and_verifies_them(sites) -> None:
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert complaints("recorded-results", printed) == []
-    assert [(one["name"], one["higher_is_better"]) for one in printed["numbers"]] == [("f1", True), ("loss", False)]
+    assert [(one["name"], one["higher_is_better"]) for one in printed["numbers"]] == [
+        ("f1", True),
+        ("=x", True),
+        ("loss", False),
+    ]

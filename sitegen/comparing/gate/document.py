@@ -187,7 +187,7 @@ def _metric(one: MetricCheck) -> GateMetric:
         head=one.after,
         change=one.change,
         points=None if one.change is None else in_points(one.change, one.spec),
-        parts=GateParts(*one.parts) if one.parts else None,
+        parts=GateParts(*one.parts) if one.parts and not one.spec.recorded else None,
         floor=one.limits.floor,
         drop=one.limits.drop,
         verdict=one.verdict,
