@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from os.path import normpath
+from os.path import lexists, normpath
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -214,7 +214,7 @@ class Bench(NamedTuple):
         stated = Rules.of(entry).ground_truth
         folders = self.layout.folders(eval_id)
         folder = next((self.root / name for name in folders if is_folder_inside(self.root, name)), None)
-        if folder is None and stated and stated.startswith("../"):
+        if folder is None and stated and stated.startswith("../") and not lexists(self.root / folders[0]):
             folder = self.root / folders[0]  # there is one as soon as there are responses
         if folder is None:
             raise NothingToReportError(
@@ -256,7 +256,7 @@ class Bench(NamedTuple):
         if output is not None and not output.is_file():
             raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
         found = (output,) if output else newest_outputs(place)
-        if not found and not (missing_counts and place.ground_truth):
+        if not found and not (missing_counts and place.ground_truth and place.folder.is_dir()):
             name = place.files.outputs[0]
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no output to score.",

@@ -13,12 +13,13 @@ from posixpath import basename, normpath
 from typing import Any, Final
 
 from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Manifest, SiteConfig, files_of
-from sitegen.configuring.evaluation import stated_llm
+from sitegen.configuring.evaluation import evaluated_entry, stated_llm
 from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_named
 from sitegen.configuring.found_recorded import found_recorded
 from sitegen.configuring.found_test_cases import found_evaluation, found_test_cases
 from sitegen.configuring.looked import Looked
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+from sitegen.model.problems import Finding
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
@@ -57,13 +58,13 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
+    evaluation = found_evaluation(looked)
+    if isinstance(evaluation, EvaluationConfig):
+        config = replace(config, llm=stated_llm(config.llm, evaluation))
     manifest = replace(manifest, evals=tuple(_with_kind(config.evals_dir, looked, entry) for entry in manifest.evals))
     stated = {entry.id for entry in manifest.evals}
     homes = {_path(entry.dir or f"{config.evals_dir}/{entry.id}") for entry in manifest.evals}
     found: dict[str, EvalConfig] = {}
-    evaluation = found_evaluation(looked)
-    if isinstance(evaluation, EvaluationConfig):
-        config = replace(config, llm=stated_llm(config.llm, evaluation))
     others = (
         *_promptfoo(looked, homes),
         *_inspect(looked, homes),
@@ -71,7 +72,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
         *_baselines(config.evals_dir, looked, homes),
         *FoundCases(_path(config.evals_dir), looked, homes).entries(),
         *_lone_results(config.evals_dir, looked, homes),
-        *found_test_cases(looked, homes, evaluation),
+        *_with_evaluation(found_test_cases(looked, _path(config.evals_dir), homes, manifest.evals), evaluation),
         *found_recorded(_path(config.evals_dir), looked, homes, tuple(_folders(looked)), _OTHER_KINDS),
     )
     for entry in others:
@@ -82,6 +83,14 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> 
     prompts = [glob for entry in found.values() for glob in entry.instructions]
     globs = tuple(dict.fromkeys((*config.instructions, *prompts)))
     return replace(config, instructions=globs), replace(manifest, evals=(*manifest.evals, *found.values()))
+
+
+def _with_evaluation(
+    entries: Iterator[EvalConfig], evaluation: EvaluationConfig | Finding | None
+) -> Iterator[EvalConfig]:
+    """Entries with the thresholds and settings that the project's evaluation names."""
+    for entry in entries:
+        yield evaluated_entry(entry, evaluation) if isinstance(evaluation, EvaluationConfig) else entry
 
 
 def _promptfoo(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:

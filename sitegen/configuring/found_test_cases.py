@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from posixpath import basename, dirname
+from posixpath import basename, dirname, normpath
 from typing import Final
 
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig
-from sitegen.configuring.evaluation import evaluated_entry, read_evaluation
+from sitegen.configuring.evaluation import read_evaluation
 from sitegen.configuring.looked import Looked
 from sitegen.model.problems import Finding
 
@@ -43,9 +43,9 @@ def case_file_entry(path: str, taken: Collection[str] = ()) -> EvalConfig:
 
 
 def found_test_cases(
-    looked: Looked, homes: set[str], evaluation: EvaluationConfig | Finding | None
+    looked: Looked, evals_dir: str, homes: set[str], stated: Collection[EvalConfig]
 ) -> Iterator[EvalConfig]:
-    """The evals of the files of test cases, by path, with the thresholds and settings of the evaluation."""
+    """The evals of the files of test cases that no entry of the manifest names, by path."""
     top = looked.names(TEST_CASES) if looked.names("").get(TEST_CASES) else {}
     folders = [TEST_CASES, *(_below(TEST_CASES, name) for name in sorted(top) if top[name])][:_MOST_FOLDERS]
     paths = [
@@ -54,12 +54,15 @@ def found_test_cases(
         for name, is_folder in sorted(looked.names(folder).items())
         if not is_folder and name.endswith(".json") and name[0] != "."
     ]
-    taken: set[str] = set()
+    truths = ((each, each.ground_truth) for each in stated if each.ground_truth)
+    named = {normpath(f"{(each.dir or f'{evals_dir}/{each.id}').strip('/')}/{truth}") for each, truth in truths}
+    taken = {each for each, is_folder in looked.names(evals_dir).items() if is_folder} if paths else set()
     for path in paths[:_MOST_FILES]:
+        if dirname(path) in homes or path in named or not _holds_cases(looked.read(path, _LARGEST_CASES)):
+            continue
         entry = case_file_entry(path, taken)
-        if dirname(path) not in homes and _holds_cases(looked.read(path, _LARGEST_CASES)):
-            taken.add(entry.id)
-            yield evaluated_entry(entry, evaluation) if isinstance(evaluation, EvaluationConfig) else entry
+        taken.add(entry.id)
+        yield entry
 
 
 def _holds_cases(content: bytes | None) -> bool:

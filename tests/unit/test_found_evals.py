@@ -75,6 +75,37 @@ def test_judged_results_alone_in_a_folder_of_evals_are_an_eval() -> None:
     assert found(files) == ((), (entry("a"),))
 
 
+def test_lists_of_test_cases_are_evals_whose_responses_lie_beside_them() -> None:
+    cases = '[{"input": "1+1", "expected": "2"}]'
+    files = {
+        "test_cases/sums.json": cases,
+        "test_cases/examples/sums.json": f'{{"cases": {cases}}}',
+        "test_cases/examples/reading.json": cases,
+        "test_cases/examples/named.json": cases,
+        "test_cases/examples/deeper/sums.json": cases,
+        "test_cases/examples/other.json": '[{"x": 1}]',
+        "test_cases/examples/empty.json": "[]",
+        "test_cases/examples/broken.json": "[" * 100_000,
+        "evals/reading/ground_truth.csv": "id\n",
+    }
+    stated = Manifest(evals=(EvalConfig(id="own", ground_truth="../../test_cases/examples/named.json"),))
+
+    def of(eval_id: str, path: str) -> EvalConfig:
+        name = path.rpartition("/")[2]
+        return EvalConfig(id=eval_id, kind="responses", dir=f"test_cases/{path}", ground_truth=f"../{name}.json")
+
+    found_cases = (of("sums", "sums"), of("examples-reading", "examples/reading"), of("examples-sums", "examples/sums"))
+    assert found(files, stated) == ((), (*stated.evals, *found_cases))
+
+
+def test_the_evaluation_of_a_project_is_that_of_its_test_cases() -> None:
+    text = "metrics: {accuracy_threshold: 0.5}\nevaluation_methods: [rouge]\nsignificance_level: 0.01\n"
+    files = {"test_cases/sums.json": '[{"input": "1+1"}]', "evaluations/config/default_config.yaml": text}
+    ((thresholds, settings),) = [(each.thresholds, json.loads(each.settings)) for each in found(files)[1]]
+    assert thresholds == (("accuracy", 0.5),)
+    assert settings == {"evaluation_methods": ["rouge"], "significance_level": 0.01}
+
+
 def test_what_the_manifest_names_stays_as_it_says() -> None:
     stated = Manifest(evals=(EvalConfig(id="other", dir="qa"), EvalConfig(id="a")))
     files = {"qa/promptfooconfig.yaml": CONFIGURATION, "qa/output.json": "{}", "evals/a/results.jsonl": ""}
