@@ -245,3 +245,13 @@ def test_test_cases_are_evals_and_their_responses_lie_beside_them(built):
     assert set(series["points"][-1]["instructions"]) == {ENHANCED}
     page = (site.out / "evals" / EVAL / "variants.html").read_text()
     assert "templates.base.codebase-overview-template" in page
+
+
+def test_results_that_the_framework_wrote_are_history_that_names_its_prompt(built):
+    site = built("prompt-evaluation")
+    series = json.loads((site.out / "data" / "evals" / "codebase-overview-template.json").read_text())
+    (point,) = series["points"]
+    stated = printed("evaluation.txt")["results"]
+    assert point["then"]["metrics"]["exact_match.accuracy"] == stated["exact_match"]["accuracy"]
+    assert point["then"]["metrics"]["quality.average_quality"] == stated["quality"]["average_quality"]
+    assert set(point["instructions"]) == {BASE}
