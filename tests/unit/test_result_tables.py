@@ -115,7 +115,7 @@ def test_a_score_that_is_right_or_wrong_in_every_row_is_a_field_and_any_other_is
 
 def test_a_verdict_alone_is_a_field() -> None:
     (case,) = read("r.csv", "id,ok\na,FAILED\n", columns={"id": "id", "passed": "ok"}).cases
-    assert (case.passed, case.judges) == (False, (Opinion("ok", 0.0, misses=("ok: ",), counts=(("ok", WRONG),)),))
+    assert (case.passed, case.judges) == (False, (Opinion("ok", 0.0, misses=("ok",), counts=(("ok", WRONG),)),))
 
 
 def test_expected_and_output_alone_are_held_against_each_other_by_rule_29() -> None:

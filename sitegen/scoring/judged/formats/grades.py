@@ -99,7 +99,7 @@ def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
     return Opinion(
         name=name,
         score=score,
-        misses=(f"{name}: {graded.reasoning}",) if wrong else (),
+        misses=(f"{name}: {graded.reasoning}" if graded.reasoning else name,) if wrong else (),
         reasoning="" if wrong else graded.reasoning,
         counts=((name, counts),) if rights else (),
         details=graded.details,
