@@ -10,6 +10,7 @@ from sitegen.model.flips import CellFlip
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
+from sitegen.model.usage import Exchange
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
 """inconclusive: worse by more than is allowed, but that may be chance."""
@@ -23,6 +24,7 @@ Reason: TypeAlias = Literal[
     "no such metric",
     "nothing in common",
     "another kind",
+    "another judge",
 ]
 """Why something does not pass."""
 
@@ -36,7 +38,7 @@ class Limits(NamedTuple):
     floor: float | None = None
     """In the metric's own unit; where lower is better, a ceiling."""
     drop: float | None = None
-    """Points that it may get worse by."""
+    """Points that it may get worse by; of an amount, percent of what it was."""
 
 
 class MetricCheck(NamedTuple):
@@ -81,6 +83,10 @@ class Compared(NamedTuple):
     """Of the instructions that drive the eval."""
     stale: bool = False
     """They were edited, and the output was not made again."""
+    model: Exchange | None = None
+    """Another model made the output at the head."""
+    judge: Exchange | None = None
+    """Another judge graded it."""
 
 
 class EvalCheck(NamedTuple):

@@ -98,12 +98,15 @@ class Pair:
         """Every metric of the kind, held against its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
+        anew = self._scored.delta.judge is not None
         changes = {moved.name: moved for moved in self._scored.delta.metrics}
         for spec in held_specs(self._specs, self._scored.cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             values = before.metric(spec.name), after.metric(spec.name)
             delta = MetricDelta(spec.name, None, None) if refused else self._in_common(moved)
-            yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None)
+            yield check_metric(
+                spec, limits[spec.name], values, delta, self._chance if noise else None, judged_anew=anew
+            )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """The change over the test cases that both sides answered, where others would be in it."""
@@ -124,6 +127,8 @@ class Pair:
             flipped=(*broken[:LISTED], *fixed[:LISTED]),
             edits=tuple(edits),
             stale=bool(edits) and "outputs" not in self._roles,
+            model=self._scored.delta.model,
+            judge=self._scored.delta.judge,
         )
 
     def changed(self) -> str:

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
+from sitegen.comparing.gate.document import to_json_bytes
+from sitegen.comparing.gate.markdown import markdown
+from sitegen.comparing.gate.reading import read_report
 from sitegen.pages import links
+from sitegen.project import Options
+from sitegen.stages.gate import check
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differences
 
@@ -114,6 +119,25 @@ def test_an_edit_is_not_credited_with_what_came_with_another_model(project: tupl
     summary = (site / "summary.md").read_text()
     assert "made by large; the judge changed from j-1 to j-2; cost 0.80 USD, tokens in 800, out 40, median" in summary
     assert "`faq`: the model changed from small to large too, and nothing tells the two apart" in summary
+
+
+def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Path) -> None:
+    repo = committed(tmp_path / "repo")
+    limits = "[gate.metrics]\ncost = {floor = 0.7, drop = 50.0}\naverage_quality = {drop = 0.0}\n"
+    (repo.path / "sitegen.toml").write_text(limits)
+    repo.commit({"evals/faq/responses.json": responses(7, "large", 0.1, judge="j-2", grade=2)})
+    report = check(Options(repo=repo.path, cache=tmp_path / "memo"), "HEAD~2", exact=True)
+    document = json.loads(to_json_bytes(report))
+    cost = next(each for each in document["evals"][0]["metrics"] if each["name"] == "cost")
+    assert (cost["base"], cost["head"], cost["points"], cost["range"]) == (0.16, 0.8, pytest.approx(400), [0.0, None])
+    assert cost["reasons"] == ["below the floor", "dropped"]
+    grades = next(each for each in document["evals"][0]["metrics"] if each["name"] == "average_quality")
+    assert (grades["verdict"], grades["reasons"]) == ("not comparable", ["another judge"])
+    said = markdown(report)
+    assert "Total cost is 0.80 USD, above the ceiling of 0.7." in said
+    assert "Total cost got worse by 400.00 %, and 50 are allowed." in said
+    assert "The model changed from `small` to `large`: what of the change is its doing" in said
+    assert markdown(read_report(to_json_bytes(report))) == said
 
 
 def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tuple[GitRepo, Path]) -> None:

@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from sitegen.comparing.gate.wording import is_amount, points_of
 from sitegen.model.deltas import Comparability
 from sitegen.model.flips import CellFlip, Fate
 from sitegen.model.gate import Compared, EvalCheck, GateReport, GateVerdict, MetricCheck, Presence, Reason
 from sitegen.model.noise import ChangeVerdict, Decision, Why
-from sitegen.pages.changes import in_points
 
 SCHEMA: Final = "sitegen/gate/1"
 
@@ -47,7 +47,7 @@ class GateMetric:
     change: float | None
     """Head minus base, over the documents that both hold."""
     points: float | None
-    """The change in hundredths of the metric's range."""
+    """The change in hundredths of the metric's range; of an amount, in percent of what it was."""
     parts: GateParts | None
     floor: float | None
     drop: float | None
@@ -58,7 +58,7 @@ class GateMetric:
     noise: GateNoise | None
     """Null if the drop is within its limit, or if nothing tells the noise."""
     higher_is_better: bool = True
-    range: tuple[float, float] = (0.0, 1.0)
+    range: tuple[float, float | None] = (0.0, 1.0)
     """What the points are hundredths of."""
 
 
@@ -101,6 +101,14 @@ class GateInstruction:
 
 
 @dataclass(frozen=True, slots=True)
+class GateExchange:
+    """Who made, or graded, the output at the base, and who at the head: not the same."""
+
+    base: tuple[str, ...]
+    head: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GateEval:
     """One eval on both sides."""
 
@@ -125,6 +133,9 @@ class GateEval:
     instructions: tuple[GateInstruction, ...]
     stale: bool
     """Instructions were edited, and the output was not made again."""
+    model: GateExchange | None = None
+    """Null if it is the same, or if a side does not state it."""
+    judge: GateExchange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +188,8 @@ def _eval(one: EvalCheck) -> GateEval:
             for edit in (told.edits if told else ())
         ),
         stale=told.stale if told else False,
+        model=GateExchange(*told.model) if told and told.model else None,
+        judge=GateExchange(*told.judge) if told and told.judge else None,
     )
 
 
@@ -186,7 +199,7 @@ def _metric(one: MetricCheck) -> GateMetric:
         base=one.before,
         head=one.after,
         change=one.change,
-        points=None if one.change is None else in_points(one.change, one.spec),
+        points=points_of(one),
         parts=GateParts(*one.parts) if one.parts and not one.spec.recorded else None,
         floor=one.limits.floor,
         drop=one.limits.drop,
@@ -194,7 +207,7 @@ def _metric(one: MetricCheck) -> GateMetric:
         reasons=one.reasons,
         noise=_noise(one.chance) if one.chance else None,
         higher_is_better=one.spec.higher_is_better,
-        range=(one.spec.low, one.spec.high),
+        range=(one.spec.low, None if is_amount(one.spec) else one.spec.high),
     )
 
 

@@ -9,13 +9,13 @@ from itertools import takewhile
 from typing import Final
 
 from sitegen.comparing.gate.document import expected_of
-from sitegen.comparing.gate.wording import of_error, of_whole, sentences
+from sitegen.comparing.gate.wording import is_amount, of_error, of_whole, points_of, sentences
 from sitegen.comparing.words import NIL, code, count, name, number, points, prose, table
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import CellFlip
 from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChange, MetricCheck
-from sitegen.pages.changes import in_points, split
+from sitegen.pages.changes import split
 
 LONGEST: Final = 65_000
 """Characters; GitHub takes 65,536 in a comment."""
@@ -122,16 +122,16 @@ def _is_shown(metric: MetricCheck, one: EvalCheck) -> bool:
 
 
 def _row(one: MetricCheck) -> tuple[str, ...]:
-    change = None if one.change is None else in_points(one.change, one.spec)
-    parts = split(one.parts, one.spec) if one.parts else ()
+    change, unit = points_of(one), one.spec.unit
+    parts = split(one.parts, one.spec) if one.parts and not is_amount(one.spec) else ()
     side = "≥" if one.spec.higher_is_better else "≤"
     limits = [f"{side} {one.limits.floor:g}"] if one.limits.floor is not None else []
     limits += [f"drop ≤ {one.limits.drop:g}"] if one.limits.drop is not None else []
     return (
         _calm(name(one.spec.label, 40)),
-        number(one.before),
-        number(one.after),
-        points(change),
+        number(one.before, unit=unit),
+        number(one.after, unit=unit),
+        points(change) + " %" * (change is not None and is_amount(one.spec)),
         ", ".join(f"{part.name} {points(part.points)}" for part in parts),
         ", ".join(limits) or NIL,
         _verdict(one),
@@ -144,7 +144,17 @@ def _verdict(one: MetricCheck) -> str:
     return f"**{one.verdict}**" if one.verdict == "fail" else one.verdict
 
 
+_EXCHANGED: Final = {
+    "model": "what of the change is its doing, and what that of instructions, nothing here tells",
+    "judge": "its grades are not held against those of the base",
+}
+
+
 def _circumstances(one: Compared) -> Iterator[str]:
+    for who, found in (("model", one.model), ("judge", one.judge)):
+        if found:
+            before, after = (", ".join(code(each, 60) for each in names[:4]) for names in found)
+            yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
     overlap = one.overlap
     if overlap.verdict == "bridged":
         sides = (("the base", len(overlap.only_before)), ("the head", len(overlap.only_after)))

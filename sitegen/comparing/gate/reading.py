@@ -23,7 +23,9 @@ from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChang
 from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
+from sitegen.model.usage import Exchange
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
 
 LARGEST: Final = 20_000_000
@@ -92,7 +94,7 @@ def _eval(one: GateEval) -> EvalCheck:
     return check_eval(
         EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=own.nouns),
         one.presence,
-        [_metric(metric, own.metrics, compared, recorded=one.kind == RECORDED) for metric in one.metrics],
+        [_metric(metric, all_specs(own.metrics), compared, recorded=one.kind == RECORDED) for metric in one.metrics],
         [reason for reason in one.reasons if reason not in _DERIVED],
         compared=compared,
         file=one.file or "",
@@ -109,13 +111,14 @@ def _metric(one: GateMetric, specs: Iterable[MetricSpec], compared: Compared | N
     parts = Parts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
     delta = MetricDelta(one.name, one.change, parts) if compared else None
     told = _told(one.noise) if one.noise else None
-    return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told)
+    anew = compared is not None and compared.judge is not None
+    return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told, judged_anew=anew)
 
 
 def _recorded(one: GateMetric) -> MetricSpec:
     """A number that no kind describes, as the report does. Raises ValueError if its range is none."""
     low, high = one.range
-    if not low < high:
+    if high is None or not low < high:
         raise ValueError("the range of a metric is none")
     higher = one.higher_is_better
     return MetricSpec(one.name, line(one.name, 60), "", low, high, higher_is_better=higher, recorded=True)
@@ -150,6 +153,8 @@ def _compared(one: GateEval, nouns: Nouns) -> Compared | None:
             for edit in one.instructions
         ),
         stale=one.stale,
+        model=Exchange(one.model.base, one.model.head) if one.model else None,
+        judge=Exchange(one.judge.base, one.judge.head) if one.judge else None,
     )
 
 

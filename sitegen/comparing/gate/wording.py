@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isinf
 
 from sitegen.comparing.words import number
 from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
-from sitegen.model.metrics import Nouns
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.pages.changes import in_points
 from sitegen.pages.noise import reason as by_noise
 
@@ -17,6 +18,20 @@ def sentences(one: EvalCheck) -> Iterator[str]:
     yield from (of_eval(one, reason) for reason in one.reasons)
     for metric in one.metrics:
         yield from of_metric(metric, one.info.nouns)
+
+
+def is_amount(spec: MetricSpec) -> bool:
+    """Whether a metric has no upper bound, so that its changes are told in percent of what it was."""
+    return isinf(spec.high)
+
+
+def points_of(one: MetricCheck) -> float | None:
+    """The change in points, of an amount in percent; None if there is none, or nothing that it is a share of."""
+    if one.change is None:
+        return None
+    if not is_amount(one.spec):
+        return in_points(one.change, one.spec)
+    return 100 * one.change / one.before if one.before else None
 
 
 def of_metric(one: MetricCheck, nouns: Nouns) -> Iterator[str]:
@@ -56,18 +71,21 @@ def of_error(error: SitegenError) -> str:
 
 
 def _of_metric(one: MetricCheck, reason: Reason, nouns: Nouns) -> str:
-    moved = abs(in_points(one.change, one.spec)) if one.change is not None else 0.0
-    fell = f"got worse by {moved:.2f} points"
+    moved = points_of(one)
+    unit = " %" if is_amount(one.spec) else " points"
+    fell = "got worse, from nothing" if moved is None else f"got worse by {abs(moved):.2f}{unit}"
     match reason:
         case "below the floor":
             side = "below the floor" if one.spec.higher_is_better else "above the ceiling"
             already = ", as it was at the base" if one.before is not None and one.change == 0 else ""
-            return f"is {number(one.after)}, {side} of {one.limits.floor:g}{already}"
+            return f"is {number(one.after, unit=one.spec.unit)}, {side} of {one.limits.floor:g}{already}"
         case "dropped":
             return f"{fell}, and {one.limits.drop or 0:g} are allowed"
         case "may be chance":
             told = f": {by_noise(one.chance.why, nouns)}" if one.chance else ""
             return f"{fell}, which may be chance{told}"
+        case "another judge":
+            return "is of grades by another judge than at the base"
         case "no such metric":
             return "has a limit, and this kind has no such metric"
         case _:
