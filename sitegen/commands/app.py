@@ -148,7 +148,10 @@ def verify_one(
     ] = None,
     config: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE", help="Keys of the eval's entry that go before the manifest's (YAML or JSON)."),
+        typer.Option(
+            metavar="FILE",
+            help="Keys of the eval's entry, or how prompts are evaluated; they go before the manifest's (YAML).",
+        ),
     ] = None,
     output: OutputFile = None,
     save: Annotated[

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from sitegen.commands.app import app
 from sitegen.config import Llm
@@ -64,6 +65,8 @@ def differences(stated: Any, written: Any, at: str = "") -> list[str]:
 
 
 def test_the_configuration_of_the_framework_is_found_where_it_lies(project):
+    stated = yaml.safe_load((project / "evaluations/config/default_config.yaml").read_text())
+    assert complaints("evaluation-config", stated) == []
     bench = Bench.open(project)
     assert bench.config.llm == Llm(model="claude-3-opus-20240229", max_tokens=2048, temperature=0.0)
     entry = bench.place(EVAL).entry
