@@ -210,7 +210,8 @@ def test_an_unknown_key_names_its_file_its_line_and_the_nearest_key(project):
 def test_a_manifest_that_is_wrong_at_the_built_commit_is_refused_with_its_line(project):
     project.commit({"evals/manifest.yaml": "evals:\n  names:\n    kind: odd\n"})
     assert refusal(project.path) == (
-        "sitegen: evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses' or 'judged' is wanted.\n"
+        "sitegen: evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is "
+        "wanted.\n"
         "  at: evals/manifest.yaml:3\n  do: Correct the value.\n"
     )
 

@@ -199,7 +199,7 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
         ("evals:\n  a:\n    name: [x]\n", "evals.a.name is a list, a valid string is wanted.", 3),
         (
             "evals:\n  a:\n    kind: odd\n",
-            "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses' or 'judged' is wanted.",
+            "evals.a.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted.",
             3,
         ),
         ("evals:\n  a:\n    settings: 3\n", "evals.a.settings is a number (3), a mapping is wanted.", 3),
