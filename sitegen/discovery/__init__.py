@@ -9,7 +9,7 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import Looked, read_manifest, with_found_evals
 from sitegen.discovery.contents import Shelf
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
-from sitegen.discovery.proposals import Proposal, proposals
+from sitegen.discovery.proposals import Proposal, proposals, without_sums_of
 from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.trial import Standing, standing, trial
 from sitegen.discovery.written import manifest_text, site_text
@@ -56,7 +56,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
         layout = Layout(*with_found_evals(config, manifest, looked), Watched())
         known = _known_ids(history.files, layout, manifest)
         free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]
-        guesses = {each.id: each for each in proposals(free, shelf, known)}
+        guesses = {each.id: each for each in without_sums_of(proposals(free, shelf, known))}
         globs = instruction_globs(history.files, shelf, config.instructions)
         is_needed = any(each.glob not in config.instructions for each in globs)
         tried_config = replace(config, instructions=tuple(each.glob for each in globs)) if is_needed else config

@@ -13,13 +13,13 @@ from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.yaml_reader import read_yaml
 
-LARGEST: Final = 8_000_000
+LARGEST: Final = 5_000_000
 """Bytes of a file that is looked into."""
 
-MOST_READ: Final = 400
+MOST_READ: Final = 300
 """Files that are looked into."""
 
-MOST_BYTES: Final = 200_000_000
+MOST_BYTES: Final = 60_000_000
 """Bytes of all of them together."""
 
 _ROWS: Final = 200

@@ -29,6 +29,8 @@ from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.formats.result_format import HEAD
 from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure
+from sitegen.scoring.recorded.layouts import read_numbers
 
 MOST: Final = 40
 """Evals that are proposed."""
@@ -44,6 +46,12 @@ _LEAST_AGREEMENT: Final = 0.5
 
 _EXPECTED_IN: Final = frozenset({"csv", "json", "jsonl", "yaml", "yml"})
 _OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
+_MOST_NUMBERS: Final = 200
+"""Of a file of sums; one with more holds something else."""
+
+_LARGEST_SUMS: Final = 300_000
+"""Bytes of it."""
+
 _TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
@@ -191,7 +199,8 @@ def _recognised(series: OutputSeries, content: bytes, material: Material) -> Fou
     cases = _cases(path, content) if series.hinted else None
     if cases and cases[0]["kind"] == "fields":
         return cases
-    return _results_of_a_tool(path, content) or _graded(series, content) or cases or _paired(series, material)
+    graded = _results_of_a_tool(path, content) or _graded(series, content) or cases
+    return graded or _paired(series, material) or _sums(series, content)
 
 
 def _results_of_a_tool(path: str, content: bytes) -> Found | None:
@@ -225,6 +234,32 @@ def _graded(series: OutputSeries, content: bytes) -> Found | None:
     )
     why = f"a table of {_number(table.size, 'row')}, graded by {graded}"
     return {"kind": "judged", "settings": {**where, **settings}}, why, ""
+
+
+def _sums(series: OutputSeries, content: bytes) -> Found | None:
+    """Numbers that a run recorded, one of which is called as a metric is."""
+    if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
+        return None
+    try:
+        numbers, _ = read_numbers(series.newest.path, content, {})
+    except UnreadableError:
+        return None
+    names = [each.name for each in numbers if each.value is not None and not each.is_sample and is_measure(each.name)]
+    headline = min(names, key=headline_rank, default="")
+    if not headline or not is_headline(headline) or len(names) > _MOST_NUMBERS:
+        return None
+    return {"kind": "recorded"}, f"{_number(len(names), 'number')} that a run recorded, such as {headline[:80]}", ""
+
+
+def without_sums_of(proposed: Iterable[Proposal]) -> tuple[Proposal, ...]:
+    """Without the recorded sums of runs whose cases are proposed as well: these can be computed again."""
+    every = tuple(proposed)
+    detailed = {each.series.path.rpartition("/")[0] for each in every if each.entry.get("kind") != "recorded"}
+    return tuple(
+        each
+        for each in every
+        if each.entry.get("kind") != "recorded" or each.series.path.rpartition("/")[0] not in detailed
+    )
 
 
 def _is_named(case: JudgedCase) -> bool:

@@ -13,7 +13,7 @@ from sitegen.history.timeline import advance, current
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
 from sitegen.scoring.contents import CONTENTS
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.scorer import File, Inputs
 
 _LEAST_GIVEN: Final = 0.25
@@ -103,7 +103,9 @@ def standing(repository: Repository, history: EvalHistory) -> Standing:
     if history.kind == "responses" and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
         return Standing(len(points), "", "no output says what was expected")
     return Standing(
-        len(points), f"{scorer(history.kind).metrics[0].label} {value:.3f} over {_size(history.kind, card)}", ""
+        len(points),
+        f"{specs_of(scorer(history.kind), [card])[0].label} {value:.3f} over {_size(history.kind, card)}",
+        "",
     )
 
 

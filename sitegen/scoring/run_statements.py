@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.judged.tables.settings import read_settings
 from sitegen.scoring.reading import UnreadableError
 
 _BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
@@ -25,12 +26,14 @@ _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
     """What the output states; None if that is nothing. Never raises."""
     if kind == "judged":
-        return _of_judge(path, content) or _of_json(path, content, with_time=False)
+        return _of_judge(path, content, settings) or _of_json(path, content, with_time=False)
     return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
 
 
-def _of_judge(path: str, content: bytes) -> Recorded | None:
-    """What the tool's own format has a place for."""
+def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
+    """What the tool's own format has a place for; the rows of a table have none."""
+    if read_settings(settings).columns is not None:
+        return None
     try:
         run = read_results(path, content).run
     except UnreadableError:

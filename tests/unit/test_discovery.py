@@ -74,6 +74,7 @@ def project(tmp_path_factory) -> GitRepo:
                 "package.json": '{"name": "a", "version": "2"}',
                 "helpdesk/results/board.json": _board(True, False, False),
                 "quiz/answers.json": _quiz("yes", "no"),
+                "benchmarks/nightly.jsonl": '{"date": "d1", "pass_rate": 0.7}\n',
                 "settings/colours.json": '{"a": 1, "b": 3}',
                 "src/prompts/system.txt": "Read the order twice.",
             },
@@ -84,6 +85,7 @@ def project(tmp_path_factory) -> GitRepo:
                 "package.json": '{"name": "a", "version": "3"}',
                 "helpdesk/results/board.json": _board(True, True, False),
                 "quiz/answers.json": _quiz("yes", "yes"),
+                "benchmarks/nightly.jsonl": '{"date": "d1", "pass_rate": 0.7}\n{"date": "d2", "pass_rate": 0.9}\n',
                 "settings/colours.json": '{"a": 1, "b": 4}',
             },
         ]
@@ -120,6 +122,7 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
                 "dir": "helpdesk/results",
                 "outputs": "board.json",
             },
+            "benchmarks": {"kind": "recorded", "dir": "benchmarks", "outputs": "nightly.jsonl"},
             "quiz": {
                 "kind": "responses",
                 "ground_truth_format": "cases",
@@ -136,6 +139,7 @@ def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
         ("orders", 3, "F1 1.000 over 1 document"),
         ("catalogue", 2, "F1 1.000 over 2 documents"),
         ("ci", 2, "Score 0.750 over 4 cases"),
+        ("benchmarks", 2, "pass_rate 0.900 over 1 run"),
         ("helpdesk", 2, "Score 0.667 over 3 cases"),
         ("quiz", 2, "Accuracy 1.000 over 2 expected answers"),
     }
@@ -161,7 +165,15 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
     again = _look(project, read_manifest(found.manifest.encode(), "manifest.yaml", "evals"))
     assert (again.proposed, again.manifest) == ((), None)
-    assert sorted(each.id for each in again.known) == ["catalogue", "ci", "helpdesk", "orders", "quiz", "receipts"]
+    assert sorted(each.id for each in again.known) == [
+        "benchmarks",
+        "catalogue",
+        "ci",
+        "helpdesk",
+        "orders",
+        "quiz",
+        "receipts",
+    ]
 
 
 def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, found):

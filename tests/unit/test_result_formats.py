@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from sitegen.model.metrics import Counts
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import FORMATS, read_results
+from sitegen.scoring.reading import UnreadableError
 
 
 def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:
@@ -56,3 +59,10 @@ def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None
     ]
     assert results.cases[0].judges == (Opinion("tone", 0.5),)
     assert {case.variant for case in results.cases} == {"one · v2"}
+
+
+def test_a_large_file_that_is_no_json_lines_is_given_up_early():
+    content = b"[\n" + b'  "x",\n' * 2_000 + b'  "y"\n]\n'
+    with pytest.raises(UnreadableError) as error:
+        read_results("results.json", content)
+    assert error.value.what == "none of its first 1000 lines is an object"

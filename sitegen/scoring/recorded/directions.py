@@ -90,6 +90,11 @@ def headline_rank(name: str) -> int:
     return len(_HEADLINES) + (1 if lower_is_better(name) or _words(name) & _AMOUNTS else 0)
 
 
+def is_headline(name: str) -> bool:
+    """Whether a number is called as a metric of evals is, whatever else the file holds."""
+    return headline_rank(name) < len(_HEADLINES)
+
+
 def range_of(name: str, value: float | None) -> tuple[float, float]:
     """The range that a number's changes are measured by, from its name and its first value.
 

@@ -22,6 +22,9 @@ from sitegen.scoring.reading import UnreadableError, text_of
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
+_TRIED: Final = 1_000
+"""Lines after which a file without any case is given up: it is no JSON Lines, but perhaps a large JSON."""
+
 _CELLS: Final = ("tp", "fp", "fn", "tn")
 _COUNTED: Final = frozenset({"tp", "fp", "fn"})
 _OF_TOTALS: Final = frozenset({"metrics", "summary"})
@@ -53,6 +56,8 @@ def _read(content: bytes) -> JudgedResults:
     for place, line in enumerate(lines.split("\n"), 1):
         if line.strip():
             reader.line(place, line)
+        if place == _TRIED and not reader.has_cases:
+            raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
     return JudgedResults(reader.results(), tuple(reader.findings), JudgedRun(at=reader.at))
 
 
@@ -63,6 +68,11 @@ class _Reader:
         """The time that the first line states that has one."""
         self._cases: dict[LineName, JudgedCase] = {}
         self._line = 0
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether any line was one."""
+        return bool(self._cases)
 
     def results(self) -> tuple[JudgedCase, ...]:
         """The cases, each named by its test, and by the eval, target and sample where the file has several."""
