@@ -4,7 +4,8 @@ A file is a list of responses, an object with the list under ``responses``, or a
 hold one response a line, and of several runs that append to them, told apart by ``run_id``, the newest counts. A
 response is ``{case_id, output, error, quality, embedding}``, the last three optional; ``judge_answer`` in the place of
 ``quality`` is what a judge said that is no grade. Beside these a response may state its ``model``, ``parameters``,
-tokens, ``cost`` and ``latency``, and of its grade ``judge`` and ``judge_prompt``.
+tokens, ``cost`` and ``latency``, and of its grade ``judge`` and ``judge_prompt``;
+``human_quality`` is the grade of a person beside it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class Response(NamedTuple):
     line: int | None = None
     call: Call = Call()
     """Who answered and who graded, and what the answer took."""
+    human_quality: Value = None
+    """The grade that a person gave beside the judge's."""
 
 
 class Variant(NamedTuple):
@@ -180,6 +183,7 @@ class _Reader:
                 embedding=value.get("embedding"),
                 line=line,
                 call=Call(took.usage, took.model, took.parameters, _judge(value), failed=bool(error)),
+                human_quality=value.get("human_quality"),
             )
         )
 

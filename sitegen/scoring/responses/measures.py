@@ -12,6 +12,7 @@ from sitegen.scoring.responses.cases import Case
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
 from sitegen.stats.consistency import mean_pairwise_cosine
+from sitegen.stats.kappa import Kappa, cohens_kappa
 from sitegen.text.rouge import Rouge, rouge
 
 _TEXTS: Final = "give test cases an expected text."
@@ -98,6 +99,12 @@ def grade(value: Value) -> int | None:
     if isinstance(value, str) and value.strip() in ("1", "2", "3", "4", "5"):
         return int(value)
     return value if type(value) is int and 1 <= value <= 5 else None
+
+
+def agreement(ones: Iterable[Measured]) -> Kappa | None:
+    """Of the judge with people, over the responses that both graded; None if there are fewer than two of them."""
+    graded = ((one.quality, grade(one.response.human_quality)) for one in ones if one.response)
+    return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
 def metrics(right: float | None, groups: Sequence[Sequence[Measured]]) -> tuple[Metric, ...]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import Column, Panel, TablePanel
+from sitegen.model.panels import Column, NotePanel, Panel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
@@ -19,7 +19,7 @@ from sitegen.scoring.findings import bounded
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.responses.answers import Answers, Response, Variant, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
-from sitegen.scoring.responses.measures import METRICS, Measured, measured, metrics, within_cases
+from sitegen.scoring.responses.measures import METRICS, Measured, agreement, measured, metrics, within_cases
 from sitegen.scoring.responses.texts import listed
 from sitegen.scoring.responses.vectors import Vector, vectors_of
 from sitegen.scoring.scorer import Embedder, File, Inputs
@@ -284,6 +284,13 @@ def _row(variant: str, one: Measured) -> Value:
 
 
 def _panels(groups: Sequence[_Group]) -> Iterator[Panel]:
+    agreed = agreement(one for group in groups for one in group.ones)
+    if agreed:
+        yield NotePanel(
+            "note",
+            f"The judge and people graded {agreed.agreed:,} of {agreed.judged:,} responses alike: Cohen's kappa "
+            f"{agreed.value:.3f}, 95 % interval {agreed.low:.3f} to {agreed.high:.3f}.",
+        )
     within = [(group.variant.name, *row) for group in groups for row in within_cases(group.ones)]
     if within:
         yield TablePanel(
