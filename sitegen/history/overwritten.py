@@ -16,6 +16,8 @@ def fold_overwritten(state: EvalState, touch: Touch, now: InForce) -> None:
     """Fold one commit into the series of versions. The same content elsewhere is no new version."""
     view = _view(state, touch, now)
     outputs = view.outputs
+    if not all(map(touch.belongs, outputs)):
+        outputs = state.output  # a version of another eval: this one stays what it was
     series = state.overwritten
     number = len(series.units)
     touched = []

@@ -21,6 +21,10 @@ MANIFEST = """evals:
     settings: {metrics: [retail.f1, latency_ms], where: {model: small}}
   speed:
     kind: recorded
+  latest:
+    kind: recorded
+    outputs: latest.json
+    settings: {where: {model: small}}
 """
 LEVELS = (0.81, 0.8, 0.82, 0.8, 0.81, 0.8, 0.6, 0.61, 0.6, 0.59, 0.6, 0.61)
 
@@ -36,6 +40,7 @@ def commit(repo: GitRepo, number: int) -> None:
         f"evals/sums/results/sums-{number:02d}.json": recorded(number),
         f"evals/sums/results/sums-{number:02d}-large.json": recorded(number, "large"),
         "evals/speed/metrics.json": json.dumps({"loss": 2.5 / (number + 1), "step": number, "=x": 1} | later),
+        "evals/latest/latest.json": recorded(number, "large" if number % 2 else "small"),
         "evals/speed/ground_truth.csv": f"id,a\n1,{number}\n",
     }
     if number in (0, 6):
@@ -79,6 +84,8 @@ def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_s
     sums = json.loads(page(site, "data/evals/sums.json"))["points"]
     assert [point["label"] for point in sums] == [f"sums-{number:02d}" for number in range(len(LEVELS))]
     assert [point["then"]["metrics"]["retail.f1"] for point in sums] == list(LEVELS)
+    latest = json.loads(page(site, "data/evals/latest.json"))["points"]
+    assert [point["then"]["metrics"]["retail.f1"] for point in latest] == list(LEVELS[::2])
     speed = json.loads(page(site, "data/evals/speed.json"))["points"]
     assert [point["cause"] for point in speed] == [["outputs"]] * len(LEVELS)
     assert list(speed[-1]["then"]["metrics"]) == ["=x", "loss"]
