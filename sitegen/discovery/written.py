@@ -12,6 +12,7 @@ from sitegen.text.plain import line
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_OWN: Final = (".claude/instructions/**/*.md", ".claude/agents/*.md")
 _COMMENT: Final = 110
 
 
@@ -27,8 +28,10 @@ def manifest_text(entries: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]
 
 
 def site_text(globs: Sequence[InstructionGlob]) -> str:
-    """``sitegen.toml`` with the globs of the instruction files."""
-    rows = ["# Which files instruct the model: sitegen follows every edit of them.", *instruction_lines(globs)]
+    """``sitegen.toml`` with the globs of the instruction files, and of those that ``init`` writes itself."""
+    named = {each.glob for each in globs}
+    own = [InstructionGlob(glob, "what init writes itself", 0, 0) for glob in _OWN if glob not in named]
+    rows = ["# Which files instruct the model: sitegen follows every edit of them.", *instruction_lines([*globs, *own])]
     return "\n".join(rows) + "\n"
 
 
@@ -41,6 +44,8 @@ def instruction_lines(globs: Sequence[InstructionGlob]) -> tuple[str, ...]:
 
 def counted(glob: InstructionGlob) -> str:
     """What a glob names: ``3 files, 12 versions: rules of Cursor``."""
+    if not glob.files:
+        return glob.what
     files = f"{glob.files:,} {'file' if glob.files == 1 else 'files'}"
     return f"{files}, {glob.edits:,} {'version' if glob.edits == 1 else 'versions'}: {glob.what}"
 

@@ -155,9 +155,11 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
     assert found.site == (
         "# Which files instruct the model: sitegen follows every edit of them.\n"
         "instructions = [\n"
-        '  ".cursor/rules/**/*.mdc",  # 1 file, 1 version: rules of Cursor\n'
-        '  "**/prompts/**/*.txt",     # 1 file, 2 versions: files in a folder of prompts\n'
-        '  "assistant/clerk.txt",     # 1 file, 1 version: a text that instructs, by what it says\n'
+        '  ".cursor/rules/**/*.mdc",        # 1 file, 1 version: rules of Cursor\n'
+        '  "**/prompts/**/*.txt",           # 1 file, 2 versions: files in a folder of prompts\n'
+        '  "assistant/clerk.txt",           # 1 file, 1 version: a text that instructs, by what it says\n'
+        '  ".claude/instructions/**/*.md",  # what init writes itself\n'
+        '  ".claude/agents/*.md",           # what init writes itself\n'
         "]\n"
     )
 
@@ -230,7 +232,7 @@ def test_a_date_or_a_number_behind_a_word_for_runs_makes_a_run(path, glob):
 def test_every_name_is_read_as_it_was_found(name):
     text = manifest_text([(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name)
     assert yaml.safe_load(text)["evals"] == {name: {"dir": name, "settings": {name: [name, 3, True]}}}
-    assert tomllib.loads(site_text([InstructionGlob(name, "x", 1, 1)])) == {"instructions": [name]}
+    assert tomllib.loads(site_text([InstructionGlob(name, "x", 1, 1)]))["instructions"][0] == name
 
 
 def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
