@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.champion import champions
+from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.flips import flipped_cells, held_documents
 from sitegen.analysis.noise.changes import events
 from sitegen.model.cells import Run, State
@@ -19,7 +20,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
-from sitegen.pages import links
+from sitegen.pages import labels, links
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
@@ -114,6 +115,8 @@ class Pair(NamedTuple):
     """Documents that both points hold, and that one of them does."""
     intervals: tuple[Interval | None, Interval | None] = (None, None)
     """Around the headline of either side."""
+    exchanged: tuple[str, ...] = ()
+    """Sentences on another model and another judge."""
 
     def number(self, fate: Fate) -> int:
         """How many cells."""
@@ -180,6 +183,7 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         only_before=held.count((True, False)),
         only_after=held.count((False, True)),
         intervals=(first.interval, last.interval),
+        exchanged=labels.exchanges(*between(first.scorecard, last.scorecard)),
     )
 
 

@@ -120,6 +120,7 @@ def _point(series: Series, point: Point) -> dict[str, Any]:
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": errors_by_type(card.counts),
+        **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 

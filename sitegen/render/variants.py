@@ -65,14 +65,19 @@ def bars(row: MetricRow) -> tuple[Bar, ...]:
 
 
 def place(row: MetricRow, value: float) -> float:
-    """Where a value stands between the metric's worst and best, 0 to 1000; what is below zero counts as zero."""
+    """Where a value stands between the metric's lowest and highest, 0 to 1000; what is below zero counts as zero.
+
+    An amount has no highest: it stands between zero and the largest of the variants.
+    """
     low, high = max(0.0, row.spec.low), row.spec.high
+    if row.spec.unit:
+        high = max((each for each in row.values if each is not None), default=0.0) or 1.0
     return round(1000 * min(1.0, max(0.0, (value - low) / (high - low))), 1)
 
 
 def radar(rows: Sequence[MetricRow]) -> Radar | None:
     """The radar of the metrics that every variant has; None if there are fewer than three."""
-    axes = [row for row in rows if None not in row.values]
+    axes = [row for row in rows if None not in row.values and not row.spec.unit]
     if len(axes) < 3:
         return None
     count = len(axes)

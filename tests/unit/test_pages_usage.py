@@ -12,7 +12,10 @@ from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.comparing.gate.markdown import markdown
 from sitegen.comparing.gate.reading import read_report
 from sitegen.pages import links
+from sitegen.pages.variants import MetricRow
 from sitegen.project import Options
+from sitegen.render.variants import bars, radar
+from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stages.gate import check
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differences
@@ -138,6 +141,18 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
     assert "Total cost got worse by 400.00 %, and 50 are allowed." in said
     assert "The model changed from `small` to `large`: what of the change is its doing" in said
     assert markdown(read_report(to_json_bytes(report))) == said
+
+
+def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, Path]) -> None:
+    page = text(project[1], "evals/faq/compare.html")
+    assert "The judge changed from j-1 to j-2." in page
+
+
+def test_variants_have_bars_of_what_they_took() -> None:
+    specs = {spec.name: spec for spec in USAGE_METRICS}
+    row = MetricRow(specs["cost"], None, (0.5, 2.0, None))
+    assert [bar.width for bar in bars(row)] == [250.0, 1000.0, 0.0]
+    assert radar([row._replace(values=(1.0, 2.0))] * 3) is None
 
 
 def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tuple[GitRepo, Path]) -> None:

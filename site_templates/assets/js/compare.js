@@ -168,6 +168,7 @@ class Comparison {
     link.href = `${point.slug}.html`;
     if (point.commit) commit.href = point.commit;
     line.append(element("b", "", name), " ", link, " ", commit, ` ${visible(point.subject)}`);
+    if (point.model) line.append(element("span", "muted", ` · ${visible(point.model)}`));
     return line;
   }
 
