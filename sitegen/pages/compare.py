@@ -24,6 +24,7 @@ from sitegen.pages import labels, links
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
+from sitegen.scoring.usage import GRADED
 from sitegen.stats.significance import mcnemar
 
 ROWS: Final = 50
@@ -51,11 +52,13 @@ class Valued(NamedTuple):
     spec: MetricSpec
     before: float | None
     after: float | None
+    comparable: bool = True
+    """False: grades of two judges."""
 
     @property
     def change(self) -> float | None:
-        """After minus before; None unless both are defined."""
-        return None if self.before is None or self.after is None else self.after - self.before
+        """After minus before; None unless both are defined, and can be held against each other."""
+        return None if self.before is None or self.after is None or not self.comparable else self.after - self.before
 
 
 class ComparedCell(NamedTuple):
@@ -162,6 +165,7 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         flips[flip.fate].append(flip)
     held = [(bool(points[before]), bool(points[after])) for points in held_documents(series.cells).values()]
     common = held.count((True, True))
+    model, judge = between(first.scorecard, last.scorecard)
     by_field = {fate: _by_field(series.info, some) for fate, some in flips.items()}
     fixed, broken = (
         events(tuple((one.attribute, one.number) for one in by_field[fate])) for fate in ("fixed", "broken")
@@ -170,7 +174,13 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         before=_side(series.info, first),
         after=_side(series.info, last),
         metrics=tuple(
-            Valued(spec, first.scorecard.metric(spec.name), last.scorecard.metric(spec.name)) for spec in series.specs
+            Valued(
+                spec,
+                first.scorecard.metric(spec.name),
+                last.scorecard.metric(spec.name),
+                judge is None or spec.name not in GRADED,
+            )
+            for spec in series.specs
         ),
         errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
         lists=tuple(
@@ -183,7 +193,7 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         only_before=held.count((True, False)),
         only_after=held.count((False, True)),
         intervals=(first.interval, last.interval),
-        exchanged=labels.exchanges(*between(first.scorecard, last.scorecard)),
+        exchanged=labels.exchanges(model, judge),
     )
 
 

@@ -13,6 +13,7 @@ from sitegen.model.series import Point, Series
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
+from sitegen.scoring.usage import GRADED
 from sitegen.text.plain import cut
 
 STATES: Final[tuple[State, ...]] = (
@@ -79,6 +80,7 @@ def _data(series: Series, first: int) -> dict[str, Any]:
         "metrics": [
             [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
         ],
+        **_graded(series),
         "noun": series.info.nouns.documents,
         "documents": list(documents),
         "held": [_switches(held[first:]) for held in documents.values()],
@@ -88,6 +90,12 @@ def _data(series: Series, first: int) -> dict[str, Any]:
         "cells": rows,
         "texts": texts.written,
     }
+
+
+def _graded(series: Series) -> dict[str, list[int]]:
+    """The places of metrics of grades, which two judges do not give alike; left out where no judge is stated."""
+    stated = any(point.scorecard.usage and point.scorecard.usage.judges for point in series.points)
+    return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in GRADED]} if stated else {}
 
 
 def _ever_wrong(cells: Iterable[Cell], first: int) -> Iterator[Cell]:
@@ -121,6 +129,7 @@ def _point(series: Series, point: Point) -> dict[str, Any]:
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": errors_by_type(card.counts),
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
+        **({"judge": ", ".join(card.usage.judges)[:160]} if card.usage and card.usage.judges else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 

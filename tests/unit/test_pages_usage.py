@@ -146,6 +146,10 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
 def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, Path]) -> None:
     page = text(project[1], "evals/faq/compare.html")
     assert "The judge changed from j-1 to j-2." in page
+    assert "Average quality 4.000 2.000 — ROUGE-1" in page
+    data = re.search(r'"graded":\[(\d)\]', (project[1] / "evals/faq/compare.html").read_text(encoding="utf-8"))
+    assert data
+    assert data[1] == "2"
 
 
 def test_variants_have_bars_of_what_they_took() -> None:

@@ -177,6 +177,8 @@ class Comparison {
     this.data.metrics.forEach(([label, higher, unit], k) => {
       const name = element("td", "", label);
       const row = this.row(name, before.values[k], after.values[k], unit === "tokens" ? 0 : 3, Boolean(higher), unit);
+      const rejudged = before.judge && after.judge && before.judge !== after.judge;
+      if (rejudged && (this.data.graded || []).includes(k)) row.cells[3].replaceChildren("another judge");
       if (!k) [before, after].forEach(({ ends }, side) => { if (ends) row.cells[side + 1].append(this.range(ends)); });
       body.append(row);
     });
