@@ -245,7 +245,8 @@ def _sums(series: OutputSeries, content: bytes) -> Found | None:
     except UnreadableError:
         return None
     names = [each.name for each in numbers if each.value is not None and not each.is_sample and is_measure(each.name)]
-    headline = min(names, key=headline_rank, default="")
+    of_the_run = (name for name in names if not any(part.isdecimal() for part in name.split(".")))  # not of a list
+    headline = min(of_the_run, key=headline_rank, default="")
     if not headline or not is_headline(headline) or len(names) > _MOST_NUMBERS:
         return None
     return {"kind": "recorded"}, f"{_number(len(names), 'number')} that a run recorded, such as {headline[:80]}", ""
