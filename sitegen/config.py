@@ -12,6 +12,9 @@ from functools import lru_cache
 from posixpath import normpath
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.errors import ConfigurationError
+from sitegen.extensions import KINDS, extension
+
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of every class here: a key that nobody knows is an error."""
 
@@ -36,7 +39,8 @@ MAPPINGS: Final = (
     "src/schemas/field_mapping.yaml",
     "evals/field_mapping.yaml",
 )
-Kind: TypeAlias = Literal["fields", "highlights", "responses", "judged", "recorded"]
+Kind: TypeAlias = str
+"""One of ``KIND_FILES``, or one that an installed package adds."""
 
 
 class KindFiles(NamedTuple):
@@ -92,8 +96,14 @@ GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.grou
 
 
 def files_of(kind: Kind) -> KindFiles:
-    """The conventions of a kind."""
-    return next(files for files in KIND_FILES if files.kind == kind)
+    """The conventions of a kind, of an installed one too. Raises ConfigurationError if there is no such kind."""
+    for files in KIND_FILES:
+        if files.kind == kind:
+            return files
+    found = getattr(extension(KINDS, kind), "files", None)
+    if not isinstance(found, KindFiles):
+        raise ConfigurationError(f"the installed kind {kind!r} says nothing of its files", fix="Mend the package.")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+_OURS: Final = Path(__file__).resolve().parent
 _NO_FILES: Final = ("built-in", "frozen", "namespace")
 
 
@@ -27,13 +28,15 @@ class ForbiddenModuleError(Exception):
 
 def environment() -> tuple[Path, ...]:
     """The folders of the Python that runs: its standard library and where packages are installed for it."""
-    folders = {*site.getsitepackages(), site.getusersitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))}
-    return tuple(Path(folder).resolve() for folder in folders)
+    folders = [*site.getsitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))]
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    return tuple(dict.fromkeys(Path(folder).resolve() for folder in folders))
 
 
 def installed(place: Path) -> bool:
-    """Whether a file lies in the environment. A package that is installed as an editable one does not."""
-    return any(place.resolve().is_relative_to(folder) for folder in environment())
+    """Whether a file lies in the environment, or is ours. A package that is installed as an editable one does not."""
+    return any(place.resolve().is_relative_to(folder) for folder in (*environment(), _OURS))
 
 
 def outside(project: Path) -> Callable[[Path], bool]:

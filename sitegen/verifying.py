@@ -61,6 +61,7 @@ from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, is_folder
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.own import scored
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.scoring.usage import with_stated
@@ -287,7 +288,7 @@ class Bench(NamedTuple):
         )
         parent = found[0].parent if found else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
-        result = scorer(place.kind).score(inputs)
+        result = scored(scorer(place.kind), inputs)
         return Verified(place, found, number, with_stated(result, self._recorded_usage(parent) if number else None))
 
     def passed_over(self, verified: Verified) -> Path | None:

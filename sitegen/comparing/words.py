@@ -15,7 +15,7 @@ NIL: Final = "—"
 LONGEST: Final = 200
 """Characters of a name."""
 
-_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.")
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
 """What Markdown, or GitHub's links, would take for something else than text."""
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
-from sitegen.config import EvalConfig, Manifest
+from sitegen.config import KIND_FILES, EvalConfig, Manifest
 from sitegen.configuring.findings import Location, finding_of, found, unknown_key
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
 from sitegen.errors import ConfigurationError
+from sitegen.extensions import KINDS, names
 from sitegen.model.problems import Finding
 from sitegen.text.keys import misspelt
 
@@ -167,7 +168,6 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
     thresholds = tuple(name for name, _ in known.get("thresholds", ()))
     try:
         validated: EvalConfig = _entry_adapter().validate_python({**known, "metadata": metadata})
-        return validated
     except ValidationError as error:
         first = error.errors()[0]
         first["loc"] = _as_written(first["loc"], thresholds)
@@ -177,6 +177,18 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
             lambda location: ENTRY_KEYS,
             prefix=f"evals.{eval_id}.",
         )
+    return _unknown_kind(validated, lines) or validated
+
+
+def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding | None:
+    """What is wrong with a kind that is neither ours nor installed; packages are looked at for the latter only."""
+    ours = [files.kind for files in KIND_FILES]
+    if entry.kind is None or entry.kind in ours or entry.kind in (installed := names(KINDS)):
+        return None
+    *known, last = map(repr, (*ours, *installed))
+    what = f"evals.{entry.id}.kind is {found(entry.kind)}, {', '.join(known)} or {last} is wanted."
+    line = lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id)))
+    return Finding("error", what, "Correct the value, or install the package that adds the kind.", line)
 
 
 def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
 from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.own import scored
 from sitegen.scoring.scorer import File, Inputs
 
 _LEAST_GIVEN: Final = 0.25
@@ -135,4 +136,4 @@ def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scoreca
 
     outputs = tuple(answers[blob.oid]._replace(path=blob.path) for blob in snapshot.outputs)
     truth, mapping, schema = map(file, roles)
-    return scorer(kind).score(Inputs(outputs, truth, mapping, schema, snapshot.settings)).scorecard
+    return scored(scorer(kind), Inputs(outputs, truth, mapping, schema, snapshot.settings)).scorecard

@@ -30,6 +30,7 @@ LONE: Final[Kind] = "highlights"
 """The kind, and the id, of an eval whose files lie in the folder of evals itself."""
 
 _ITERATION = re.compile(r"iteration-?([0-9]{1,9})", re.IGNORECASE)
+_KINDS: Final = frozenset(files.kind for files in KIND_FILES)
 _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
 _OVERWRITTEN: Final = frozenset(path for files in SCORED_FILES for path in files.overwritten)
 _VARIANT = re.compile("|".join(files.variants for files in KIND_FILES if files.variants))
@@ -111,10 +112,13 @@ class Layout:
         self.watched = watched | self.named_by(manifest)
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
-        self._overwritten = _OVERWRITTEN | explicit
+        installed = tuple(files_of(entry.kind) for entry in manifest.evals if entry.kind and entry.kind not in _KINDS)
+        self._installed_outputs = frozenset(name for files in installed for name in files.outputs)
+        self._overwritten = _OVERWRITTEN | explicit | {path for files in installed for path in files.overwritten}
         self._recorded = {entry.id: _recorded_files(entry) for entry in manifest.evals if entry.kind == RECORDED_KIND}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
-        self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
+        truths = (name for files in installed for name in files.ground_truths)
+        self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths, *truths})
 
     @property
     def stated(self) -> tuple[str, ...]:
@@ -186,7 +190,7 @@ class Layout:
         name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
         if iteration_number(name) is None or not rest:
             return None if _OWN_RESULT.fullmatch(name) else Place(eval_id, folder, "stranger", name)
-        if _OUTPUT.fullmatch(rest):
+        if _OUTPUT.fullmatch(rest) or rest in self._installed_outputs:
             return Place(eval_id, folder, "output", name)
         if rest in RECORDS:
             return Place(eval_id, folder, "recorded", name)

@@ -1,4 +1,7 @@
-"""The eval kinds, in the order in which pages explain them. A new kind is a file beside this one and a line here."""
+"""The eval kinds, in the order in which pages explain them. A new kind is a file beside this one and a line here.
+
+Kinds of installed packages are found when a manifest names them.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,17 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.errors import ConfigurationError
+from sitegen.extensions import KINDS, names
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
+from sitegen.scoring.own import own_kind, own_specs
 from sitegen.scoring.recorded.scorer import NOTHING, RecordedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.scorer import Scorer
+from sitegen.scoring.usage import USAGE
 
 SCORERS: Final[tuple[Scorer, ...]] = (
     FieldsScorer(),
@@ -32,31 +38,42 @@ def scorer(kind: str) -> Scorer:
     for each in SCORERS:
         if each.kind == kind:
             return each
-    known = ", ".join(each.kind for each in SCORERS)
+    if kind in names(KINDS):
+        return own_kind(kind).scorer
+    known = ", ".join([*(each.kind for each in SCORERS), *names(KINDS)])
     raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {known}.")
 
 
 def specs_of(by: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a series: those of its kind, or, where the data says them, those of its scorecards.
+    """The metrics of some outputs: those of their kind, and those that their scorecards describe themselves.
 
-    These are in the order in which they first appear, each as the first scorecard that has it describes it. So what
-    comes later adds metrics and changes none, and a page of an earlier point stays true. Never empty.
+    The latter are recorded numbers or metrics of installed packages. They are in the order in which they first appear,
+    each as the first scorecard that has it describes it. So what comes later adds metrics and changes none, and a page
+    of an earlier point stays true. Never empty.
     """
-    if by.metrics:
-        return by.metrics
-    found: dict[str, MetricSpec] = {}
+    found = {spec.name: spec for spec in by.metrics}
     for card in cards:
         for spec in card.specs:
             found.setdefault(spec.name, spec)
     return tuple(found.values()) or (NOTHING,)
 
 
-def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
-    """A scorecard that says its metrics itself, with exactly those of the series; one that has no such number lacks it.
+def series_specs(by: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
+    """The metrics of a series, as the settings of its outputs say; of its scorecards where their kind has none."""
+    if not by.metrics:
+        return specs_of(by, cards)
+    found = {spec.name: spec for spec in by.metrics}
+    for each in dict.fromkeys(settings):
+        for spec in own_specs(each):
+            found.setdefault(spec.name, spec)
+    return tuple(found.values())
 
-    Any other scorecard has the metrics of its kind already.
-    """
-    if not specs[0].recorded:
+
+def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
+    """A scorecard with all metrics of the series, then those of usage that it has; what it lacks is undefined."""
+    if [each.name for each in card.metrics[: len(specs)]] == [spec.name for spec in specs]:
         return card
     known = dict(card.metrics)
-    return card._replace(metrics=tuple(Metric(spec.name, known.get(spec.name)) for spec in specs))
+    metrics = [Metric(spec.name, known.pop(spec.name, None)) for spec in specs]
+    usage = [Metric(name, value) for name, value in known.items() if name in USAGE]
+    return card._replace(metrics=(*metrics, *usage))

@@ -13,6 +13,7 @@ from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import in_order_of, scorer
+from sitegen.scoring.own import versions
 from sitegen.stages.brought import crossed as crossed_by_commits
 from sitegen.stages.scoring import results
 from sitegen.stages.vectors import Vectors, model_of
@@ -58,6 +59,8 @@ class KeyOf:
         decisive = (snapshot.outputs, snapshot.usage, *rules)
         if decisive not in self._known:
             model = installed_for(blob.path for blob in snapshot.outputs) if self._kind == "judged" else self._model
+            if own := versions(snapshot.settings):
+                model = f"{model} {own}"
             key = scorecard_key(self._kind, self._version, snapshot, model)
             self._known[decisive] = digest(key, *self._redact) if self._redact else key
         return self._known[decisive]

@@ -31,7 +31,7 @@ from sitegen.pages.report import is_bounded
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.scorer import Inputs
 from sitegen.scoring.unused_entries import mapping_use
@@ -75,7 +75,11 @@ class _EvalWork:
         self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         if not self._scorer.metrics:
             self._cards.fill(self._snapshots)  # what they hold says which metrics there are
-        self._specs = specs_of(self._scorer, map(self._cards.__getitem__, self._snapshots))
+        self._specs = series_specs(
+            self._scorer,
+            (snapshot.settings for snapshot in self._snapshots),
+            map(self._cards.__getitem__, self._snapshots),
+        )
         self._cards.order_by(self._specs)
         made_with = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
         self._speaks = spoken_for(self._snapshots, task.edits, made_with)

@@ -18,7 +18,7 @@ from sitegen.model.gate import EvalCheck, GateReport, Limits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.scoring.usage import all_specs
-from sitegen.stages.gate_pair import Pair, Side, card_of, held_specs, series_specs
+from sitegen.stages.gate_pair import Pair, Side, card_of, held_specs, side_specs
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.text.keys import nearest
 
@@ -118,7 +118,7 @@ def _gone(gate: Gate, side: Side) -> EvalCheck:
 def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalCheck:
     info = after.timeline.info(after.history)
     same = before if before and before.history.kind == after.history.kind else None
-    own = series_specs(memo, after, same)
+    own = side_specs(memo, after, same)
     specs = all_specs(own)
     limits = limits_of(gate, info.thresholds, info.id, specs)
     names = {spec.name for spec in specs}
@@ -141,7 +141,7 @@ def _refuse_unknown(memo: Memo, gate: Gate, before: Mapping[str, Side], after: M
     """A limit that nothing is held against would pass for ever."""
     evals = {**before, **after}
     sides = (*before.values(), *after.values())
-    metrics = {spec.name for side in sides for spec in all_specs(series_specs(memo, side))}
+    metrics = {spec.name for side in sides for spec in all_specs(side_specs(memo, side))}
     for what, named, known in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
         for name in named:
             if name not in known:

@@ -26,7 +26,7 @@ from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
-from sitegen.scoring.kinds import in_order_of, scorer, specs_of
+from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stages.cards import Cards, KeyOf, runs_of
 from sitegen.stages.scoring import results
@@ -64,11 +64,12 @@ def card_of(memo: Memo, side: Side) -> Scorecard:
     return cards[side.snapshot]
 
 
-def series_specs(memo: Memo, side: Side, base: Side | None = None) -> tuple[MetricSpec, ...]:
+def side_specs(memo: Memo, side: Side, base: Side | None = None) -> tuple[MetricSpec, ...]:
     """The metrics of an eval, the headline first; where its scorecards say them, of all its outputs, as on pages."""
     by = scorer(side.history.kind)
     if by.metrics:
-        return by.metrics
+        sides = (side, base) if base else (side,)
+        return series_specs(by, (at.settings for each in sides for at in each.history.snapshots), ())
     cards = _Scoring(memo, side, side.history.snapshots)
     cards.fill()
     every = [cards[snapshot] for snapshot in side.history.snapshots]
@@ -87,7 +88,7 @@ class Pair:
     """An eval that both revisions have, of one kind."""
 
     def __init__(self, memo: Memo, before: Side, after: Side, specs: tuple[MetricSpec, ...]) -> None:
-        """``specs``: what ``series_specs`` says of both."""
+        """``specs``: what ``side_specs`` says of both."""
         self._memo = memo
         self._specs = specs
         self._before = before

@@ -39,11 +39,22 @@ class Site(NamedTuple):
     """Parts that sitegen failed to make: evals, instruction files, single pages. They are among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
     """Globs under ``redact`` that fit no field: the site may show what they should hide."""
+    extensions: tuple[tuple[str, str, int], ...] = ()
+    """(group of entry points, name, version) of what installed packages added to its evals."""
 
     @property
     def problems(self) -> int:
         """What ``--strict`` counts; notes are only worth knowing."""
         return self.errors + self.warnings
+
+
+def _still_installed(extensions: list[tuple[str, str, int]]) -> bool:
+    """Whether packages that added something to the last site are as they were. Most sites have none: no import."""
+    if not extensions:
+        return True
+    from sitegen.scoring.own import still_installed
+
+    return still_installed(extensions)
 
 
 class Ledger:
@@ -90,7 +101,7 @@ class Ledger:
     def head(self) -> str | None:
         """The commit that the folder shows; None if it cannot be trusted, or if more than history has changed since."""
         if self._state and self.trusted and self._state["fingerprint"] == self._project.fingerprint:
-            return str(self._state["head"])
+            return str(self._state["head"]) if _still_installed(self._state["site"]["extensions"]) else None
         return None
 
     def unchanged(self) -> Site:
@@ -102,6 +113,7 @@ class Ledger:
             removed=0,
             kept=self._memo.count_pages(self._site),
             unmatched_redactions=tuple(site.unmatched_redactions),
+            extensions=tuple((group, name, version) for group, name, version in site.extensions),
         )
 
     def known(self, owner: str) -> tuple[PageRow, ...]:

@@ -91,7 +91,7 @@ class MissingFiles:
             if stated:
                 yield self._no_truth(entry, summary)
             return
-        kind: Kind = summary.info.kind  # type: ignore[assignment]
+        kind = summary.info.kind
         folder = self._folder(entry.id)
         rules = Rules.of(entry)
         for what, path, effect in (

@@ -21,7 +21,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.project import Options, open_project
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cards import Cards, presents, wanted_keys
 from sitegen.stages.evals import CELLS
@@ -51,7 +51,8 @@ class Opened(NamedTuple):
         """Score what the memo does not know, and follow every cell."""
         cards, cells = _scored(self.timeline.shop_for(history.id), self.memo, history)
         edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
-        specs = specs_of(by, map(cards.__getitem__, history.snapshots))
+        settings = (snapshot.settings for snapshot in history.snapshots)
+        specs = series_specs(by, settings, map(cards.__getitem__, history.snapshots))
         cards.order_by(specs)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
         speaks = spoken_for(history.snapshots, edits, made_with)

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.cards import Cards, KeyOf
 from sitegen.stages.eval_task import owner
 from sitegen.stages.ledger import Ledger
@@ -37,7 +37,8 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
     first = first_full(len(history.snapshots), shop.reports_kept)
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
     every = (card for _, card in _scored(shop, memo, history, history.snapshots))
-    writer, renderer, specs = shop.writer(), shop.renderer(), specs_of(scorer(history.kind), every)
+    specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), every)
+    writer, renderer = shop.writer(), shop.renderer()
     for at, card in _scored(shop, memo, history, snapshots):
         page = thinned_page(info, specs, at, card)
         full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)

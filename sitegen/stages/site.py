@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from sitegen.analysis.memo import Memo
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
@@ -22,7 +23,8 @@ from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, 
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.render.environment import Renderer
-from sitegen.scoring.kinds import SCORERS
+from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.own import installed_versions, own_specs
 from sitegen.stages.budget import fit
 from sitegen.stages.commits import Commits
 from sitegen.stages.engine import Pool
@@ -132,6 +134,7 @@ def write_site(
         thinned=fitted.thinned,
         failed=len(failures),
         unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
+        extensions=installed_versions(timeline.manifest.evals),
     )
 
 
@@ -187,7 +190,7 @@ def _pages(
     worktree = Worktree(commits.uncommitted) if has_worktree else None
     summaries, mutes = evals.summaries, timeline.config.regressions.mute
     infos = tuple(summary.info for summary in summaries)
-    metrics = tuple((scorer.kind, scorer.metrics) for scorer in SCORERS if scorer.metrics)
+    metrics = _explained_metrics(timeline)
     newest = commits.newest
     summed = alone.overview() if alone else None
     return (
@@ -198,6 +201,15 @@ def _pages(
         (links.problems(), lambda: problems_page(problems, infos, head, revision)),
         (links.not_found(), lambda: not_found_page(timeline.shop.site.base_url)),
     )
+
+
+def _explained_metrics(timeline: Timeline) -> tuple[tuple[str, tuple[MetricSpec, ...]], ...]:
+    """The metrics of every kind of ours, then those of installed packages that evals of this site have."""
+    histories = [each.history for each in timeline.update.evals if each.history.snapshots]
+    installed = sorted({history.kind for history in histories} - {each.kind for each in SCORERS})
+    kinds = ((each.kind, each.metrics) for each in (*SCORERS, *map(scorer, installed)) if each.metrics)
+    own = ((history.kind, own_specs(history.snapshots[-1].settings)) for history in histories)
+    return (*kinds, *dict.fromkeys(each for each in own if each[1]))
 
 
 def _moved(timeline: Timeline) -> dict[tuple[str, str], str]:

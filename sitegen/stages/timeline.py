@@ -31,6 +31,7 @@ from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_origin, read_site
 from sitegen.stages.mappings import known_mappings
@@ -145,7 +146,8 @@ def fold(project: Project, parts: Parts) -> Timeline:
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work
     # What runs state is read where they are folded: a package that is installed later reads more of them.
-    structure = digest(repr((config, manifest)), installed_for(entry.outputs for entry in manifest.evals))
+    installed = installed_for(entry.outputs for entry in manifest.evals)
+    structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
     allow_shallow = project.options.allow_shallow
     overlay: tuple[tuple[str, Path], ...] = ()
     try:

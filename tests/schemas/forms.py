@@ -12,7 +12,7 @@ from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.gate.document import SCHEMA as GATE
 from sitegen.comparing.gate.document import GateDocument
 from sitegen.comparing.prompts import PromptsDocument
-from sitegen.config import EvalConfig, EvaluationConfig, SiteConfig
+from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.evaluating import EvaluationDocument
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
@@ -81,6 +81,7 @@ def _manifest() -> Described:
     texts = {"type": ["string", "array", "null"], "items": {"type": "string"}}
     properties: Schema = {
         **entry["properties"],
+        "kind": {**entry["properties"]["kind"], "examples": [files.kind for files in KIND_FILES]},
         "instructions": {**entry["properties"]["instructions"], **texts},
         "aliases": {**entry["properties"]["aliases"], **texts},
         "thresholds": {

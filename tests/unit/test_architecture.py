@@ -12,7 +12,7 @@ LAYERS = (
     {"__main__"},
     {"commands"},
     {"serve"},
-    {"demo", "api"},
+    {"demo", "api", "extending"},
     {"build"},
     {"stages"},
     {"render"},
@@ -23,7 +23,9 @@ LAYERS = (
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text", "schemas", "locking"},
-    {"model", "config", "errors", "imports", "project_files", "__init__"},
+    {"model", "config", "project_files", "__init__"},
+    {"extensions"},
+    {"errors", "imports"},
 )
 """From the top down; a module imports from its own layer's own package, or from a lower layer."""
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -89,6 +89,8 @@ def test_that_holds_for_any_names(name, path, value):
 
 
 @given(TEXTS)
+@example("__0__")
+@example("a__b__")
 def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
     text = markdown(report(name, name))
     tokens = MarkdownIt("commonmark").enable("table").parse(text)

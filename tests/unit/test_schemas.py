@@ -159,7 +159,7 @@ def test_the_files_of_this_project_and_of_the_demo_fit_the_schemas_of_what_is_re
         ("config", {"regressions": {"mute": [{"eval": "x", "commit": "1234567"}]}}),
         ("field-mapping", {"tolerances": {"default": {"percentage": 1}}}),
         ("field-mapping", {"field_types": {"number": ["total"]}}),
-        ("manifest", {"evals": {"x": {"kind": "feilds"}}}),
+        ("manifest", {"evals": {"x": {"kind": 3}}}),
         ("manifest", {"eval": {}}),
     ],
 )

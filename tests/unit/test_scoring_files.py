@@ -17,12 +17,11 @@ TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
 
 
 def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() -> None:
-    assert [each.kind for each in SCORERS] == ["fields", "highlights", "responses", "judged"]
+    assert [each.kind for each in SCORERS] == ["fields", "highlights", "responses", "judged", "recorded"]
     with pytest.raises(ConfigurationError) as caught:
         scorer("feilds")
-    assert (
-        str(caught.value) == "there is no eval kind 'feilds'\n  do: Use one of: fields, highlights, responses, judged."
-    )
+    fix = "Use one of: fields, highlights, responses, judged, recorded."
+    assert str(caught.value) == f"there is no eval kind 'feilds'\n  do: {fix}"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.comparing.gate.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
-from sitegen.config import KIND_FILES
 from sitegen.errors import SitegenError
 from sitegen.model.cells import Cell, Run
 from sitegen.model.commits import WORKTREE, Commit
@@ -24,7 +23,7 @@ from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import Exchange
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import SCORERS
 from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
 
@@ -38,6 +37,7 @@ HIGHEST: Final = 1e9
 """How far from zero a number may be."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_KIND: Final = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
 _DERIVED: Final = ("nothing in common", "undefined")
 """Reasons of an eval as a whole that follow from the rest of it."""
 
@@ -87,14 +87,15 @@ def _check_bounds(value: Any) -> None:
 
 
 def _eval(one: GateEval) -> EvalCheck:
-    if one.kind not in [files.kind for files in KIND_FILES]:
+    if not _KIND.fullmatch(one.kind):
         raise ValueError("there is no such kind of eval")
-    own = scorer(one.kind)
-    compared = _compared(one, own.nouns)
+    own = next((each for each in SCORERS if each.kind == one.kind), None)  # the reader need not have it installed
+    nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
+    compared = _compared(one, nouns)
     return check_eval(
-        EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=own.nouns),
+        EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=nouns),
         one.presence,
-        [_metric(metric, all_specs(own.metrics), compared, recorded=one.kind == RECORDED) for metric in one.metrics],
+        [_metric(metric, all_specs(specs), compared, recorded=one.kind == RECORDED) for metric in one.metrics],
         [reason for reason in one.reasons if reason not in _DERIVED],
         compared=compared,
         file=one.file or "",
@@ -104,8 +105,8 @@ def _eval(one: GateEval) -> EvalCheck:
 def _metric(one: GateMetric, specs: Iterable[MetricSpec], compared: Compared | None, *, recorded: bool) -> MetricCheck:
     limits = Limits(one.floor, one.drop)
     spec = next((spec for spec in specs if spec.name == one.name), None)
-    if recorded and "no such metric" not in one.reasons:
-        spec = _recorded(one)
+    if spec is None and "no such metric" not in one.reasons:
+        spec = _described(one, recorded=recorded)
     if spec is None:
         return check_stranger(one.name, limits)
     parts = Parts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
@@ -115,13 +116,13 @@ def _metric(one: GateMetric, specs: Iterable[MetricSpec], compared: Compared | N
     return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told, judged_anew=anew)
 
 
-def _recorded(one: GateMetric) -> MetricSpec:
-    """A number that no kind describes, as the report does. Raises ValueError if its range is none."""
+def _described(one: GateMetric, *, recorded: bool) -> MetricSpec:
+    """A number that no kind of ours describes, as the report does. Raises ValueError if its range is none."""
     low, high = one.range
     if high is None or not low < high:
         raise ValueError("the range of a metric is none")
     higher = one.higher_is_better
-    return MetricSpec(one.name, line(one.name, 60), "", low, high, higher_is_better=higher, recorded=True)
+    return MetricSpec(one.name, line(one.name, 60), "", low, high, higher_is_better=higher, recorded=recorded)
 
 
 def _told(noise: GateNoise) -> ChangeVerdict:

@@ -1,0 +1,36 @@
+"""What a package needs that adds an eval kind or a metric to sitegen, and nothing else.
+
+A kind is an ``OwnKind`` under an entry point of the group ``sitegen.kinds``, a metric an ``OwnMetric`` under one of the
+group ``sitegen.metrics``; the name of the entry point is the name in the manifest.
+"""
+
+from sitegen.config import KindFiles
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.outcomes import Judgement
+from sitegen.model.panels import Column, NotePanel, TablePanel
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.scoring.own import OwnKind, OwnMetric
+from sitegen.scoring.scorer import File, Inputs, Scorer
+
+__all__ = [
+    "Column",
+    "Counts",
+    "DocumentScore",
+    "FieldScore",
+    "File",
+    "Finding",
+    "Inputs",
+    "Judgement",
+    "KindFiles",
+    "Metric",
+    "MetricSpec",
+    "NotePanel",
+    "Nouns",
+    "OwnKind",
+    "OwnMetric",
+    "Result",
+    "Scorecard",
+    "Scorer",
+    "TablePanel",
+]

@@ -1,0 +1,157 @@
+"""Kinds and metrics that installed packages add. ``sitegen.extending`` is what these packages import."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Final, NamedTuple
+
+from sitegen.config import KIND_FILES, EvalConfig, KindFiles
+from sitegen.errors import ConfigurationError
+from sitegen.extensions import KINDS, METRICS, extension
+from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import Result
+from sitegen.scoring.scorer import Inputs, Scorer
+from sitegen.scoring.usage import USAGE
+
+SETTING: Final = "own_metrics"
+"""The key of an eval's settings that names metrics of installed packages."""
+
+
+class OwnKind(NamedTuple):
+    """An eval kind: what an entry point of the group ``sitegen.kinds`` names. Its name is the scorer's ``kind``."""
+
+    scorer: Scorer
+    files: KindFiles
+
+
+class OwnMetric(NamedTuple):
+    """A metric beside those of a kind: what an entry point of the group ``sitegen.metrics`` names."""
+
+    spec: MetricSpec
+    version: int
+    """Raised whenever a value could change: what was kept under another version is computed again."""
+    kinds: tuple[str, ...]
+    """The kinds that it can be computed for."""
+    value: Callable[[Result], float | None]
+    """Of one scored output. A pure function: no clock, no disk, no network. None: it is undefined."""
+
+
+@cache
+def own_kind(name: str) -> OwnKind:
+    """An installed kind. Raises ConfigurationError if there is none, or if it is not one of that name."""
+    found = extension(KINDS, name)
+    if not isinstance(found, OwnKind) or found.scorer.kind != name or found.files.kind != name:
+        raise ConfigurationError(
+            f"the entry point {name!r} of the group {KINDS!r} is no OwnKind of that name",
+            fix="Let it name a sitegen.extending.OwnKind whose scorer and files have that kind.",
+        )
+    return found
+
+
+@cache
+def own_metric(name: str) -> OwnMetric:
+    """An installed metric. Raises ConfigurationError if there is none, or if it is not one of that name."""
+    found = extension(METRICS, name)
+    if not isinstance(found, OwnMetric) or found.spec.name != name:
+        raise ConfigurationError(
+            f"the entry point {name!r} of the group {METRICS!r} is no OwnMetric of that name",
+            fix="Let it name a sitegen.extending.OwnMetric whose spec has that name.",
+        )
+    return found
+
+
+@cache
+def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
+    """The installed metrics that the settings of an eval, as JSON, ask for, in their order.
+
+    Raises ConfigurationError if one is not installed.
+    """
+    if f'"{SETTING}"' not in settings:
+        return ()
+    names = json.loads(settings).get(SETTING, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigurationError(f"{SETTING} is no list of names", fix=f"Write {SETTING}: [name].")
+    return tuple(own_metric(name) for name in dict.fromkeys(names))
+
+
+def versions(settings: str) -> str:
+    """Names and versions of the installed metrics that settings ask for: what else decides a scorecard."""
+    if f'"{SETTING}"' not in settings:
+        return ""
+    return " ".join(f"{name}:{_version(METRICS, name)}" for name in _asked(settings))
+
+
+def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, str, int], ...]:
+    """(group of entry points, name, version) of all that installed packages add to the evals of a manifest."""
+    known = {files.kind for files in KIND_FILES}
+    found: list[tuple[str, str]] = []
+    for entry in entries:
+        if entry.kind and entry.kind not in known:
+            found.append((KINDS, entry.kind))
+        if f'"{SETTING}"' in entry.settings:
+            found += [(METRICS, name) for name in _asked(entry.settings)]
+    return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(found))
+
+
+def still_installed(extensions: Iterable[tuple[str, str, int]]) -> bool:
+    """Whether what installed packages added to a site is installed in the same versions now."""
+    return all(_version(group, name) == version for group, name, version in extensions)
+
+
+def _version(group: str, name: str) -> int:
+    """0: it is not installed."""
+    try:
+        return own_kind(name).scorer.version if group == KINDS else own_metric(name).version
+    except ConfigurationError:
+        return 0
+
+
+def _asked(settings: str) -> list[str]:
+    names = json.loads(settings).get(SETTING, [])
+    return [str(name) for name in dict.fromkeys(names)] if isinstance(names, list) else []
+
+
+def scored(by: Scorer, inputs: Inputs) -> Result:
+    """The result of one output, with the installed metrics that the settings of its eval ask for.
+
+    A metric that fails is undefined, and a finding says why: it harms no other number. So it is with one that is not
+    installed, which the manifest of an earlier commit may name.
+    """
+    result = by.score(inputs)
+    card = result.scorecard
+    values, findings = [], list(card.findings)
+    try:
+        metrics = own_metrics(inputs.settings)
+    except ConfigurationError as error:
+        findings.append(Finding("error", f"In the settings, {error.what}", error.fix or ""))
+        return result._replace(scorecard=card._replace(findings=tuple(findings)))
+    if not metrics:
+        return result
+    for metric in metrics:
+        try:
+            if by.kind not in metric.kinds:
+                raise TypeError(f"it is for evals of kind {' or '.join(metric.kinds)}")
+            value = metric.value(result)
+            value = None if value is None else float(value)
+        except Exception as error:
+            what = f"The metric {metric.spec.name!r} failed: {type(error).__name__}: {error}"
+            findings.append(Finding("error", what[:500], "Mend or remove the installed package."))
+            value = None
+        values.append(Metric(metric.spec.name, value if value is None or abs(value) < float("inf") else None))
+    ours = [each for each in card.metrics if each.name not in USAGE]
+    usage = [each for each in card.metrics if each.name in USAGE]
+    specs = (*card.specs, *(metric.spec for metric in metrics))
+    return result._replace(
+        scorecard=card._replace(metrics=(*ours, *values, *usage), findings=tuple(findings), specs=specs)
+    )
+
+
+def own_specs(settings: str) -> tuple[MetricSpec, ...]:
+    """How the installed metrics are called that settings ask for; none of them if one is not installed."""
+    try:
+        return tuple(metric.spec for metric in own_metrics(settings))
+    except ConfigurationError:  # said of each output
+        return ()

@@ -1,0 +1,133 @@
+"""Kinds and metrics of installed packages: the example of EXTENDING.md, installed and used."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import GitRepo
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / ".github/EXTENDING.md").read_text(encoding="utf-8")
+BLOCKS: dict[str, str] = dict(re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL))
+TRUTH = '[{"id": "a", "n": 1}, {"id": "b", "n": 2}]'
+
+
+def pack(folder: Path, module: str) -> Path:
+    """The wheel of the example, with some text as its module."""
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(BLOCKS["toml"], encoding="utf-8")
+    (folder / "house_metrics.py").write_text(module, encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=folder, check=True)
+    return next((folder / "dist").glob("*.whl"))
+
+
+class Environment:
+    """A Python that has all that these tests have, and packages of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        venv.create(folder, with_pip=False, symlinks=True)
+        self.python = folder / "bin/python"
+        self.packages = next(folder.glob("lib/python*/site-packages"))
+        (self.packages / "tests.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT}\n", encoding="utf-8")
+
+    def install(self, wheel: Path) -> None:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(self.packages)
+
+    def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [str(self.python), "-m", "sitegen", *arguments]
+        return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    environment = Environment(tmp_path_factory.mktemp("environment"))
+    environment.install(pack(tmp_path_factory.mktemp("package") / "house", BLOCKS["python"]))
+    return environment
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> GitRepo:
+    repo = GitRepo(tmp_path / "project")
+    start = {"CLAUDE.md": "# Rules\n", "evals/invoices/ground_truth.json": TRUTH}
+    repo.commit({**start, "evals/invoices/extracted.json": TRUTH.replace("2", "3")})
+    manifest = {"evals/manifest.yaml": BLOCKS["yaml"], "evals/welcome-letter/checklist.txt": "hello\nyours\n"}
+    repo.commit({**manifest, "evals/welcome-letter/answer.md": "hello"}, message="Greet")
+    repo.commit({"evals/welcome-letter/answer.md": "hello, yours", "evals/invoices/extracted.json": TRUTH})
+    repo.checkout()
+    return repo
+
+
+def series(project: GitRepo, eval_id: str, metric: str) -> list[float | None]:
+    data = json.loads((project.path / f"public/data/evals/{eval_id}.json").read_text(encoding="utf-8"))
+    return [{**point["now"], **point["now"]["metrics"]}.get(metric) for point in data["points"]]
+
+
+def test_metrics_and_kinds_of_an_installed_package_are_those_of_every_page(environment, project):
+    done = environment.run("build", cwd=project.path)
+    assert (done.returncode, done.stdout.splitlines()[0].partition(";")[0]) == (0, "3 commits, 2 evals, 4 iterations")
+    assert series(project, "invoices", "clean_documents") == [0.5, 1.0]
+    assert series(project, "welcome-letter", "covered") == [0.5, 1.0]
+    pages = project.path / "public"
+    assert "Clean documents" in (pages / "evals/invoices/0002.html").read_text(encoding="utf-8")
+    assert "lines[1]" in (pages / "evals/welcome-letter/0001.html").read_text(encoding="utf-8")
+    methods = (pages / "methods.html").read_text(encoding="utf-8")
+    assert "The share of documents without any error." in methods
+    assert "The share of the lines that the answer holds." in methods
+    checked = environment.run("check", "--base", "HEAD~1", "--json", cwd=project.path)
+    moved = {one["eval_id"]: one["metrics"] for one in json.loads(checked.stdout)["evals"]}
+    names = {eval_id: [metric["name"] for metric in metrics] for eval_id, metrics in moved.items()}
+    assert "clean_documents" in names["invoices"]
+    assert names["welcome-letter"] == ["covered"]
+
+
+def test_a_raised_version_is_computed_again(environment, project, tmp_path):
+    other = Environment(tmp_path / "environment")
+    changed = (
+        BLOCKS["python"].replace("version=1", "version=2").replace("return clean / len", "return 0.5 * clean / len")
+    )
+    environment.run("build", cwd=project.path)
+    other.install(pack(tmp_path / "house", changed))
+    other.run("build", cwd=project.path)
+    assert series(project, "invoices", "clean_documents") == [0.25, 0.5]
+
+
+def test_a_metric_that_is_not_installed_or_fails_is_a_problem_and_harms_no_other_number(project, tmp_path):
+    plain = Environment(tmp_path / "plain")
+    manifest = BLOCKS["yaml"].partition("  welcome-letter")[0]
+    project.commit({"evals/manifest.yaml": manifest, "evals/welcome-letter/checklist.txt": None})
+    project.checkout()
+    done = plain.run("build", cwd=project.path)
+    assert done.returncode == 0, done.stderr
+    problems = (project.path / "public/problems.html").read_text(encoding="utf-8")
+    assert "no installed package has &#39;clean_documents&#39;" in problems
+    assert series(project, "invoices", "f1") == [0.5, 1.0]
+    failing = BLOCKS["python"].replace("    clean = sum", "    raise ValueError('too few')\n    clean = sum")
+    plain.install(pack(tmp_path / "house", failing))
+    assert plain.run("build", cwd=project.path).returncode == 0
+    problems = (project.path / "public/problems.html").read_text(encoding="utf-8")
+    assert "The metric &#39;clean_documents&#39; failed: ValueError: too few" in problems
+
+
+def test_nothing_of_a_project_is_imported(environment, project, tmp_path):
+    bare = Environment(tmp_path / "bare")
+    with zipfile.ZipFile(pack(tmp_path / "house", "raise SystemExit('run')")) as archive:
+        archive.extractall(project.path)
+    done = bare.run("build", cwd=project.path)
+    assert done.returncode == 2
+    assert "evals.welcome-letter.kind is text ('checklist')" in done.stderr
+    (bare.packages / "editable.pth").write_text(f"{project.path}\n", encoding="utf-8")
+    info = next(project.path.glob("*.dist-info"))
+    info.rename(bare.packages / info.name)
+    done = bare.run("build", str(project.path), cwd=tmp_path)
+    assert "run" not in done.stderr.split()
+    assert "does not lie in the environment that runs sitegen" in done.stderr
