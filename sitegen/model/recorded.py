@@ -15,6 +15,8 @@ from sitegen.model.usage import RunUsage
 
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000
+_OURS: Final = "sitegen/"
+"""How the name of the form begins in every file that sitegen writes."""
 
 WHERE: Final = "where"
 """The key of an eval's settings that says what a run has to state to be one of this eval."""
@@ -55,8 +57,17 @@ def read_recorded(content: bytes) -> Recorded | None:
         iteration=_iteration(both.get("iteration")),
         timestamp=_text(both.get("timestamp")),
         **origin_in(both),
-        usage=stated(metadata, root).of_run,
+        usage=stated(metadata, root, _of_results(root)).of_run,
     )
+
+
+def _of_results(root: dict[str, Any]) -> dict[str, Any]:
+    """What results that sitegen saved say of the output: saving them must lose nothing that stood in their place."""
+    schema, usage = root.get("schema"), root.get("usage")
+    if not isinstance(schema, str) or not schema.startswith(_OURS) or not isinstance(usage, dict):
+        return {}
+    models = usage.get("models")
+    return {**usage, "model": models[0]} if isinstance(models, list) and len(models) == 1 else usage
 
 
 class Origin(TypedDict):

@@ -92,6 +92,18 @@ class ListAlignment(NamedTuple):
     unmatched_actual: tuple[int, ...]
 
 
+class Kappa(NamedTuple):
+    """How far two judges agree on the same things."""
+
+    value: float
+    """1: always; 0: as often as luck; below 0: less often."""
+    low: float
+    high: float
+    agreed: int
+    """How many things they judged alike."""
+    judged: int
+
+
 class Result(NamedTuple):
     """A scorecard with everything behind it. Too large to keep; made again from the blobs when a page needs it."""
 
@@ -106,3 +118,5 @@ class Result(NamedTuple):
     """What the kind keeps whole for the data file beside the report."""
     questions: tuple[tuple[str, str], ...] = ()
     """(path of judgements, what the model was asked there), where the kind knows it."""
+    agreement: Kappa | None = None
+    """Of the judge with people, where both judged two things or more."""

@@ -10,7 +10,8 @@ from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import PairedBy
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.scorecards import ListAlignment, Result, Status
+from sitegen.model.scorecards import Kappa, ListAlignment, Result, Status
+from sitegen.model.usage import RunUsage
 from sitegen.model.values import Unusable, Value
 from sitegen.stats import counts as stats
 
@@ -102,6 +103,40 @@ class ProblemRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageRow:
+    """What the output took, and who made and graded it; what no file states is None."""
+
+    answers: int
+    """Calls that gave an answer; 0 if a record beside the output states totals alone."""
+    models: tuple[str, ...]
+    parameters: str
+    """JSON; empty if none are stated, or if they differ among the answers."""
+    tokens_in: int | None
+    """What the models read, from a cache or not."""
+    tokens_out: int | None
+    cost: float | None
+    """US dollars, unless the tool that wrote the file counts in another currency."""
+    latency_median: float | None
+    """Seconds."""
+    latency_p95: float | None
+    """Seconds."""
+    judges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementRow:
+    """How far the judge agrees with people: Cohen's kappa, with its interval of 95 %."""
+
+    kappa: float
+    low: float
+    high: float
+    agreed: int
+    """Things that both judged alike."""
+    judged: int
+    """Things that both judged."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResultsDocument:
     """The whole file, in the order in which it is written."""
 
@@ -120,6 +155,8 @@ class ResultsDocument:
     """List -> [expected index, actual index, similarity, how the pair was found: ``key``, ``position`` or
     ``agreement``]; an index without a partner stands beside null. Where there are several documents, the list is called
     ``document:path``."""
+    usage: UsageRow | None
+    """None: no file states any of it."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
@@ -159,6 +196,7 @@ def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> Res
             if each.outcome in ERROR_TYPES
         ),
         alignment=alignments(result),
+        usage=usage_row(card.usage),
         problems=problem_rows(card.findings),
         metadata=metadata,
     )
@@ -170,6 +208,16 @@ def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
         ProblemRow(severity=each.severity, what=each.text, fix=each.fix, line=each.line, about=each.about)
         for each in findings
     )
+
+
+def usage_row(usage: RunUsage | None) -> UsageRow | None:
+    """What an output took as data files have it."""
+    return None if usage is None else UsageRow(**usage._asdict())
+
+
+def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
+    """The agreement of a judge with people as data files have it."""
+    return None if agreement is None else AgreementRow(*agreement)
 
 
 def field_row(counts: Counts) -> FieldRow:

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from math import fsum, sqrt
-from typing import NamedTuple
 
+from sitegen.model.scorecards import Kappa
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.quantiles import normal
-
-
-class Kappa(NamedTuple):
-    """How far two judges agree on the same things."""
-
-    value: float
-    """1: always; 0: as often as luck; below 0: less often."""
-    low: float
-    high: float
-    agreed: int
-    """How many things they judged alike."""
-    judged: int
 
 
 def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:

@@ -139,7 +139,17 @@ def test_the_document_says_each_method_with_its_threshold():
     judged = verdict(SPECS, (("average_quality", 4.5),), result.scorecard.metrics)
     document = responses_document(result, judged, eval_id="x", metadata=Metadata())
     body = json.loads(to_json_bytes(document))
-    assert list(body) == ["schema", "eval_id", "status", "results", "summary", "variants", "problems", "metadata"]
+    assert list(body) == [
+        "schema",
+        "eval_id",
+        "status",
+        "results",
+        "summary",
+        "variants",
+        "usage",
+        "problems",
+        "metadata",
+    ]
     assert body["schema"] == "sitegen/responses-results/1"
     assert body["results"]["exact_match"] == {
         "accuracy": pytest.approx(2 / 3),
@@ -166,6 +176,7 @@ def test_the_document_says_each_method_with_its_threshold():
         "total_evaluated": 3,
         "graded": 3,
         "dropped": 0,
+        "agreement_with_people": None,
         "threshold": 4.5,
         "meets_threshold": False,
     }

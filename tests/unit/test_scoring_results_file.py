@@ -69,6 +69,7 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
             discrepancy("note", None, "x", "hallucination", "not in ground truth"),
         ],
         "alignment": {"walls": [[1, 0, 1.0, "key"], [0, None, None, None], [None, 1, None, None]]},
+        "usage": None,
         "problems": [],
         "metadata": {
             "iteration": 3,

@@ -1,9 +1,11 @@
 """What answers took, and who gave them: read from every place that states it, and summed up without a guess."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
+from sitegen.analysis.documents import document
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.stated_usage import stated
@@ -11,9 +13,11 @@ from sitegen.model.usage import Call, RunUsage, Usage, exchanged
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
+from sitegen.scoring.results_file import Metadata, UsageRow
 from sitegen.scoring.scorer import File, Inputs, Scorer
 from sitegen.scoring.usage import USAGE_METRICS, lacking, run_usage, specs_with_usage, with_stated
 from sitegen.stats.percentiles import nearest_rank
+from sitegen.text.json_bytes import to_json_bytes
 
 CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "input": "?", "expected": "y"}]).encode()
 
@@ -141,3 +145,43 @@ def test_an_exchange_needs_a_model_on_both_sides() -> None:
     assert exchanged(("m",), ("n",)) == (("m",), ("n",))
     assert exchanged(("m",), ("m",)) is None
     assert exchanged((), ("m",)) is None
+
+
+def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agrees_with_people() -> None:
+    took = {"model": "m", "tokens_in": 9, "tokens_out": 2, "cost": 0.5, "latency": 1, "judge": "j"}
+    grades = [(4, 4), (5, 5), (2, 3)]
+    rows = [
+        {"case_id": "a", "output": "x", "quality": judge, "human_quality": person, **took} for judge, person in grades
+    ]
+    written = asdict(document("responses", responses(*rows), eval_id="e", metadata=Metadata()))
+    assert written["usage"] == {
+        "answers": 3,
+        "models": ("m",),
+        "parameters": "",
+        "tokens_in": 27,
+        "tokens_out": 6,
+        "cost": 1.5,
+        "latency_median": 1.0,
+        "latency_p95": 1.0,
+        "judges": ("j",),
+    }
+    agreed = written["results"]["quality"]["agreement_with_people"]
+    assert (agreed["agreed"], agreed["judged"], agreed["kappa"]) == (2, 3, pytest.approx(4 / 7))
+    assert -1 <= agreed["low"] < agreed["kappa"] < agreed["high"] <= 1
+
+
+def test_results_of_other_kinds_say_what_the_output_took() -> None:
+    line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
+    judged = document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
+    assert judged.usage == UsageRow(1, ("m",), "", None, None, 0.5, None, None, ())
+    silent = document("judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
+    assert silent.usage is None
+
+
+def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:
+    result = responses({"case_id": "a", "output": "x"})
+    before = RunUsage(0, ("m",), "", 5, 6, 1.5, 8.0, 9.0)
+    saved = document("responses", with_stated(result, before), eval_id="e", metadata=Metadata())
+    recorded = read_recorded(to_json_bytes(saved))
+    assert recorded
+    assert recorded.usage == before

@@ -8,7 +8,7 @@ from typing import Final
 from sitegen.model.metrics import Counts
 from sitegen.model.panels import MarkedText, SpansPanel
 from sitegen.model.scorecards import Result, Status
-from sitegen.scoring.results_file import Metadata, ProblemRow, problem_rows
+from sitegen.scoring.results_file import Metadata, ProblemRow, UsageRow, problem_rows, usage_row
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text
 
@@ -63,6 +63,8 @@ class HighlightsDocument:
     """Paragraphs in scope without gold: not scored (rule 27)."""
     run_id: str | None
     """Of the run that counts; None if the output names none."""
+    usage: UsageRow | None
+    """None: no file states any of it."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
@@ -97,6 +99,7 @@ def highlights_document(result: Result, *, eval_id: str, metadata: Metadata) -> 
         paragraphs=_paragraphs(result),
         not_annotated=tuple(map(str, names)) if isinstance(names, list) else (),
         run_id=run if isinstance(run, str) else None,
+        usage=usage_row(card.usage),
         problems=problem_rows(card.findings),
         metadata=metadata,
     )

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sitegen.model.scorecards import DocumentScore, Result, Status
-from sitegen.scoring.results_file import FieldRow, Metadata, ProblemRow, field_row, plain, problem_rows
+from sitegen.scoring.results_file import (
+    AgreementRow,
+    FieldRow,
+    Metadata,
+    ProblemRow,
+    UsageRow,
+    agreement_row,
+    field_row,
+    plain,
+    problem_rows,
+    usage_row,
+)
 
 SCHEMA: Final = "sitegen/judged-results/1"
 
@@ -36,6 +47,10 @@ class JudgedDocument:
     totals: FieldRow
     by_attribute: dict[str, FieldRow]
     cases: tuple[CaseRow, ...]
+    agreement_with_people: AgreementRow | None
+    """Over the cases that both judged; None if there are fewer than two, or if all have one verdict."""
+    usage: UsageRow | None
+    """None: no file states any of it."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
@@ -52,6 +67,8 @@ def judged_document(result: Result, *, eval_id: str, metadata: Metadata) -> Judg
         totals=field_row(card.counts),
         by_attribute={each.attribute: field_row(each.counts) for each in card.fields},
         cases=tuple(_case(each, details.get(each.id, ())) for each in card.documents),
+        agreement_with_people=agreement_row(result.agreement),
+        usage=usage_row(card.usage),
         problems=problem_rows(card.findings),
         metadata=metadata,
     )

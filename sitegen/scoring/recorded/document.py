@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sitegen.model.scorecards import Result, Status
-from sitegen.scoring.results_file import Metadata, ProblemRow, problem_rows
+from sitegen.scoring.results_file import Metadata, ProblemRow, UsageRow, problem_rows, usage_row
 
 SCHEMA: Final = "sitegen/recorded-results/1"
 
@@ -29,6 +29,8 @@ class RecordedDocument:
     status: Status
     numbers: tuple[NumberRow, ...]
     """As the run wrote them, the headline first."""
+    usage: UsageRow | None
+    """None: no file states any of it."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
@@ -41,6 +43,7 @@ def recorded_document(result: Result, *, eval_id: str, metadata: Metadata) -> Re
         eval_id=eval_id,
         status=card.status,
         numbers=tuple(NumberRow(each.name, card.metric(each.name), each.higher_is_better) for each in card.specs),
+        usage=usage_row(card.usage),
         problems=problem_rows(card.findings),
         metadata=metadata,
     )

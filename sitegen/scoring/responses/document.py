@@ -10,7 +10,15 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.values import Value
 from sitegen.model.verdicts import Verdict, VerdictStatus
-from sitegen.scoring.results_file import Metadata, ProblemRow, problem_rows
+from sitegen.scoring.results_file import (
+    AgreementRow,
+    Metadata,
+    ProblemRow,
+    UsageRow,
+    agreement_row,
+    problem_rows,
+    usage_row,
+)
 
 SCHEMA: Final = "sitegen/responses-results/1"
 
@@ -72,6 +80,9 @@ class Quality:
     """The same number."""
     dropped: int
     """Grades that are no whole number from 1 to 5."""
+    agreement_with_people: AgreementRow | None
+    """Over the responses that have both ``quality`` and ``human_quality``; None if there are fewer than two of them, or
+    if all have one grade."""
     threshold: float | None
     meets_threshold: bool | None
 
@@ -117,6 +128,8 @@ class ResponsesDocument:
     """By method, those that were asked for."""
     summary: Summary
     variants: tuple[VariantRow, ...]
+    usage: UsageRow | None
+    """None: no file states any of it."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
@@ -148,6 +161,7 @@ def responses_document(
             VariantRow(each.id, each.status, {name: value for name, value in each.metrics if name in names})
             for each in card.documents
         ),
+        usage=usage_row(card.usage),
         problems=problem_rows(card.findings),
         metadata=metadata,
     )
@@ -192,6 +206,7 @@ def _quality(result: Result, verdict: Verdict) -> Quality:
         total_evaluated=len(grades),
         graded=len(grades),
         dropped=dropped if isinstance(dropped, int) else 0,
+        agreement_with_people=agreement_row(result.agreement),
         threshold=_threshold(verdict, "average_quality"),
         meets_threshold=_meets(verdict, "average_quality"),
     )

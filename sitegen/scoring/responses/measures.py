@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.scorecards import Kappa
 from sitegen.model.values import Value
 from sitegen.scoring.responses.answers import Response
 from sitegen.scoring.responses.cases import Case
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
 from sitegen.stats.consistency import mean_pairwise_cosine
-from sitegen.stats.kappa import Kappa, cohens_kappa
+from sitegen.stats.kappa import cohens_kappa
 from sitegen.text.rouge import Rouge, rouge
 
 _TEXTS: Final = "give test cases an expected text."

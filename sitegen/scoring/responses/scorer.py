@@ -8,14 +8,15 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import Column, NotePanel, Panel, TablePanel
+from sitegen.model.panels import Column, Panel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.responses import Answer
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.findings import bounded
+from sitegen.scoring.judge_agreement import agreement_note
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.responses.answers import Answers, Response, Variant, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
@@ -99,6 +100,7 @@ class _Scoring:
         readable = any(document.status == "scored" for document in documents)
         self._report_grades()
         usage = self._usage()
+        agreed = agreement(one for ones in every for one in ones)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
@@ -112,10 +114,11 @@ class _Scoring:
         return Result(
             scorecard=with_usage(scorecard, usage),
             judgements=judgements,
-            panels=tuple(_panels(self._groups)),
+            panels=tuple(_panels(self._groups, agreed)),
             answers=tuple(_answer(group.variant.name, one) for group in self._groups for one in group.ones),
             data=self._data(),
             questions=_questions(every),
+            agreement=agreed,
         )
 
     def _usage(self) -> RunUsage | None:
@@ -283,14 +286,9 @@ def _row(variant: str, one: Measured) -> Value:
     return row
 
 
-def _panels(groups: Sequence[_Group]) -> Iterator[Panel]:
-    agreed = agreement(one for group in groups for one in group.ones)
+def _panels(groups: Sequence[_Group], agreed: Kappa | None) -> Iterator[Panel]:
     if agreed:
-        yield NotePanel(
-            "note",
-            f"The judge and people graded {agreed.agreed:,} of {agreed.judged:,} responses alike: Cohen's kappa "
-            f"{agreed.value:.3f}, 95 % interval {agreed.low:.3f} to {agreed.high:.3f}.",
-        )
+        yield agreement_note(agreed, "responses")
     within = [(group.variant.name, *row) for group in groups for row in within_cases(group.ones)]
     if within:
         yield TablePanel(
