@@ -9,6 +9,7 @@ from sitegen.comparing.changed import change_lines
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, prose, signed, table
+from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.significance import ALPHA
 
 
@@ -30,6 +31,7 @@ def variants_lines(one: Comparison) -> Iterator[str]:
     yield from (f"- {prose(warning)}" for warning in one.warnings)
     yield from ("",) if one.warnings else ()
     yield from _metrics(one)
+    yield from _took(one)
     yield from _ranking(one)
     for pair in one.pairs:
         yield from _pair(pair, several=len(one.pairs) > 1, alpha=one.alpha)
@@ -48,6 +50,25 @@ def _metrics(one: Comparison) -> Iterator[str]:
         for each in one.variants
     )
     yield from (*table(heads, rows, range(1, 9)), "")
+
+
+def _took(one: Comparison) -> Iterator[str]:
+    """Who answered and graded, and what that took; nothing if no file states any of it."""
+    known = [spec for spec in USAGE_METRICS if any(getattr(each, spec.name) is not None for each in one.variants)]
+    if not known and not any(each.models or each.judges for each in one.variants):
+        return
+    yield from ("## Cost and time", "")
+    rows = (
+        (
+            name(each.name),
+            ", ".join(map(name, each.models)) or NIL,
+            ", ".join(map(name, each.judges)) or NIL,
+            *(number(getattr(each, spec.name), unit=spec.unit) for spec in known),
+        )
+        for each in one.variants
+    )
+    heads = ("Variant", "Model", "Judge", *(spec.label for spec in known))
+    yield from (*table(heads, rows, range(3, len(heads))), "")
 
 
 def _ranking(one: Comparison) -> Iterator[str]:

@@ -21,3 +21,7 @@ class Answer(NamedTuple):
     """The call gave an error instead of an answer: excluded from every metric, and counted."""
     rouge: tuple[float, float, float] | None = None
     """ROUGE-1, ROUGE-2 and ROUGE-L; None if there is nothing to compare with."""
+    model: str = ""
+    """That gave it; empty if no file says."""
+    judge: str = ""
+    """That graded it; likewise."""

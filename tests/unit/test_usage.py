@@ -5,7 +5,11 @@ from dataclasses import asdict
 
 import pytest
 
+from sitegen.analysis.comparison.values import Comparison
+from sitegen.analysis.comparison.variants import compare, variant_of
 from sitegen.analysis.documents import document
+from sitegen.comparing.document import ComparisonDocument
+from sitegen.comparing.report import report
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.stated_usage import stated
@@ -185,3 +189,60 @@ def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() ->
     recorded = read_recorded(to_json_bytes(saved))
     assert recorded
     assert recorded.usage == before
+
+
+def compared(judge: str) -> Comparison:
+    """Twelve answers of two prompts: all right, with grades far apart, the second graded by this judge."""
+    cases = json.dumps([{"id": f"c{number}", "input": "?", "expected": "x"} for number in range(12)]).encode()
+    variants = []
+    for name, model, grade, who in (("old", "m", 2, "j"), ("new", "n", 5, judge)):
+        took = {"model": model, "judge": who, "cost": 0.25, "tokens_in": 3, "latency": 2}
+        rows = [{"case_id": f"c{number}", "output": "x", "quality": grade - number % 2, **took} for number in range(12)]
+        result = score(ResponsesScorer(), json.dumps(rows).encode(), cases, "responses.json")
+        variants.append(variant_of(name, result))
+    return compare("faq", variants)
+
+
+def test_a_comparison_of_prompts_says_what_each_took() -> None:
+    found = compared("j")
+    took = [(each.models, each.judges, each.cost, each.tokens_in, each.latency_median) for each in found.variants]
+    assert took == [(("m",), ("j",), 3.0, 36.0, 2.0), (("n",), ("j",), 3.0, 36.0, 2.0)]
+    said = report(ComparisonDocument(variants=(found,)))
+    head, _, first, second = said.partition("## Cost and time\n\n")[2].split("\n")[:4]
+    assert [cell.strip() for cell in head.strip("|").split("|")] == [
+        "Variant",
+        "Model",
+        "Judge",
+        "Total cost",
+        "Tokens in",
+        "Median latency",
+        "95th percentile of latency",
+    ]
+    assert [cell.strip() for cell in first.strip("|").split("|")] == [
+        "old",
+        "m",
+        "j",
+        "3.00 USD",
+        "36",
+        "2.00 s",
+        "2.00 s",
+    ]
+    assert second.split()[3] == "n"
+    assert found.winners["quality"] == "new"
+    assert found.warnings == ()
+
+
+def test_a_comparison_of_prompts_holds_no_grades_of_two_judges_against_each_other() -> None:
+    found = compared("k")
+    quality = found.pairs[0].tests[1]
+    assert (quality.first, quality.second, quality.difference, quality.effect_size) == (1.5, 4.5, None, None)
+    assert (quality.independent.p_value, quality.independent.better, quality.independent.note) == (
+        None,
+        None,
+        "another judge",
+    )
+    assert (found.overall_winner, found.winners["quality"]) == (None, None)
+    assert {row.measured for row in found.ranking} == {("accuracy",)}
+    warning = "old was graded by j, new by k: their quality is not compared, and the ranking leaves quality out."
+    assert found.warnings == (warning,)
+    assert warning in report(ComparisonDocument(variants=(found,)))

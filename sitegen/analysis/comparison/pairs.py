@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import fsum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.cases import Case, cases, flips
 from sitegen.analysis.comparison.values import Measured, MetricTest, Pair, Tested, TestedMetric
 from sitegen.model.responses import Answer
+from sitegen.model.usage import exchanged
 from sitegen.stats import sample_size
 from sitegen.stats import significance as tests
 from sitegen.stats.significance import Significance
+
+TWO_JUDGES: Final = "another judge"
+"""Why grades are not tested."""
 
 
 class Sample(NamedTuple):
@@ -37,6 +42,8 @@ class _Raw(NamedTuple):
     effect_size: float | None
     sample: int
     minimum_sample: int | None
+    comparable: bool = True
+    """False: grades of two judges."""
 
 
 def sample(measured: Measured, answers: Iterable[Answer]) -> Sample:
@@ -94,6 +101,8 @@ def _accuracy(first: Sample, second: Sample, alpha: float) -> _Raw:
 
 
 def _quality(first: Sample, second: Sample, alpha: float) -> _Raw:
+    if exchanged(first.measured.judges, second.measured.judges):
+        return _of_two_judges(first, second)
     by_case = _by_case(first, second, lambda case: case.grade)
     d = sample_size.cohens_d(second.grades, first.grades)
     return _Raw(
@@ -106,6 +115,22 @@ def _quality(first: Sample, second: Sample, alpha: float) -> _Raw:
         effect_size=d,
         sample=min(len(first.grades), len(second.grades)),
         minimum_sample=sample_size.cases_for_means(d, alpha) if d else None,
+    )
+
+
+def _of_two_judges(first: Sample, second: Sample) -> _Raw:
+    """Both values, and nothing that holds one against the other."""
+    return _Raw(
+        first=first.measured.quality,
+        second=second.measured.quality,
+        independent=replace(tests.t_test((), ()), note=TWO_JUDGES),
+        lead=0.0,
+        paired=replace(tests.paired_t_test((), ()), note=TWO_JUDGES),
+        by_case=(),
+        effect_size=None,
+        sample=min(len(first.grades), len(second.grades)),
+        minimum_sample=None,
+        comparable=False,
     )
 
 
@@ -145,7 +170,7 @@ def _metric_test(
         metric=metric,
         first=raw.first,
         second=raw.second,
-        difference=None if raw.first is None or raw.second is None else raw.second - raw.first,
+        difference=None if raw.first is None or raw.second is None or not raw.comparable else raw.second - raw.first,
         independent=independent,
         paired=paired,
         disagrees=defined and independent.better != paired.better,

@@ -28,6 +28,18 @@ class Measured:
     graded: int
     failed: int
     """Calls that gave an error: in no metric."""
+    models: tuple[str, ...] = ()
+    """That gave the responses, as far as files say."""
+    judges: tuple[str, ...] = ()
+    """That graded them."""
+    cost: float | None = None
+    """US dollars, unless the tool that wrote the file counts in another currency."""
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+    latency_median: float | None = None
+    """Seconds."""
+    latency_p95: float | None = None
+    """Seconds."""
 
 
 @dataclass(frozen=True, slots=True)

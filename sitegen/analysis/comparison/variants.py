@@ -6,6 +6,8 @@ Symmetric: exchanging two variants exchanges their names in the outcome, and cha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.pairs import agreed, pairs, sample
@@ -14,9 +16,11 @@ from sitegen.analysis.comparison.values import Comparison, Measured, MetricTest,
 from sitegen.model.metrics import Metric
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Result
+from sitegen.model.usage import exchanged
 from sitegen.stats.significance import ALPHA
 
 TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
+_TOOK: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p95")
 
 
 class Variant(NamedTuple):
@@ -47,10 +51,11 @@ def variant_of(name: str, result: Result) -> Variant:
 def compare(eval_id: str, variants: Sequence[Variant], alpha: float = ALPHA) -> Comparison:
     """Compare two or more variants whose names differ; a p value below *alpha* is called significant."""
     measured = tuple(measure(variant) for variant in variants)
+    judges = _judges(measured)
     tested = pairs([sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)], alpha)
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
-    rows = ranking(measured)
+    rows = ranking([replace(one, quality=None) for one in measured] if judges else measured)
     return Comparison(
         eval_id=eval_id,
         variants=measured,
@@ -63,7 +68,7 @@ def compare(eval_id: str, variants: Sequence[Variant], alpha: float = ALPHA) -> 
         ranking=rows,
         confidence=confidence(rows, tested, winner),
         recommendation=_recommendation(rows, tested, winner),
-        warnings=tuple(_warnings(measured, tested, rows)),
+        warnings=(*judges, *_warnings(measured, tested, rows)),
         alpha=alpha,
     )
 
@@ -86,6 +91,19 @@ def measure(variant: Variant) -> Measured:
         right=sum(verdicts),
         graded=sum(answer.quality is not None for answer in answered),
         failed=len(variant.answers) - len(answered),
+        models=tuple(sorted({answer.model for answer in answered if answer.model})),
+        judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
+        **{name: known.get(name) for name in _TOOK},
+    )
+
+
+def _judges(measured: Sequence[Measured]) -> tuple[str, ...]:
+    """That grades were given by different judges, for each pair of variants of which both state theirs."""
+    return tuple(
+        f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
+        "their quality is not compared, and the ranking leaves quality out."
+        for first, second in combinations(measured, 2)
+        if exchanged(first.judges, second.judges)
     )
 
 

@@ -115,7 +115,7 @@ class _Scoring:
             scorecard=with_usage(scorecard, usage),
             judgements=judgements,
             panels=tuple(_panels(self._groups, agreed)),
-            answers=tuple(_answer(group.variant.name, one) for group in self._groups for one in group.ones),
+            answers=tuple(_answer(group.variant, one) for group in self._groups for one in group.ones),
             data=self._data(),
             questions=_questions(every),
             agreement=agreed,
@@ -263,8 +263,19 @@ def _questions(groups: Iterable[Iterable[Measured]]) -> tuple[tuple[str, str], .
     return tuple((path, question) for path, question in asked.items() if question)
 
 
-def _answer(variant: str, one: Measured) -> Answer:
-    return Answer(variant, one.case.id, one.case.category, one.correct, one.quality, one.failed, one.rouge)
+def _answer(variant: Variant, one: Measured) -> Answer:
+    call, beside = one.response.call if one.response else Call(), variant.beside or RunUsage()
+    return Answer(
+        variant=variant.name,
+        case_id=one.case.id,
+        category=one.case.category,
+        correct=one.correct,
+        quality=one.quality,
+        failed=one.failed,
+        rouge=one.rouge,
+        model=call.model or " and ".join(beside.models),
+        judge=call.judge,
+    )
 
 
 def _row(variant: str, one: Measured) -> Value:
