@@ -13,8 +13,8 @@ from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Snapshot
-from sitegen.model.usage import Exchange, RunUsage, exchanged
-from sitegen.scoring.usage import GRADED, TOTALS, USAGE
+from sitegen.model.usage import GRADED, Exchange, RunUsage, exchanged
+from sitegen.scoring.usage import TOTALS, USAGE
 
 Over = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 """The metrics of some documents alone: a scorer's own ``over``."""

@@ -72,6 +72,7 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
         window.by_rules,
         window.comparable,
         window.model,
+        judge=window.judge,
     )
 
 

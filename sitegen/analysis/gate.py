@@ -25,7 +25,7 @@ from sitegen.model.gate import (
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
-from sitegen.scoring.usage import GRADED
+from sitegen.model.usage import GRADED
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
 """From the best to the worst: of several, the worst counts."""

@@ -74,8 +74,10 @@ def windows(points: Sequence[Point], speaks: Sequence[int]) -> tuple[Window, ...
             earlier = bisect_left(positions, position)
             before = newest[positions[earlier - 1]] if earlier else None
             deltas = [] if before is None else [point.delta for point in points[before + 1 : index + 1]]
-            model = None if before is None else exchanges(points[before].scorecard, points[index].scorecard)[0]
-            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas), model))
+            model, judge = (
+                (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
+            )
+            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas), model, judge))
     return tuple(sorted(found))
 
 

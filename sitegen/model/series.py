@@ -14,7 +14,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
-from sitegen.model.usage import Exchange, RunUsage
+from sitegen.model.usage import GRADED, Exchange, RunUsage
 
 
 class EvalInfo(NamedTuple):
@@ -104,6 +104,8 @@ class Window(NamedTuple):
     """All points from one to the other hold the same documents."""
     model: Exchange | None = None
     """Another model made the later one: what is its doing, and what the edit's, nothing tells."""
+    judge: Exchange | None = None
+    """Another judge graded the later one: its grades are not held against those before."""
 
 
 class Peak(NamedTuple):
@@ -172,14 +174,21 @@ class Effect(NamedTuple):
     """What became of the cells in between; None if nobody asked."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance, without its fields; None if nobody asked, or for the same output."""
+    judge: Exchange | None = None
+    """Another judge graded the output after the edit, so that metrics of grades have no change."""
 
     @property
     def change(self) -> float | None:
-        """After minus before of the headline metric; None unless both are defined."""
-        if self.before is None or self.after is None:
+        """After minus before of the headline metric; None unless both are defined, or if two judges graded them."""
+        if self.before is None or self.after is None or self.regraded:
             return None
         first, last = self.before.values[0], self.after.values[0]
         return None if first is None or last is None else last - first
+
+    @property
+    def regraded(self) -> bool:
+        """The headline is made from grades, and two judges gave them."""
+        return self.judge is not None and bool(self.specs) and self.specs[0].name in GRADED
 
     @property
     def by_outputs(self) -> float | None:

@@ -5,7 +5,10 @@ A number that no file states is None. Nothing here is estimated: neither tokens 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+GRADED: Final = frozenset({"average_quality"})
+"""Metrics of grades, which two judges do not give alike."""
 
 
 class Usage(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
+from sitegen.model.usage import GRADED
 from sitegen.pages.labels import exchange
-from sitegen.scoring.usage import GRADED
 
 NAMED: Final = 3
 """Documents of one side alone that are named; of the others, how many."""

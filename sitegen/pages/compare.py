@@ -20,11 +20,11 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
+from sitegen.model.usage import GRADED
 from sitegen.pages import labels, links
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
-from sitegen.scoring.usage import GRADED
 from sitegen.stats.significance import mcnemar
 
 ROWS: Final = 50

@@ -10,10 +10,10 @@ from sitegen.analysis.flips import held_documents
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Point, Series
+from sitegen.model.usage import GRADED
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
-from sitegen.scoring.usage import GRADED
 from sitegen.text.plain import cut
 
 STATES: Final[tuple[State, ...]] = (

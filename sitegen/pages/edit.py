@@ -12,7 +12,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Effect, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.model.usage import Exchange
+from sitegen.model.usage import GRADED, Exchange
 from sitegen.pages import links
 from sitegen.pages.agents import THICKENED
 from sitegen.text.diff import MOST_LINES, Row, draw
@@ -20,8 +20,9 @@ from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
 from sitegen.text.sections import TextStats
 
-Verdict: TypeAlias = Literal["improved", "worse", "unchanged", "confounded", "first", "none"]
-"""confounded: the model changed too. first: nothing to compare with, or one side undefined.
+Verdict: TypeAlias = Literal["improved", "worse", "unchanged", "confounded", "regraded", "first", "none"]
+"""confounded: the model changed too. regraded: the judge changed, whose grades the headline is made from.
+first: nothing to compare with, or one side undefined.
 none: no output was made before the next edit."""
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
@@ -57,6 +58,8 @@ class EffectRow(NamedTuple):
     judged: ChangeVerdict | None = None
     model: Exchange | None = None
     """Another model made the output after the edit."""
+    judge: Exchange | None = None
+    """Another judge graded it."""
 
 
 class Drawn(NamedTuple):
@@ -80,6 +83,8 @@ class EffectsView(NamedTuple):
     unchanged: tuple[EffectRow, ...]
     confounded: tuple[EffectRow, ...]
     """Of evals whose model changed too."""
+    regraded: tuple[EffectRow, ...]
+    """Of evals whose headline two judges graded."""
     first: tuple[EffectRow, ...]
     silent: tuple[str, ...]
     """Names of evals without any output between this edit and the next."""
@@ -102,7 +107,7 @@ class EffectsView(NamedTuple):
     @property
     def empty(self) -> bool:
         """No eval is driven by the file, or none has any point."""
-        return not (self.changed or self.unchanged or self.confounded or self.first or self.silent)
+        return not (self.changed or self.unchanged or self.confounded or self.regraded or self.first or self.silent)
 
 
 class EditView(NamedTuple):
@@ -197,17 +202,18 @@ def effects_view(effects: tuple[Effect, ...]) -> EffectsView:
         changed=tuple(row for row in rows if row.verdict in ("improved", "worse")),
         unchanged=tuple(row for row in rows if row.verdict == "unchanged"),
         confounded=tuple(row for row in rows if row.verdict == "confounded"),
+        regraded=tuple(row for row in rows if row.verdict == "regraded"),
         first=tuple(row for row in rows if row.verdict == "first"),
         silent=tuple(line(effect.name, 80) for effect in effects if effect.after is None),
     )
 
 
 def _effect_row(effect: Effect) -> EffectRow:
-    moves = moved(effect.before, effect.after, effect.specs)
+    moves = moved(effect.before, effect.after, effect.specs, effect.judge)
     return EffectRow(
         effect.eval_id,
         line(effect.name, 80),
-        "confounded" if effect.model else verdict(moves[0], effect.after),
+        "regraded" if effect.regraded else "confounded" if effect.model else verdict(moves[0], effect.after),
         effect.before,
         effect.after,
         defined(moves) if effect.specs and effect.specs[0].recorded else moves,
@@ -215,18 +221,22 @@ def _effect_row(effect: Effect) -> EffectRow:
         effect.by_rules,
         effect.comparable,
         effect.specs[0] if effect.specs else HEADLINE,
-        effect.verdict,
+        None if effect.regraded else effect.verdict,
         effect.model,
+        effect.judge,
     )
 
 
-def moved(before: Headline | None, after: Headline | None, specs: tuple[MetricSpec, ...]) -> tuple[Move, ...]:
-    """Each metric of two points; without specs the headline alone."""
+def moved(
+    before: Headline | None, after: Headline | None, specs: tuple[MetricSpec, ...], judge: Exchange | None = None
+) -> tuple[Move, ...]:
+    """Each metric of two points; without specs the headline alone. Grades of two judges have no change."""
     found = []
     for index, spec in enumerate(specs or (HEADLINE,)):
         first = before.values[index] if before else None
         last = after.values[index] if after else None
-        change = last - first if first is not None and last is not None else None
+        regraded = judge is not None and spec.name in GRADED
+        change = last - first if first is not None and last is not None and not regraded else None
         found.append(Move(spec.label, first, last, change, spec.higher_is_better))
     return tuple(found)
 

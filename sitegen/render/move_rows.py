@@ -76,8 +76,7 @@ def _remarks(row: EffectRow, root: str) -> str:
     if headline.change is not None and row.by_rules is not None and abs(row.by_rules) >= NOTICED:
         part = signed(row.by_rules, lower_is_better=not headline.higher_is_better)
         remarks = f'<p class="ef-f">{part} of the change is by ground truth and rules, not by the output</p>'
-    if row.model:
-        remarks += f'<p class="ef-f"><b>{escape(exchanges(row.model, None)[0])}</b></p>'
+    remarks += "".join([f'<p class="ef-f"><b>{escape(said)}</b></p>' for said in exchanges(row.model, row.judge)])
     if headline.change is not None and not row.comparable:
         remarks += '<p class="ef-f">not over the same documents</p>'
     return remarks

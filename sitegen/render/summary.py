@@ -261,11 +261,15 @@ def _edits(latest: Iterable[EditEffects]) -> Iterator[str]:
         for effect in confounded[:EFFECTS]:
             other = name(exchange("model", effect.model))
             yield f"  - {code(effect.eval_id, NAME)}: {other} too, and nothing tells the two apart"
+        regraded = [each for each in one.effects if each.regraded and each.before and each.after]
+        for effect in regraded[:EFFECTS]:
+            other = name(exchange("judge", effect.judge))
+            yield f"  - {code(effect.eval_id, NAME)}: {other}, and grades of the two are not compared"
         for effect in moved[:EFFECTS]:
             yield f"  - {_effect(effect)}"
         if len(moved) > EFFECTS:
             yield f"  - {count(len(moved) - EFFECTS)} more evals moved less"
-        if not moved and not confounded:
+        if not moved and not confounded and not regraded:
             yield "  - no eval has outputs from before and after it"
     yield ""
 

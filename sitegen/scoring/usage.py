@@ -62,8 +62,6 @@ UNITS: Final = {spec.name: spec.unit for spec in USAGE_METRICS}
 TOTALS: Final = frozenset({"cost", "tokens_in", "tokens_out"})
 """Those that grow with the number of answers."""
 
-GRADED: Final = frozenset({"average_quality"})
-"""Metrics of grades, which two judges do not give alike."""
 USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 
 

@@ -8,6 +8,9 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+from sitegen.model.usage import Exchange
+from sitegen.pages.edit import effects_view
+from sitegen.render.move_rows import effects
 
 F1 = MetricSpec("f1", "F1", "")
 
@@ -156,3 +159,20 @@ def test_what_outputs_made_of_a_change_is_the_rest():
 def test_the_mean_is_over_evals_with_a_change():
     assert mean_change(()) is None
     assert mean_change((Effect("a", "a", None, headline(0.5)), Effect("b", "b", headline(0.5), headline(0.75)))) == 0.25
+
+
+def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
+    quality, accuracy = MetricSpec("average_quality", "Average quality", "", high=5), MetricSpec("accuracy", "A", "")
+    before, after = (headline(0.25)._replace(values=(value, value)) for value in (0.25, 0.75))
+    judge = Exchange(("j-1",), ("j-2",))
+    graded = Effect("a", "a", before, after, (quality, accuracy), judge=judge)
+    assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
+    view = effects_view((graded,))
+    assert [(row.verdict, row.judge, [move.change for move in row.moves]) for row in view.regraded] == [
+        ("regraded", judge, [None, 0.5])
+    ]
+    assert (view.changed, view.first, view.empty) == ((), (), False)
+    assert "The judge changed from j-1 to j-2." in effects(view.regraded, "")
+    other = Effect("a", "a", before, after, (accuracy, quality), judge=judge)
+    assert other.change == 0.5
+    assert [[move.change for move in row.moves] for row in effects_view((other,)).changed] == [[0.5, None]]
