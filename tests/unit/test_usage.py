@@ -133,6 +133,25 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
     assert card.usage == RunUsage(1, ("m",), "", 7, 1, None, 0.04, 0.04)
 
 
+@pytest.mark.parametrize(
+    ("own", "runs", "expected"),
+    [
+        ({}, (1, 1), RunUsage(2, ("m",), "", 70, 9, 0.5, 4.0)),
+        ({"model": "own", "cost": 0.1}, (1, 1), RunUsage(2, ("own",), "", 70, 9, 0.2, 4.0)),
+        ({}, (1, 2), None),
+    ],
+)
+def test_what_stands_beside_the_chunks_of_a_run_counts_where_they_state_none_and_are_one_run(
+    own: dict[str, object], runs: tuple[int, ...], expected: RunUsage | None
+) -> None:
+    gold = json.dumps({"chunks": [{"paragraphs": [{"id": "p", "highlights": {"terms": ["x"]}}]}]}).encode()
+    chunk = {"paragraphs": [{"id": "p", "highlights": {"terms": ["x"]}}], **own}
+    beside = {"model": "m", "usage": {"input_tokens": 70, "output_tokens": 9}, "metadata": {"total_cost": 0.5}}
+    raw = {**beside, "duration_seconds": 4, "chunks": [{**chunk, "run_id": run} for run in runs]}
+    card = score(HighlightsScorer(), json.dumps(raw).encode(), gold, "raw-llm-run.json").scorecard
+    assert card.usage == expected
+
+
 def test_a_record_beside_an_output_states_what_the_run_took() -> None:
     body = {"metadata": {"model": "m", "tokens_in": 5, "duration_seconds": 8}, "total_cost": 1.5, "metrics": {"f1": 1}}
     recorded = read_recorded(json.dumps(body).encode())

@@ -16,8 +16,9 @@ A file holds chunks, a chunk paragraphs, a paragraph its highlights by category.
 * a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
 
 ``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
-``run_id`` ``runId``. Ids and runs may be numbers. A chunk may state its model, tokens, cost
-and latency. Keys that are not named here mean nothing. Whatever does not fit is a finding, and the rest counts.
+``run_id`` ``runId``. Ids and runs may be numbers. A chunk may state its model, tokens, cost and latency, and the object
+around ``chunks`` those of all of them. Keys that are not named here mean nothing. Whatever does not fit is a finding,
+and the rest counts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sitegen.model.problems import Finding
 from sitegen.model.stated_usage import stated
-from sitegen.model.usage import Call
+from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first, name_of, nfc
 from sitegen.scoring.reading import UnreadableError
@@ -60,6 +61,8 @@ class ChunkReader:
 
     def __init__(self, about: About) -> None:
         self.findings: list[Finding] = []
+        self.beside: RunUsage | None = None
+        """What stands beside the chunks about all of them."""
         self._about: About = about
         self._keys = _SIDES[about]
         self._line: int | None = None
@@ -68,6 +71,7 @@ class ChunkReader:
         """The chunks of a whole file. Raises UnreadableError if it has another shape."""
         if isinstance(value, dict) and "chunks" in value:
             chunks = value["chunks"]
+            self.beside = stated(value, value.get("metadata")).of_run
             if not isinstance(chunks, dict | list):
                 raise UnreadableError("'chunks' is no list", _SHAPE)
             return self._chunks(chunks.values() if isinstance(chunks, dict) else chunks, self._run(value))

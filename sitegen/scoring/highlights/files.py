@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from sitegen.model.problems import Finding
+from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader
 from sitegen.scoring.highlights.paragraphs import Paragraph, Paragraphs
 from sitegen.scoring.json_reader import parse, read_json
@@ -35,6 +36,8 @@ class Output(NamedTuple):
     unreadable: str
     """Why nothing of it can be read; empty if something can."""
     findings: tuple[Finding, ...]
+    beside: RunUsage | None = None
+    """What a file that holds this run alone states of the whole of it."""
 
 
 def read_gold(file: File | None) -> Gold:
@@ -47,7 +50,7 @@ def read_gold(file: File | None) -> Gold:
 @lru_cache(maxsize=16)
 def _gold(lines: bool, content: bytes) -> Gold:
     """The same gold standard usually serves many outputs."""
-    chunks, findings = _chunks(lines, content, "ground_truth")
+    chunks, findings, _ = _chunks(lines, content, "ground_truth")
     paragraphs, _ = united(chunks)
     if all(each.highlights is None for each in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
@@ -60,11 +63,12 @@ def read_output(files: tuple[File, ...], run: str | None) -> Output:
     findings: list[Finding] = []
     reasons = [] if files else [_missing()]
     readable = False
+    beside: RunUsage | None = None
     for file in files:
         try:
             if file.content is None:
                 raise _missing(file.reason)
-            found, odd = _chunks(file.path.lower().endswith(_LINES), file.content, "output")
+            found, odd, beside = _chunks(file.path.lower().endswith(_LINES), file.content, "output")
         except UnreadableError as error:
             reasons.append(error)
         else:
@@ -86,6 +90,7 @@ def read_output(files: tuple[File, ...], run: str | None) -> Output:
         runs,
         "" if readable else reasons[0].what,
         tuple(findings),
+        beside if len(runs) == len(files) == 1 else None,
     )
 
 
@@ -116,14 +121,23 @@ def read_log(content: bytes) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
 
     A line that cannot be read is a finding with its number, and the others count.
     """
-    return _chunks(True, content, "output")
+    return _chunks(True, content, "output")[:2]
 
 
-def _chunks(lines: bool, content: bytes, about: About) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
+class _Read(NamedTuple):
+    """The chunks of one file."""
+
+    chunks: tuple[Chunk, ...]
+    findings: tuple[Finding, ...]
+    beside: RunUsage | None = None
+
+
+def _chunks(lines: bool, content: bytes, about: About) -> _Read:
     reader = ChunkReader(about)
     if not lines:
         value, odd = read_json(content)
-        return reader.file(value), (*(each._replace(about=about) for each in odd), *reader.findings)
+        found = reader.file(value)
+        return _Read(found, (*(each._replace(about=about) for each in odd), *reader.findings), reader.beside)
     chunks: list[Chunk] = []
     findings: list[Finding] = []
     for number, line in enumerate(content.split(b"\n"), 1):
@@ -140,7 +154,7 @@ def _chunks(lines: bool, content: bytes, about: About) -> tuple[tuple[Chunk, ...
     if not chunks:
         first = findings[0] if findings else Finding("error", "It is empty", "Write one chunk a line.")
         raise UnreadableError(first.what[0].lower() + first.what[1:], first.fix, first.line)
-    return tuple(chunks), (*findings, *reader.findings)
+    return _Read(tuple(chunks), (*findings, *reader.findings))
 
 
 def _missing(reason: str = "") -> UnreadableError:

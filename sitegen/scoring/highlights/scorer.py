@@ -50,7 +50,7 @@ class HighlightsScorer:
     """
 
     kind = "highlights"
-    version = 3
+    version = 4
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -125,7 +125,7 @@ class _Scoring:
             actual_values=counts.tp + counts.fp,
         )
         data: Value = {"run_id": self._output.run, "not_annotated": list(self._not_annotated)}
-        usage = run_usage([chunk.call for chunk in self._output.chunks])
+        usage = run_usage([chunk.call for chunk in self._output.chunks], self._output.beside)
         return Result(with_usage(scorecard, usage), tuple(judgements), panels=tuple(panels), data=data)
 
     def _compared(self, expected: Highlights, given: Highlights) -> list[Highlight]:
