@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 
@@ -199,6 +200,38 @@ def test_results_of_other_kinds_say_what_the_output_took() -> None:
     assert judged.usage == UsageRow(1, ("m",), "", None, None, 0.5, None, None, ())
     silent = document("judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
     assert silent.usage is None
+
+
+def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
+    inputs = Inputs((File(name, content.encode()),), None, None, None, settings)
+    result = JudgedScorer().score(inputs)
+    row = asdict(document("judged", result, eval_id="e", metadata=Metadata()))["agreement_with_people"]
+    assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
+    return row and (row["agreed"], row["judged"], row["kappa"])
+
+
+def test_a_table_with_a_column_of_a_persons_verdicts_says_how_far_the_judge_agrees() -> None:
+    rows = "id,ok,person\na,yes,yes\nb,no,no\nc,yes,no\nd,no,\ne,no,maybe\n"
+    columns = {"id": "id", "passed": "ok", "human": "person"}
+    assert agreement(rows, "r.csv", json.dumps({"columns": columns})) == (2, 3, pytest.approx(0.4))
+    del columns["human"]
+    assert agreement(rows, "r.csv", json.dumps({"columns": columns})) is None
+
+
+def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> None:
+    def row(place: int, *results: tuple[str, bool]) -> dict[str, object]:
+        given = [{"pass": passed, "score": 1, "assertion": {"type": kind}} for kind, passed in results]
+        return {"testIdx": place, "success": True, "score": 1, "gradingResult": {"componentResults": given}}
+
+    rows = [
+        row(0, ("llm-rubric", True), ("equals", False), ("human", True)),
+        row(1, ("llm-rubric", False), ("human", False)),
+        row(2, ("llm-rubric", True), ("factuality", True), ("human", False)),
+        row(3, ("equals", True), ("human", False)),
+        row(4, ("llm-rubric", True)),
+    ]
+    body = {"evalId": "e", "results": {"version": 3, "prompts": [], "results": rows}}
+    assert agreement(json.dumps(body), "output.json") == (2, 3, pytest.approx(0.4))
 
 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:

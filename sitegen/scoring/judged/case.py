@@ -49,6 +49,8 @@ class JudgedCase(NamedTuple):
     parameters: Value = None
     """Of the call, as they stand in the file."""
     usage: Usage = Usage()
+    verdicts: tuple[bool, bool] | None = None
+    """Whether the answer is right, by the judge and by a person; None unless the file states both."""
 
     @property
     def score(self) -> float | None:

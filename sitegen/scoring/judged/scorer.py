@@ -12,6 +12,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.values import Value
 from sitegen.scoring.findings import bounded
+from sitegen.scoring.judge_agreement import agreement_note
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import panels
@@ -20,6 +21,7 @@ from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, Inputs
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
+from sitegen.stats.kappa import cohens_kappa
 from sitegen.text.plain import cut
 
 METRICS: Final = (
@@ -108,6 +110,9 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
+    agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
+    if agreement:
+        notes.append(agreement_note(agreement, "cases"))
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
@@ -119,7 +124,7 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
         actual_values=pooled.tp + pooled.fp,
     )
     scorecard = with_usage(scorecard, run_usage(calls))
-    return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases))
+    return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases), agreement=agreement)
 
 
 def _shared(cases: Sequence[JudgedCase]) -> frozenset[str]:

@@ -37,6 +37,13 @@ PASSED: Final = Counts(tp=1)
 FAILED: Final = Counts(fp=1, fn=1, wrong_value=1)
 """An assertion is one value: right, or wrong. So F1, precision and recall are the share of assertions that passed."""
 
+MODEL_GRADED: Final = frozenset(
+    {"llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "g-eval"}
+)
+"""Assertions that a model judges as passed or failed."""
+HUMAN: Final = "human"
+"""The assertion that rating an answer by hand adds."""
+
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId|results)"\s*:')
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 _ID: Final = 120
@@ -161,6 +168,7 @@ class _Reader:
             model=name_of(provider.get("id")),
             parameters=members(row.get("prompt")).get("config") or None,
             usage=_usage(row),
+            verdicts=_verdicts(items(grading.get("componentResults"))),
         )
 
     def report(self, severity: Severity, what: str, value: str = "") -> None:
@@ -211,6 +219,16 @@ def _assertions(results: list[Value]) -> Iterator[Opinion]:
             counts=() if passed is None else ((unique, PASSED if passed else FAILED),),
             details=dict(assertion) or None,
         )
+
+
+def _verdicts(results: list[Value]) -> tuple[bool, bool] | None:
+    """Whether all assertions passed that a model graded, and whether a person's did; None unless there are both."""
+    given = [
+        (name_of(members(each.get("assertion")).get("type")), truth(each.get("pass"))) for each in map(members, results)
+    ]
+    judge = [passed for kind, passed in given if kind.removeprefix("not-") in MODEL_GRADED and passed is not None]
+    person = [passed for kind, passed in given if kind == HUMAN and passed is not None]
+    return (all(judge), person[-1]) if judge and person else None
 
 
 def _usage(row: Mapping[str, Value]) -> Usage:

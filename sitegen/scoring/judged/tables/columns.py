@@ -12,6 +12,7 @@ PARTS: Final = (
     "id",
     "variant",
     "passed",
+    "human",
     "score",
     "input",
     "expected",

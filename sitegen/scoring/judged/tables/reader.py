@@ -121,12 +121,14 @@ class _Reader:
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
         verdict = grade_of(self._value(row, "passed"), WORDS)
         stated = verdict is not None and verdict.score in (0, 1)
+        judged = verdict.score == 1 if verdict is not None and stated else passed(judges)
+        person = grade_of(self._value(row, "human"), WORDS)
         return JudgedCase(
             id=name,
             opinion=Opinion("", score, reasoning=reasoning),
             judges=judges,
             variant=self._text(row, "variant"),
-            passed=verdict.score == 1 if verdict is not None and stated else passed(judges),
+            passed=judged,
             input=self._text(row, "input"),
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),
@@ -138,6 +140,7 @@ class _Reader:
                 cost=number(_number(self._value(row, "cost"))),
                 latency=number(_number(self._value(row, "latency"))),
             ),
+            verdicts=(judged, person.score == 1) if judged is not None and person and person.score in (0, 1) else None,
         )
 
     def _names(self) -> list[str]:
