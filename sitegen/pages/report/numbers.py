@@ -34,7 +34,7 @@ def metric_changes(
 ) -> tuple[MetricChange, ...]:
     """Each metric of a point with its change."""
     changes = {one.name: one.change for one in delta.metrics} if delta else {}
-    notes = _notes(card, nouns)
+    notes = {} if any(spec.recorded for spec in specs) else _notes(card, nouns)
     return tuple(
         MetricChange(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs
     )
