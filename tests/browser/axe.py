@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 _AXE: Final = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
 
 
-def violations_axe_finds(page: Page) -> list[tuple[str, str, str]]:
+def violations_axe_finds(page: Page, *, dark: bool = True) -> list[tuple[str, str, str]]:
     """(scheme, rule, where) of each violation, with everything unfolded. The page must bypass its policy.
 
     Light and dark differ in colours alone (``tokens.css``), so that dark is asked for contrast only.
@@ -20,7 +20,7 @@ def violations_axe_finds(page: Page) -> list[tuple[str, str, str]]:
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_AXE)
     found = []
-    for scheme, rules in (("light", "{}"), ("dark", "{runOnly: ['color-contrast']}")):
+    for scheme, rules in (("light", "{}"), ("dark", "{runOnly: ['color-contrast']}"))[: 1 + dark]:
         page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
         result = page.evaluate(f"() => axe.run(document, {{resultTypes: ['violations'], ...{rules}}})")
         found += [(scheme, one["id"], one["nodes"][0]["html"][:200]) for one in result["violations"]]

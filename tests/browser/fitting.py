@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from tests.browser.fonts import NARROW, WIDE, draw_in
 
-SCREENS: Final = (390, 360, 320)
+SCREENS: Final = (390, 320)
 PAPER: Final = 710
 """Pixels between the margins of A4."""
 

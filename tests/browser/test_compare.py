@@ -57,12 +57,15 @@ def agree(page: Page, cells: CellMap, slugs: list[str], pairs: list[tuple[int, i
 
 
 @pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "help-desk", "handbook-terms"])
-def test_every_pair_of_points_is_compared_as_sitegen_compares_them(eval_id, demo: Path, demo_site: Path, open_context):
+def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(
+    eval_id, demo: Path, demo_site: Path, open_context
+):
     series = read_series(Options(repo=demo), eval_id)
     page = open_context().new_page()
     page.goto((demo_site / f"evals/{eval_id}/compare.html").as_uri() + "#a=none")
     slugs = [point.snapshot.slug for point in series.points]
-    agree(page, series.cells, slugs, list(itertools.permutations(range(len(slugs)), 2)))
+    pairs = list(itertools.permutations(range(len(slugs)), 2))
+    agree(page, series.cells, slugs, pairs[:: 1 + len(pairs) // 200])
 
 
 def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):

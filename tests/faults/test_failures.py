@@ -92,7 +92,7 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 
     monkeypatch.setattr(scorer("fields"), "score", score)
     build_site(project.path, tmp_path / "public", jobs=1)
-    said = "the pages of this eval: ZeroDivisionError in sitegen.stages.scoring.results.evals/bad/extracted.json"
+    said = "the pages of this eval: ZeroDivisionError in sitegen.scoring.own.scored.evals/bad/extracted.json"
     assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
 
 

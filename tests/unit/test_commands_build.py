@@ -212,7 +212,7 @@ def test_a_manifest_that_is_wrong_at_the_built_commit_is_refused_with_its_line(p
     assert refusal(project.path) == (
         "sitegen: evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is "
         "wanted.\n"
-        "  at: evals/manifest.yaml:3\n  do: Correct the value.\n"
+        "  at: evals/manifest.yaml:3\n  do: Correct the value, or install the package that adds the kind.\n"
     )
 
 
