@@ -36,7 +36,7 @@ COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 """Suffixes of templates and assets."""
 
 
-class Written(NamedTuple):
+class InitialisedFile(NamedTuple):
     """What became of one file."""
 
     path: Path
@@ -44,7 +44,7 @@ class Written(NamedTuple):
     """False: there was something of this name, and it was left as it is."""
 
 
-def initialise(root: Path, found: Mapping[str, bytes] | None = None) -> tuple[Written, ...]:
+def initialise(root: Path, found: Mapping[str, bytes] | None = None) -> tuple[InitialisedFile, ...]:
     """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made.
 
     Workflows install what is running: the commit that it was installed from, else its version. *found* are contents, by
@@ -55,12 +55,12 @@ def initialise(root: Path, found: Mapping[str, bytes] | None = None) -> tuple[Wr
     return tuple(_write(root, path, content) for path, content in {**files, **found}.items())
 
 
-def write_schema(root: Path, model: str) -> Written:
+def write_schema(root: Path, model: str) -> InitialisedFile:
     """Write the JSON Schema of a pydantic model that is installed. Raises ConfigurationError if there is none."""
     return _write(root, file_of(model), schema_of(model, root))
 
 
-def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[Written, ...]:
+def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[InitialisedFile, ...]:
     """Copy templates and assets of ours into the project's own folder, where they go before ours.
 
     A name is a file below ``site_templates/``, a folder of them, ``theme.css`` or ``all``. Raises ConfigurationError
@@ -87,12 +87,12 @@ def _skeleton(name: str) -> bytes:
     return files("sitegen").joinpath("skeletons", name).read_bytes()
 
 
-def _write(root: Path, name: str, content: bytes) -> Written:
+def _write(root: Path, name: str, content: bytes) -> InitialisedFile:
     target = root / name
     try:
         write_inside(root, name, content, replace=False)
     except FileExistsError:
-        return Written(target, new=False)
+        return InitialisedFile(target, new=False)
     except NotOpenedError as error:
         raise SitegenError(
             f"A folder cannot be written to: {error.strerror}.",
@@ -103,4 +103,4 @@ def _write(root: Path, name: str, content: bytes) -> Written:
         raise SitegenError(
             "A file stands where a folder is needed.", where=str(target.parent), fix="Rename it, and run init again."
         ) from None
-    return Written(target, new=True)
+    return InitialisedFile(target, new=True)

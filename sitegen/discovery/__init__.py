@@ -11,7 +11,7 @@ from sitegen.discovery.contents import Shelf
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
 from sitegen.discovery.proposals import Proposal, proposals, without_sums_of
 from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
-from sitegen.discovery.trial import Standing, standing, trial
+from sitegen.discovery.trial import TrialResult, standing, trial
 from sitegen.discovery.written import manifest_text, site_text
 from sitegen.history.files import FilesAt
 from sitegen.history.layout import Layout, Watched
@@ -23,7 +23,7 @@ class FoundEval(NamedTuple):
     """An eval that a build would show."""
 
     id: str
-    standing: Standing
+    standing: TrialResult
     why: str
     """What was found; empty: it follows the conventions, or a manifest names it."""
 
@@ -66,7 +66,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
         tried_config, tried = with_found_evals(tried_config, tried, looked)
     outcome = trial(repository, tried_config, tried, head)
     told = {each.id: standing(repository, each) for each in outcome.evals}
-    nothing = Standing(0, "", "no commit wrote such a file")
+    nothing = TrialResult(0, "", "no commit wrote such a file")
     judged = [FoundEval(each.id, told.get(each.id, nothing), _what(each)) for each in guesses.values()]
     gone = {each.id for each in guesses.values() if each.series.deleted}
     judged = [
@@ -110,7 +110,7 @@ def _manifest(accepted: tuple[FoundEval, ...], guesses: dict[str, Proposal], his
     return manifest_text(entries, about)
 
 
-def summary(standing: Standing) -> str:
+def summary(standing: TrialResult) -> str:
     """How many points an eval has, and what the newest is: ``12 points; the newest: F1 0.830 over 2 documents``."""
     points = f"{standing.points:,} {'point' if standing.points == 1 else 'points'}"
     return f"{points}; the newest: {standing.newest}" if standing.newest else points

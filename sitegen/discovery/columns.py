@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final
 
-from sitegen.discovery.contents import Table
+from sitegen.discovery.contents import FoundTable
 from sitegen.model.values import Value
 
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -51,7 +51,7 @@ _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 12
 
 
-def guessed_columns(table: Table) -> dict[str, Any] | None:
+def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
     """Settings that say what the columns mean; None if no column says how good a row is, or what it is about."""
     columns = _flat(table)
     by_name: dict[str, str] = {}
@@ -82,7 +82,7 @@ def guessed_columns(table: Table) -> dict[str, Any] | None:
     return settings if scale == 1 or not scores else {**settings, "range": [0, scale]}
 
 
-def _flat(table: Table) -> dict[str, list[Value]]:
+def _flat(table: FoundTable) -> dict[str, list[Value]]:
     """Values by column; those of objects in cells under both names: ``judgment.verdict``."""
     columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
     for name, values in tuple(columns.items()):

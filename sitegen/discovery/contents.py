@@ -54,7 +54,7 @@ class Shelf:
         return content
 
 
-class Table(NamedTuple):
+class FoundTable(NamedTuple):
     """A list of objects, wherever it stands in a file."""
 
     key: str
@@ -88,7 +88,7 @@ def value_of(ending: str, content: bytes) -> Value:
     return None
 
 
-def table_of(value: Value) -> Table | None:
+def table_of(value: Value) -> FoundTable | None:
     """The list of objects that a value is, or the longest one under a key of it."""
     if isinstance(value, list):
         return _table("", value)
@@ -98,9 +98,9 @@ def table_of(value: Value) -> Table | None:
     return max(tables, key=lambda table: table.size, default=None)
 
 
-def _table(key: str, values: list[Value]) -> Table | None:
+def _table(key: str, values: list[Value]) -> FoundTable | None:
     rows = [each for each in values if isinstance(each, dict) and each]
-    return Table(key, tuple(rows[:_ROWS]), len(rows)) if rows and len(rows) * 10 >= len(values) * 9 else None
+    return FoundTable(key, tuple(rows[:_ROWS]), len(rows)) if rows and len(rows) * 10 >= len(values) * 9 else None
 
 
 def leaf_paths(value: Value) -> frozenset[str]:

@@ -36,7 +36,7 @@ class Trial(NamedTuple):
     instructions: tuple[InstructionHistory, ...]
 
 
-class Standing(NamedTuple):
+class TrialResult(NamedTuple):
     """What an eval's newest output comes to."""
 
     points: int
@@ -46,7 +46,7 @@ class Standing(NamedTuple):
     """Why it is no eval; empty if it is one."""
 
 
-class _Kept:
+class _TimelineParts:
     """Parts of the timeline, in memory."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class _Kept:
 
 def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Trial:
     """Fold history by a configuration. A cut-off history is folded as far as it goes."""
-    parts: Parts = _Kept()
+    parts: Parts = _TimelineParts()
     try:
         advance(
             repository,
@@ -84,26 +84,26 @@ def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: 
     return Trial(*current(parts, config, manifest))
 
 
-def standing(repository: Repository, history: EvalHistory) -> Standing:
+def standing(repository: Repository, history: EvalHistory) -> TrialResult:
     """Score the newest output of an eval that is there. Never raises: what cannot be scored says why."""
     points = tuple(each for each in history.snapshots if each.outputs)
     if not points:
-        return Standing(0, "", "no output was found")
+        return TrialResult(0, "", "no output was found")
     try:
         card = _scorecard(repository, history.kind, points[-1])
     except SitegenError as error:
-        return Standing(len(points), "", f"{error.what}")
+        return TrialResult(len(points), "", f"{error.what}")
     value = card.metrics[0].value if card.metrics else None
     if card.status != "scored" or value is None:
         first = next(
             (finding.what for finding in card.findings if finding.severity == "error"), "nothing can be scored"
         )
-        return Standing(len(points), "", first)
+        return TrialResult(len(points), "", first)
     if history.kind == "fields" and not _agrees(card):
-        return Standing(len(points), "", "hardly any expected value stands in the output")
+        return TrialResult(len(points), "", "hardly any expected value stands in the output")
     if history.kind == "responses" and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
-        return Standing(len(points), "", "no output says what was expected")
-    return Standing(
+        return TrialResult(len(points), "", "no output says what was expected")
+    return TrialResult(
         len(points),
         f"{specs_of(scorer(history.kind), [card])[0].label} {value:.3f} over {_size(history.kind, card)}",
         "",

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 from sitegen.model.recorded import Recorded
 
 
-class Sides(NamedTuple):
+class CaseSides(NamedTuple):
     """Digests of the two sides of a file of cases: the same digest, the same to a scorer."""
 
     expected: str
     output: str
 
 
-def _no_sides(path: str, content: bytes, settings: str) -> Sides | None:
+def _no_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
     """No file holds both sides."""
 
 
@@ -26,7 +26,7 @@ def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded 
 class Contents(NamedTuple):
     """The answers; whoever asks nothing needs none of them."""
 
-    sides: Callable[[str, bytes, str], Sides | None] = _no_sides
+    sides: Callable[[str, bytes, str], CaseSides | None] = _no_sides
     """(path, content, settings) of a file of cases. None: its sides cannot be told apart."""
     recorded: Callable[[str, str, bytes, str], Recorded | None] = _no_record
     """(kind, path, content, settings) of an output: what it states about its own run. None: nothing."""

@@ -70,7 +70,7 @@ def _of_results(root: dict[str, Any]) -> dict[str, Any]:
     return {**usage, "model": models[0]} if isinstance(models, list) and len(models) == 1 else usage
 
 
-class Origin(TypedDict):
+class RecordedOrigin(TypedDict):
     """The parts of a ``Recorded`` that name instructions."""
 
     git_commit: str | None
@@ -82,13 +82,13 @@ ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt
 """Keys that mean nothing but this, so that they count wherever an output has them."""
 
 
-def origin_in(stated: dict[str, Any]) -> Origin:
+def origin_in(stated: dict[str, Any]) -> RecordedOrigin:
     """What an object states of the instructions that a run was made with. ``prompt_path`` names the file."""
     commit, path = _text(stated.get("git_commit")), _text(stated.get("prompt_path")) or ""
     named = path.removeprefix("./")
     version = stated.get("prompt_version")
     as_text = str(version) if isinstance(version, int | float) and not isinstance(version, bool) else _text(version)
-    return Origin(
+    return RecordedOrigin(
         git_commit=commit.lower() if commit else None,
         instruction_hashes=_hashes(stated.get("instruction_hashes")) or _hashes({named: stated.get("prompt_hash")}),
         prompt_versions=((named, as_text),) if as_text else (),

@@ -40,7 +40,7 @@ class FileLine(NamedTuple):
     """Of the newest edit."""
 
 
-class Pair(NamedTuple):
+class FilePair(NamedTuple):
     """Two files that the same commits edited."""
 
     one: str
@@ -69,7 +69,7 @@ class InstructionOverview(NamedTuple):
     """Of all files that are there and whose size is known."""
     commits: int
     """That edited any of them."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[FilePair, ...]
     """Edited together most often, and hardly one without the other, first."""
     authors: tuple[AuthorLine, ...]
     everyone: int
@@ -116,7 +116,7 @@ def _line(record: FileRecord, counts: PatchCounts | None) -> FileLine:
     )
 
 
-def _pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tuple[Pair, ...]:
+def _pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tuple[FilePair, ...]:
     edited: Counter[str] = Counter()
     together: Counter[tuple[str, str]] = Counter()
     for touched in by_commit.values():
@@ -125,7 +125,7 @@ def _pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tuple[P
             edited.update(there)
             together.update(combinations(there, 2))
     pairs = [
-        Pair(one, other, commits, edited[one] + edited[other] - commits)
+        FilePair(one, other, commits, edited[one] + edited[other] - commits)
         for (one, other), commits in together.items()
         if commits >= LEAST_TOGETHER
     ]

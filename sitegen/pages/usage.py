@@ -17,7 +17,7 @@ ROWS: Final = 200
 """Points that the table lists, the newest ones."""
 
 
-class Output(NamedTuple):
+class OutputUsage(NamedTuple):
     """One output."""
 
     label: str
@@ -38,7 +38,7 @@ class UsageView(NamedTuple):
     headline: MetricSpec
     specs: tuple[MetricSpec, ...]
     """Of usage: those that any output states."""
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputUsage, ...]
     """Oldest first, without points that are only scored again."""
     models: tuple[str, ...]
     """All that are named, the newest first."""
@@ -56,7 +56,7 @@ def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> Usa
     against = next((name for name in AGAINST if name in names and _drawable(made, places[names.index(name)])), None)
     drawn = None if against is None else places[names.index(against)]
     outputs = tuple(
-        Output(
+        OutputUsage(
             label=point.label,
             file=point.file,
             made_by=" and ".join(point.models),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.pages.usage import Output, UsageView
+from sitegen.pages.usage import OutputUsage, UsageView
 from sitegen.render.charts import Tick, nice_ticks, percent
 from sitegen.render.formats import number, printable
 from sitegen.render.variants import tone
@@ -47,7 +47,7 @@ def tradeoff(view: UsageView) -> Tradeoff | None:
     low, high = min(values) - margin, max(values) + margin
     models = list(view.models)
 
-    def dot(each: Output) -> Dot:
+    def dot(each: OutputUsage) -> Dot:
         return Dot(
             x=percent(each.against or 0.0, most),
             y=percent(high - (each.headline or 0.0), high - low),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from sitegen.model.metrics import MetricSpec
-from sitegen.pages.usage import ROWS, Output, UsageView
+from sitegen.pages.usage import ROWS, OutputUsage, UsageView
 from sitegen.render.cells import text
 from sitegen.render.formats import NIL, number
 from sitegen.text.amounts import amount
@@ -16,7 +16,7 @@ def outputs(view: UsageView) -> Markup:
     return Markup("".join([_output(each, view.specs) for each in reversed(view.outputs[-ROWS:])]))
 
 
-def _output(one: Output, specs: tuple[MetricSpec, ...]) -> str:
+def _output(one: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
     values = "".join([f"<td>{_bare(value, spec)}" for value, spec in zip(one.values, specs, strict=True)])
     made_by = text(one.made_by[:160]) or str(NIL)
     return f"<tr><td><a href={text(one.file)}>{text(one.label)}</a><td>{made_by}<td>{number(one.headline)}{values}\n"

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from sitegen.config import case_settings
-from sitegen.model.contents import Sides
+from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
 from sitegen.model.stated_usage import stated
 from sitegen.model.usage import RunUsage
@@ -172,7 +172,7 @@ def _kind_of_broken(content: bytes) -> Literal["fields", "responses"] | None:
     return "fields" if any(value in b"{[" for value in expected) else "responses"
 
 
-def sides_of(path: str, content: bytes, settings: str) -> Sides | None:
+def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:
     """Digests of both sides, whatever the order of the cases. None if any case cannot be read."""
     keys = case_keys(settings) or CaseKeys()
     try:
@@ -195,7 +195,7 @@ def sides_of(path: str, content: bytes, settings: str) -> Sides | None:
     ]
     # The same answers of another run are another output.
     run = recorded_in("responses", path, content, settings), read.beside
-    return Sides(_digest(keys, expected), _digest(keys, [*output, ("", *run)]))
+    return CaseSides(_digest(keys, expected), _digest(keys, [*output, ("", *run)]))
 
 
 def _digest(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:

@@ -13,7 +13,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.focus import focus_of
 from sitegen.pages.instruction import Impact
-from sitegen.pages.instruction_overview import Pair, instruction_overview
+from sitegen.pages.instruction_overview import FilePair, instruction_overview
 from sitegen.pages.instructions import FileRecord, FileSize
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import SHOWN, problems_page
@@ -224,7 +224,7 @@ def test_instructions_without_evals_are_summed_up_by_file_by_author_and_by_what_
         ("b.md", 2, 2, None),
     ]
     assert len(found.files) == 20
-    assert found.pairs == (Pair("a.md", "b.md", 2, 3),)
+    assert found.pairs == (FilePair("a.md", "b.md", 2, 3),)
     assert [(row.name, row.commits, row.files, row.last.position) for row in found.authors] == [
         ("Ann", 4, 30, 7),
         ("Bob", 4, 30, 8),

@@ -60,7 +60,7 @@ def _read(content: bytes) -> JudgedResults:
         log, reductions = archive.header, archive.reductions
         _check_version(log)
         samples = archive.samples(findings)
-    reader = _Reader(log, findings, _reduced(items(reductions)))
+    reader = _InspectReader(log, findings, _reduced(items(reductions)))
     return JudgedResults(reader.cases(samples), tuple(findings), reader.run())
 
 
@@ -84,7 +84,7 @@ def _reduced(reductions: list[Value]) -> dict[tuple[str, str], Value]:
     return reduced
 
 
-class _Reader:
+class _InspectReader:
     """Turns the samples of one log into cases."""
 
     def __init__(

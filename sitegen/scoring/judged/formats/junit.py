@@ -25,7 +25,7 @@ def _recognises(ending: str, head: bytes) -> bool:
 
 
 def _read(content: bytes) -> JudgedResults:
-    reader = _Reader()
+    reader = _JunitReader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = reader.refuse_doctype
@@ -42,7 +42,7 @@ def _read(content: bytes) -> JudgedResults:
     return JudgedResults(tuple(reader.cases), (), JudgedRun(tool=reader.tool, at=reader.at))
 
 
-class _Reader:
+class _JunitReader:
     """Collects cases while the parser goes through the file; nothing else of it is kept."""
 
     def __init__(self) -> None:

@@ -52,7 +52,7 @@ def _read(content: bytes) -> JudgedResults:
     lines = text_of(content)
     if not lines.strip():
         raise UnreadableError("it is empty", "Write one JSON object a line.")
-    reader = _Reader()
+    reader = _LinesReader()
     for place, line in enumerate(lines.split("\n"), 1):
         if line.strip():
             reader.line(place, line)
@@ -61,7 +61,7 @@ def _read(content: bytes) -> JudgedResults:
     return JudgedResults(reader.results(), tuple(reader.findings), JudgedRun(at=reader.at))
 
 
-class _Reader:
+class _LinesReader:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.at = ""

@@ -40,7 +40,7 @@ def _recognises(ending: str, head: bytes) -> bool:
 
 
 def _read(content: bytes) -> JudgedResults:
-    reader = _Reader()
+    reader = _OpenaiEvalsReader()
     for place, line in enumerate(text_of(content).split("\n"), 1):
         if line.strip():
             reader.line(place, line)
@@ -49,7 +49,7 @@ def _read(content: bytes) -> JudgedResults:
     return JudgedResults(reader.cases(), tuple(reader.findings), reader.run())
 
 
-class _Reader:
+class _OpenaiEvalsReader:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.samples: dict[str, SampleEvents] = {}

@@ -76,7 +76,7 @@ def _read(content: bytes) -> JudgedResults:
             "Write the results with a version of promptfoo that writes one of these.",
         )
     columns = _columns(items(results.get("prompts")))
-    reader = _Reader(columns)
+    reader = _PromptfooReader(columns)
     rows = [row for row in items(results.get("results")) if isinstance(row, dict)]
     # promptfoo writes rows as answers arrive, which is another order in every run.
     cases = tuple(reader.case(row) for row in sorted(rows, key=_order))
@@ -133,7 +133,7 @@ def _numbered(wanted: str, taken: Collection[str]) -> str:
     return unique
 
 
-class _Reader:
+class _PromptfooReader:
     def __init__(self, columns: tuple[PromptOfProvider, ...]) -> None:
         self.findings: list[Finding] = []
         self._columns = columns

@@ -34,11 +34,11 @@ _BETWEEN: Final = " · "
 def read_table(ending: str, content: bytes, wanted: ColumnMap) -> JudgedResults:
     """Read a table by what its columns mean. Raises UnreadableError."""
     table = read_rows(ending, content, wanted.list_at)
-    reader = _Reader(table, wanted)
+    reader = _TableReader(table, wanted)
     return JudgedResults(reader.cases(), (*table.findings, *reader.findings))
 
 
-class _Reader:
+class _TableReader:
     def __init__(self, table: ResultTable, wanted: ColumnMap) -> None:
         """Raises UnreadableError if nothing says how good a row is."""
         self.findings: list[Finding] = []
