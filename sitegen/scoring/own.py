@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from sitegen.config import KIND_FILES, EvalConfig, KindFiles
 from sitegen.errors import ConfigurationError
@@ -14,10 +14,8 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.scoring.scorer import Inputs, Scorer
+from sitegen.scoring.settings import OWN_METRICS
 from sitegen.scoring.usage import USAGE
-
-SETTING: Final = "own_metrics"
-"""The key of an eval's settings that names metrics of installed packages."""
 
 
 class OwnKind(NamedTuple):
@@ -69,18 +67,11 @@ def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
 
     Raises ConfigurationError if one is not installed.
     """
-    if f'"{SETTING}"' not in settings:
-        return ()
-    names = json.loads(settings).get(SETTING, [])
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ConfigurationError(f"{SETTING} is no list of names", fix=f"Write {SETTING}: [name].")
-    return tuple(own_metric(name) for name in dict.fromkeys(names))
+    return tuple(own_metric(name) for name in _asked(settings))
 
 
 def versions(settings: str) -> str:
     """Names and versions of the installed metrics that settings ask for: what else decides a scorecard."""
-    if f'"{SETTING}"' not in settings:
-        return ""
     return " ".join(f"{name}:{_version(METRICS, name)}" for name in _asked(settings))
 
 
@@ -91,8 +82,7 @@ def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, str, i
     for entry in entries:
         if entry.kind and entry.kind not in known:
             found.append((KINDS, entry.kind))
-        if f'"{SETTING}"' in entry.settings:
-            found += [(METRICS, name) for name in _asked(entry.settings)]
+        found += [(METRICS, name) for name in _asked(entry.settings)]
     return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(found))
 
 
@@ -109,9 +99,12 @@ def _version(group: str, name: str) -> int:
         return 0
 
 
-def _asked(settings: str) -> list[str]:
-    names = json.loads(settings).get(SETTING, [])
-    return [str(name) for name in dict.fromkeys(names)] if isinstance(names, list) else []
+def _asked(settings: str) -> tuple[str, ...]:
+    """The names under ``own_metrics``. One alone needs no list."""
+    if f'"{OWN_METRICS}"' not in settings:  # most evals: no JSON is read
+        return ()
+    names = json.loads(settings).get(OWN_METRICS) or ()
+    return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
 
 
 def scored(by: Scorer, inputs: Inputs) -> Result:

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS
+from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
+from sitegen.scoring.recorded.settings import KEYS as RECORDED_KEYS
+from sitegen.scoring.settings import read_keys
 from tests.gitrepo import GitRepo
 
 ROOT = Path(__file__).parents[2]
@@ -131,3 +135,10 @@ def test_nothing_of_a_project_is_imported(environment, project, tmp_path):
     done = bare.run("build", str(project.path), cwd=tmp_path)
     assert "run" not in done.stderr.split()
     assert "does not lie in the environment that runs sitegen" in done.stderr
+
+
+@pytest.mark.parametrize("known", [RECORDED_KEYS, HIGHLIGHTS_KEYS, TABLE_KEYS])
+def test_every_kind_knows_the_setting_that_names_installed_metrics(known):
+    stated, findings = read_keys('{"own_metrics": ["clean_documents"], "odd": 1}', known)
+    assert stated["own_metrics"] == ["clean_documents"]
+    assert [finding.what for finding in findings] == ["Unknown key 'odd'"]

@@ -9,13 +9,9 @@ from typing import Final, NamedTuple
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import name_of, nfc
-from sitegen.scoring.json_reader import parse
-from sitegen.scoring.reading import UnreadableError
-from sitegen.text.keys import nearest
+from sitegen.scoring.settings import read_keys, settings_finding
 
 KEYS: Final = ("categories", "range", "run_id")
-_OTHERS: Final = ("ground_truth_format",)
-"""Of every eval; they mean nothing here."""
 
 _RANGE: Final = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*")
 _TRAILING: Final = re.compile(r"[0-9]+\Z")
@@ -49,23 +45,21 @@ class Settings(NamedTuple):
 @lru_cache(maxsize=64)
 def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
     """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
-    try:
-        said = parse(settings or "{}").value
-    except UnreadableError as error:
-        return Settings(), (_finding(f"The settings cannot be read: {error.what}", error.fix),)
-    if not isinstance(said, dict):
-        return Settings(), (_finding("The settings are no object of keys", "Write keys and values."),)
-    findings = [_unknown(key) for key in said if key not in KEYS + _OTHERS]
+    said, findings = read_keys(settings, KEYS)
     known = {key: value for key, value in said.items() if value is not None}
     categories = _categories(known["categories"]) if "categories" in known else ()
     span = _range(known["range"]) if "range" in known else None
     run = name_of(known["run_id"]) if "run_id" in known else None
     if categories is None:
-        findings.append(_finding("'categories' is no list of names", 'Write a list such as ["terms", "concepts"].'))
+        findings.append(
+            settings_finding("'categories' is no list of names", 'Write a list such as ["terms", "concepts"].')
+        )
     if "range" in known and span is None:
-        findings.append(_finding("'range' is no range from low to high", 'Write two numbers such as "1-8".'))
+        findings.append(settings_finding("'range' is no range from low to high", 'Write two numbers such as "1-8".'))
     if "run_id" in known and run is None:
-        findings.append(_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log."))
+        findings.append(
+            settings_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log.")
+        )
     return Settings(categories or (), span, run), tuple(findings)
 
 
@@ -81,13 +75,3 @@ def _range(value: Value) -> tuple[int, int] | None:
     if match is None or int(match[1]) > int(match[2]):
         return None
     return int(match[1]), int(match[2])
-
-
-def _unknown(key: str) -> Finding:
-    near = nearest(key, KEYS)
-    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(KEYS)}."
-    return _finding(f"Unknown key {key[:80]!r}", fix)
-
-
-def _finding(what: str, fix: str) -> Finding:
-    return Finding("error", what, fix, None, "settings")

@@ -10,14 +10,10 @@ from typing import Final, NamedTuple
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import WHERE
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse
-from sitegen.scoring.reading import UnreadableError
-from sitegen.text.keys import nearest
+from sitegen.scoring.settings import read_keys, settings_finding
 
 _LISTS: Final = ("metrics", "lower_is_better", "higher_is_better")
 KEYS: Final = (*_LISTS, "headline", WHERE)
-_OTHERS: Final = ("ground_truth_format",)
-"""Of every eval; they mean nothing here."""
 
 
 class RecordedSettings(NamedTuple):
@@ -48,26 +44,22 @@ def fits(name: str, globs: Iterable[str]) -> bool:
 @lru_cache(maxsize=64)
 def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Finding, ...]]:
     """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
-    try:
-        said = parse(settings or "{}").value
-    except UnreadableError as error:
-        return RecordedSettings(), (_finding(f"The settings cannot be read: {error.what}", error.fix),)
-    if not isinstance(said, dict):
-        return RecordedSettings(), (_finding("The settings are no object of keys", "Write keys and values."),)
-    findings = [_unknown(key) for key in said if key not in KEYS + _OTHERS]
+    said, findings = read_keys(settings, KEYS)
     lists = {}
     for key in _LISTS:
         names = _names(said.get(key))
         if names is None:
-            findings.append(_finding(f"{key!r} is no list of names", 'Write a list such as ["*.f1", "accuracy"].'))
+            findings.append(
+                settings_finding(f"{key!r} is no list of names", 'Write a list such as ["*.f1", "accuracy"].')
+            )
         lists[key] = names or ()
     headline = said.get("headline")
     if not isinstance(headline, str | None):
-        findings.append(_finding("'headline' is no name", 'Write the name of one number, such as "retail.f1".'))
+        findings.append(settings_finding("'headline' is no name", 'Write the name of one number, such as "retail.f1".'))
         headline = None
     where = said.get(WHERE)
     if not isinstance(where, dict | None):
-        findings.append(_finding(f"{WHERE!r} is no object of keys", "Write keys of the file and their values."))
+        findings.append(settings_finding(f"{WHERE!r} is no object of keys", "Write keys of the file and their values."))
         where = None
     pairs = tuple((key, str(value)) for key, value in (where or {}).items())
     return RecordedSettings(headline=headline, where=pairs, **lists), tuple(findings)
@@ -77,13 +69,3 @@ def _names(value: Value) -> tuple[str, ...] | None:
     listed = [] if value is None else value if isinstance(value, list) else [value]
     names = tuple(each for each in listed if isinstance(each, str))
     return names if len(names) == len(listed) else None
-
-
-def _unknown(key: str) -> Finding:
-    near = nearest(key, KEYS)
-    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(KEYS)}."
-    return _finding(f"Unknown key {key[:80]!r}", fix)
-
-
-def _finding(what: str, fix: str) -> Finding:
-    return Finding("error", what, fix, None, "settings")

@@ -9,15 +9,11 @@ from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse
 from sitegen.scoring.judged.tables.columns import EVERY, PARTS, ColumnMap, ScoreColumns
 from sitegen.scoring.judged.tables.presets import PRESETS
-from sitegen.scoring.reading import UnreadableError
-from sitegen.text.keys import nearest
+from sitegen.scoring.settings import read_keys, settings_finding, unknown_key
 
 KEYS: Final = ("columns", "preset", "list", "range")
-_OTHERS: Final = ("ground_truth_format",)
-"""Of every eval; they mean nothing here."""
 _KNOWN_PARTS: Final = (*PARTS, "scores")
 
 
@@ -31,13 +27,7 @@ class TableSettings(NamedTuple):
 @lru_cache(maxsize=64)
 def read_settings(settings: str) -> TableSettings:
     """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
-    try:
-        stated = parse(settings or "{}").value
-    except UnreadableError as error:
-        return TableSettings(None, (_finding(f"The settings cannot be read: {error.what}", error.fix),))
-    if not isinstance(stated, dict):
-        return TableSettings(None, (_finding("The settings are no object of keys", "Write keys and values."),))
-    findings = [_unknown("setting", key, KEYS) for key in stated if key not in KEYS + _OTHERS]
+    stated, findings = read_keys(settings, KEYS, "setting")
     columns = stated.get("columns")
     preset = stated.get("preset")
     wanted: ColumnMap | None = None
@@ -45,7 +35,9 @@ def read_settings(settings: str) -> TableSettings:
         wanted = PRESETS.get(preset) if isinstance(preset, str) else None
         if wanted is None:
             known = ", ".join(PRESETS)
-            findings.append(_finding(f"There is no preset {str(preset)[:40]!r}", f"Use one of: {known}; or `columns`."))
+            findings.append(
+                settings_finding(f"There is no preset {str(preset)[:40]!r}", f"Use one of: {known}; or `columns`.")
+            )
     if columns is not None:
         parts, scores = _columns(columns, findings)
         wanted = _over(wanted, parts, scores) if parts or scores else wanted
@@ -53,11 +45,13 @@ def read_settings(settings: str) -> TableSettings:
         if isinstance(list_at, str) and list_at:
             wanted = wanted._replace(list_at=list_at)
         else:
-            findings.append(_finding("'list' is no key", "Write the key of the list of rows, such as results."))
+            findings.append(settings_finding("'list' is no key", "Write the key of the list of rows, such as results."))
     if wanted is not None and (bounds := stated.get("range")) is not None:
         low_high = _range(bounds)
         if low_high is None:
-            findings.append(_finding("'range' is no pair of numbers, the lower first", "Write one such as [1, 5]."))
+            findings.append(
+                settings_finding("'range' is no pair of numbers, the lower first", "Write one such as [1, 5].")
+            )
         else:
             wanted = wanted._replace(low=low_high[0], high=low_high[1])
     return TableSettings(wanted, tuple(findings))
@@ -77,18 +71,22 @@ def _over(preset: ColumnMap | None, parts: dict[str, tuple[str, ...]], scores: t
 
 def _columns(value: Value, findings: list[Finding]) -> tuple[dict[str, tuple[str, ...]], tuple[ScoreColumns, ...]]:
     if not isinstance(value, dict):
-        findings.append(_finding("'columns' is no object", "Write parts of a case and columns: `score: rating`."))
+        findings.append(
+            settings_finding("'columns' is no object", "Write parts of a case and columns: `score: rating`.")
+        )
         return {}, ()
     parts: dict[str, tuple[str, ...]] = {}
     for part, stated in value.items():
         if part not in _KNOWN_PARTS:
-            findings.append(_unknown("part of a case", part, _KNOWN_PARTS))
+            findings.append(unknown_key("part of a case", part, _KNOWN_PARTS))
         elif part != "scores":
             names = tuple(_names(stated))
             if names:
                 parts[part] = names
             else:
-                findings.append(_finding(f"'columns.{part}' names no column", "Write a name, or a list of names."))
+                findings.append(
+                    settings_finding(f"'columns.{part}' names no column", "Write a name, or a list of names.")
+                )
     return parts, tuple(_scores(value.get("scores")))
 
 
@@ -113,13 +111,3 @@ def _range(value: Value) -> tuple[float, float] | None:
         float(each) if isinstance(each, int | Decimal) and not isinstance(each, bool) else None for each in value
     )
     return (low, high) if low is not None and high is not None and low < high else None
-
-
-def _unknown(what: str, key: str, known: tuple[str, ...]) -> Finding:
-    near = nearest(key, known)
-    fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(known)}."
-    return _finding(f"Unknown {what} {key[:80]!r}", fix)
-
-
-def _finding(what: str, fix: str) -> Finding:
-    return Finding("error", what, fix, None, "settings")
