@@ -13,7 +13,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.output_folder import Claim, claimed, refuse_project
-from sitegen.stages.ledger import Ledger, Site
+from sitegen.stages.site_files import Ledger, Site
 
 FEW: Final = 150
 """New outputs, edits and commits up to which too few pages are written for garbage to matter."""

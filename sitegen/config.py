@@ -107,7 +107,7 @@ def files_of(kind: Kind) -> KindFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BuildLimits:
     """Bounds that keep a build and a site small."""
 
     __pydantic_config__ = STRICT
@@ -255,7 +255,7 @@ class EvalLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class GateSettings:
     """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
 
     __pydantic_config__ = FINITE
@@ -294,11 +294,11 @@ class SiteConfig:
     evals_dir: str = "evals"
     mapping: tuple[str, ...] = MAPPINGS
     """First that exists at the commit; ``{dir}`` stands for the eval's folder."""
-    limits: Limits = field(default_factory=Limits)
+    limits: BuildLimits = field(default_factory=BuildLimits)
     engine: Engine = field(default_factory=Engine)
     llm: Llm = field(default_factory=Llm)
     regressions: Regressions = field(default_factory=Regressions)
-    gate: Gate = field(default_factory=Gate)
+    gate: GateSettings = field(default_factory=GateSettings)
     public: Public = field(default_factory=Public)
     redact: tuple[str, ...] = ()
     """Globs of field paths whose values no file of the site may hold; of every eval."""

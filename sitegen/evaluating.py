@@ -16,7 +16,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, ResponsesDocument, Summary
 from sitegen.stats.significance import ALPHA
 from sitegen.text.plain import encodable
-from sitegen.verifying import Bench, Verified, first_file
+from sitegen.verifying import Verified, WorktreeProject, first_file
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
     "exact_match": ("accuracy", "correct", "total", "meets_threshold"),
@@ -60,20 +60,20 @@ class Evaluation(NamedTuple):
     document: EvaluationDocument
 
 
-def shown_path(bench: Bench, path: Path) -> str:
+def shown_path(bench: WorktreeProject, path: Path) -> str:
     """A path from the root of the project if it lies there."""
     resolved, root = path.resolve(), bench.root.resolve()
     return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 
 
-def variant_name(bench: Bench, prompt: Path) -> str:
+def variant_name(bench: WorktreeProject, prompt: Path) -> str:
     """What a prompt's variant is called: its path with dots and without its ending, ``templates.base.x``."""
     path = Path(shown_path(bench, prompt)).with_suffix("")
     parts = [part for part in path.parts if part not in (path.anchor, "..")]
     return _NO_NAME.sub("-", ".".join(parts))
 
 
-def responses_of(bench: Bench, eval_id: str, prompt: Path) -> Path:
+def responses_of(bench: WorktreeProject, eval_id: str, prompt: Path) -> Path:
     """The file that holds a prompt's responses to the test cases of an eval. Raises NothingToReportError."""
     place = bench.place(eval_id)
     name = variant_name(bench, prompt)
@@ -90,11 +90,11 @@ def responses_of(bench: Bench, eval_id: str, prompt: Path) -> Path:
 
 
 def evaluate(
-    bench: Bench, eval_id: str, prompt: Path, responses: Path, *, timestamp: str, methods: Sequence[str] = ()
+    bench: WorktreeProject, eval_id: str, prompt: Path, responses: Path, *, timestamp: str, methods: Sequence[str] = ()
 ) -> Evaluation:
     """Score the responses of one prompt, by these methods or by those that the eval's settings name.
 
-    Raises SitegenError, as ``Bench.verify`` does, or if there is no such method.
+    Raises SitegenError, as ``WorktreeProject.verify`` does, or if there is no such method.
     """
     verified = bench.verify(eval_id, responses)
     place = verified.place
@@ -123,7 +123,7 @@ def evaluate(
     return Evaluation(written.prompt_path, verified, written)
 
 
-def _config(bench: Bench, entry: EvalConfig, methods: Sequence[str]) -> dict[str, Any]:
+def _config(bench: WorktreeProject, entry: EvalConfig, methods: Sequence[str]) -> dict[str, Any]:
     llm, stated = bench.config.llm, dict(entry.thresholds)
     least = {spec.name: stated.get(spec.name, spec.least) for spec in scorer("responses").metrics}
     return {

@@ -7,20 +7,18 @@ group ``sitegen.metrics``; the name of the entry point is the name in the manife
 from sitegen.config import KindFiles
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
-from sitegen.model.panels import Column, NotePanel, TablePanel
+from sitegen.model.panels import NotePanel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.scoring.own import OwnKind, OwnMetric
-from sitegen.scoring.scorer import File, Inputs, Scorer
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 
 __all__ = [
-    "Column",
     "Counts",
     "DocumentScore",
     "FieldScore",
     "File",
     "Finding",
-    "Inputs",
     "Judgement",
     "KindFiles",
     "Metric",
@@ -29,8 +27,10 @@ __all__ = [
     "Nouns",
     "OwnKind",
     "OwnMetric",
+    "PanelColumn",
     "Result",
     "Scorecard",
     "Scorer",
+    "ScoringInputs",
     "TablePanel",
 ]

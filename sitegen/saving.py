@@ -18,13 +18,13 @@ from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import f1, precision, recall
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
-from sitegen.verifying import Bench, Verified, iterations
+from sitegen.verifying import Verified, WorktreeProject, iterations
 
 LARGEST_COPIED: Final = 1_000_000_000
 """Bytes of an output."""
 
 
-def save(bench: Bench, verified: Verified, document: Document) -> tuple[Path, Document]:
+def save(bench: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
     """Keep an output with its results as the next iteration, and bring ``aggregate.json`` up to date.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
@@ -98,7 +98,7 @@ def _name(verified: Verified, output: Path) -> str:
     return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
-def _update_aggregate(bench: Bench, verified: Verified, metadata: Metadata) -> None:
+def _update_aggregate(bench: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
     """Write the line of the iteration that is saved, and one for each other that has none yet.
 
     Lines that are there stay as they are, and so does whatever else the file holds. Those of iterations that nobody

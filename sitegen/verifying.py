@@ -41,8 +41,8 @@ from sitegen.history.layout import (
     LONE,
     RECORDED,
     RESULTS,
+    EntryRules,
     Layout,
-    Rules,
     Watched,
     is_path,
     iteration_number,
@@ -63,7 +63,7 @@ from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import scored
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
@@ -72,7 +72,7 @@ _OF_HIGHLIGHTS: Final = ("range", "run_id")
 """Settings that only the kind of this name has."""
 
 
-class Place(NamedTuple):
+class WorktreeEval(NamedTuple):
     """An eval as it lies in the work tree."""
 
     root: Path
@@ -92,7 +92,7 @@ class Place(NamedTuple):
 class Verified(NamedTuple):
     """One eval's output, scored."""
 
-    place: Place
+    place: WorktreeEval
     outputs: tuple[Path, ...]
     """One file; several of an eval with variants."""
     iteration: int | None
@@ -100,7 +100,7 @@ class Verified(NamedTuple):
     result: Result
 
 
-class Bench(NamedTuple):
+class WorktreeProject(NamedTuple):
     """The work tree of a project, ready to score from."""
 
     root: Path
@@ -114,7 +114,7 @@ class Bench(NamedTuple):
     """What is wrong with the one that lies in the project: nothing of it counts then."""
 
     @classmethod
-    def open(cls, path: Path, evals_dir: Path | None = None) -> Bench:
+    def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
         """The project around a folder, with its evals in *evals_dir* instead of where the configuration has them.
 
         Raises SitegenError without a repository or work tree, or if misconfigured.
@@ -161,7 +161,7 @@ class Bench(NamedTuple):
                 found.add(LONE)
         return tuple(sorted(found))
 
-    def configured(self, eval_id: str, file: Path) -> Bench:
+    def configured(self, eval_id: str, file: Path) -> WorktreeProject:
         """With what a file says of one eval in place of what the manifest says.
 
         It holds keys of an entry of the manifest, or those of an evaluation, which are also about the model that is
@@ -180,7 +180,7 @@ class Bench(NamedTuple):
         config = replace(self.config, llm=evaluated_llm(self.config.llm, said))
         return bench._replace(config=config, evaluation=said, misread=None)
 
-    def for_cases(self, file: Path) -> tuple[Bench, str]:
+    def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
         """The eval whose test cases a file holds, and its id: one that is known, or else one for this file.
 
         Raises ConfigurationError if the file lies outside the project.
@@ -201,18 +201,18 @@ class Bench(NamedTuple):
         entry = case_file_entry(path.relative_to(root).as_posix(), known)
         return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
 
-    def _with_entry(self, entry: EvalConfig) -> Bench:
+    def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         others = tuple(each for each in self.manifest.evals if each.id != entry.id)
         manifest = replace(self.manifest, evals=(*others, entry))
         return self._replace(manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
-    def place(self, eval_id: str) -> Place:
+    def place(self, eval_id: str) -> WorktreeEval:
         """Where an eval lies. Raises SitegenError if there is no such eval, or if it has no ground truth."""
         if eval_id not in self.eval_ids():
             known = ", ".join(self.eval_ids()) or "none"
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
         entry = self.layout.entry(eval_id)
-        stated = Rules.of(entry).ground_truth
+        stated = EntryRules.of(entry).ground_truth
         folders = self.layout.folders(eval_id)
         folder = next((self.root / name for name in folders if is_folder_inside(self.root, name)), None)
         if folder is None and stated and stated.startswith("../") and not lexists(self.root / folders[0]):
@@ -223,7 +223,7 @@ class Bench(NamedTuple):
             )
         conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
         if not conventional:
-            return Place(self.root, entry, kind_of(entry, None), folder, ground_truth=None)
+            return WorktreeEval(self.root, entry, kind_of(entry, None), folder, ground_truth=None)
         truth = (
             _newest_cases(folder, entry)
             if entry.in_cases
@@ -233,7 +233,7 @@ class Bench(NamedTuple):
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
             )
-        return Place(self.root, entry, kind_of(entry, truth.name), folder, ground_truth=truth)
+        return WorktreeEval(self.root, entry, kind_of(entry, truth.name), folder, ground_truth=truth)
 
     def verify(
         self,
@@ -266,19 +266,21 @@ class Bench(NamedTuple):
             )
         verified = self._scored(place, found, settings)
         if settings:
-            _refuse_unfit(verified.result, Rules.of(place.entry).settings)
+            _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
         return verified
 
-    def verify_iterations(self, place: Place, *, without: Container[object] = ()) -> Iterator[Verified]:
+    def verify_iterations(self, place: WorktreeEval, *, without: Container[object] = ()) -> Iterator[Verified]:
         """Score the iterations of an eval that have an output, by today's ground truth and rules."""
         for number, outputs in outputs_of_iterations(place):
             if number not in without:
                 yield self._scored(place, outputs)
 
-    def _scored(self, place: Place, found: tuple[Path, ...], settings: Mapping[str, object] | None = None) -> Verified:
-        rules = Rules.of(place.entry)
+    def _scored(
+        self, place: WorktreeEval, found: tuple[Path, ...], settings: Mapping[str, object] | None = None
+    ) -> Verified:
+        rules = EntryRules.of(place.entry)
         structured = place.kind == "fields"
-        inputs = Inputs(
+        inputs = ScoringInputs(
             outputs=tuple(self._file(path) for path in found),
             ground_truth=self._file(place.ground_truth) if place.ground_truth else None,
             mapping=self._named(self._mapping(rules, place.folder)) if structured else None,
@@ -322,7 +324,7 @@ class Bench(NamedTuple):
         recorded = read_recorded(content) if content else None
         return recorded.usage if recorded else None
 
-    def _mapping(self, rules: Rules, folder: Path) -> str | None:
+    def _mapping(self, rules: EntryRules, folder: Path) -> str | None:
         below = folder.relative_to(self.root).as_posix()
         names = [rules.mapping] if rules.mapping else [name.replace("{dir}", below) for name in self.config.mapping]
         return next((name for name in names if (self.root / name).is_file()), None)
@@ -369,7 +371,7 @@ def _refuse_unfit(result: Result, own_settings: str) -> None:
             raise ConfigurationError(f"{finding.what}.", fix=finding.fix)
 
 
-def newest_outputs(place: Place) -> tuple[Path, ...]:
+def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
     """The output of the highest iteration; without iterations the one that is overwritten. Empty if there is none."""
     entry, files = place.entry, place.files
     if runs := runs_of(entry):
@@ -415,7 +417,7 @@ def _states(folder: Path, inside: str, where: dict[str, str]) -> bool:
         return False
 
 
-def outputs_of_iterations(place: Place) -> list[tuple[int, tuple[Path, ...]]]:
+def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
     """(number, its outputs) of each iteration that has any, by number."""
     files = place.files
     found = ((number, _outputs(each, files.outputs, files)) for number, each in iterations(place.folder))

@@ -11,23 +11,23 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
-from sitegen.model.panels import AlignmentPanel, AlignmentRow, Column, NotePanel, Panel, TablePanel
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import DocumentScore, FieldScore, ItemPair, ListAlignment, Result, Scorecard, Status
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.model.values import Unusable, Value
-from sitegen.pages.report import Past
+from sitegen.pages.report import EarlierPoints
 
 SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")
 
@@ -282,7 +282,7 @@ def _judged(index: int, documents: tuple[str, ...]) -> list[Judgement]:
 
 def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
     """The cells of ``points``, and of those again and again."""
-    follower = Follower()
+    follower = CellTracker()
     for index in range(number):
         at = index % 60
         judged = _judged(at, documents)
@@ -416,7 +416,10 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
         AlignmentPanel("cargo", "greedy", 0.8, rows),
         NotePanel("warning", "Two columns of the ground truth are not mapped."),
         TablePanel(
-            "Unmapped columns", "not scored", (Column("Column", "code"), Column("Rows", "number")), (("eta_2", "4"),)
+            "Unmapped columns",
+            "not scored",
+            (PanelColumn("Column", "code"), PanelColumn("Rows", "number")),
+            (("eta_2", "4"),),
         ),
     )
     return Result(scorecard(judged, findings=FINDINGS), tuple(judged), (alignment,), panels or own)
@@ -471,16 +474,16 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
     metrics = (
         MetricDelta(name, None, None)
         if first is None or last is None
-        else MetricDelta(name, last - first, Parts(1.5 * (last - first), 0.5 * (first - last), 0.0))
+        else MetricDelta(name, last - first, DeltaParts(1.5 * (last - first), 0.5 * (first - last), 0.0))
         for name, first, last in changes
     )
     return after._replace(delta=Delta(shared, tuple(metrics)), flips=flips)
 
 
-def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> Past:
+def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> EarlierPoints:
     """What came before a point. ``wrong_before``: (document, path) of what was wrong since the point before it."""
 
     def wrong_since(judgement: Judgement) -> int:
         return index - 1 if (judgement.document, judgement.path) in wrong_before else index
 
-    return Past([point.snapshot for point in series.points[: index + 1]], wrong_since)
+    return EarlierPoints([point.snapshot for point in series.points[: index + 1]], wrong_since)

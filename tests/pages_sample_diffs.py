@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 
-from sitegen.model.commits import Change, Commit
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
@@ -183,11 +183,11 @@ The price of "Aurora" was read from the wrong corner. <b>Not bold.</b>
 
 
 def _touched(path: str, role: str, eval_id: str = "", iteration: str = "", old: bool = False) -> Touched:
-    return Touched(Change(path, oid(path + "0") if old else None, oid(path)), role, eval_id, iteration)  # type: ignore[arg-type]
+    return Touched(ChangedPath(path, oid(path + "0") if old else None, oid(path)), role, eval_id, iteration)  # type: ignore[arg-type]
 
 
 TOUCHED = (
-    Touched(Change(PATH, oid(V1), oid(V2)), "instruction"),
+    Touched(ChangedPath(PATH, oid(V1), oid(V2)), "instruction"),
     _touched("evals/manifest.yaml", "rules", old=True),
     _touched("evals/herbs/ground_truth.csv", "ground_truth", "herbs", old=True),
     *(
@@ -226,5 +226,5 @@ RECORD = CommitRecord(
     tuple((move.info.id, point.slug) for move in MOVES for point in move.points),
     (PATH,),
 )
-EDIT_TOUCHED = (Touched(Change(PATH, oid(V2), oid(V3)), "instruction"),)
+EDIT_TOUCHED = (Touched(ChangedPath(PATH, oid(V2), oid(V3)), "instruction"),)
 EDIT_RECORD = CommitRecord(FILE.edits[2].commit, (EDIT_TOUCHED[0].change,), 0, (), (PATH,))

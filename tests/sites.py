@@ -12,7 +12,7 @@ from pathlib import Path
 from sitegen.build import build
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, MARKER
-from sitegen.stages.ledger import Site
+from sitegen.stages.site_files import Site
 from tests.command_server import run_command
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from math import factorial, fsum
 from typing import Final, Literal, TypeAlias
 
-from sitegen.model.deltas import Parts
+from sitegen.model.deltas import DeltaParts
 from sitegen.model.timeline import Blob, Snapshot
 
 Role: TypeAlias = Literal["outputs", "ground_truth", "rules"]
@@ -50,7 +50,7 @@ def mixture(before: Snapshot, after: Snapshot, taken: Taken) -> Snapshot:
     return mixed
 
 
-def attribute(roles: Sequence[Role], value: Callable[[Taken], float | None]) -> Parts | None:
+def attribute(roles: Sequence[Role], value: Callable[[Taken], float | None]) -> DeltaParts | None:
     """Split ``value(roles) - value(())``; None if any value is undefined.
 
     ``roles`` is what ``differing`` says of two points, ``value`` the metric of the earlier one with some roles taken
@@ -63,7 +63,7 @@ def attribute(roles: Sequence[Role], value: Callable[[Taken], float | None]) -> 
             return None
         values[taken] = found
     parts = {role: fsum(_shares(role, roles, values)) for role in roles}
-    return Parts(*(parts.get(role, 0.0) for role in ROLES))
+    return DeltaParts(*(parts.get(role, 0.0) for role in ROLES))
 
 
 def subsets(roles: Sequence[Role]) -> Iterator[Taken]:

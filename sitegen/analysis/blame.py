@@ -17,7 +17,7 @@ FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
 """From wrong to right, and from right to wrong. What only appears or vanishes did not flip."""
 
 
-class Stretch(NamedTuple):
+class ExplainedRun(NamedTuple):
     """Consecutive points at which nothing about a cell changed, and what began them."""
 
     run: Run
@@ -43,7 +43,7 @@ class CellBlame(NamedTuple):
     """The whole history of one cell."""
 
     cell: Cell
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[ExplainedRun, ...]
     """Oldest first; never empty."""
     wrong_since: int | None
     """The first point of the streak of errors that lasts to the newest point; None if it is not wrong there."""
@@ -74,7 +74,7 @@ class CellBlame(NamedTuple):
         return 1 - self.wrong / self.judged
 
 
-class Turn(NamedTuple):
+class ChangePoint(NamedTuple):
     """A point at which something about the cells of an attribute changed."""
 
     point: int
@@ -111,9 +111,9 @@ class Blame:
             start = run.start
             if start:
                 fate = fate_of(before, run, bool(held[start - 1] and held[start]))
-                stretches.append(Stretch(run, end, fate, self._causes(before, run)))
+                stretches.append(ExplainedRun(run, end, fate, self._causes(before, run)))
             else:
-                stretches.append(Stretch(run, end, None, ()))
+                stretches.append(ExplainedRun(run, end, None, ()))
             before = run
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 
@@ -147,7 +147,7 @@ def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
     return found
 
 
-def turns(cells: Iterable[CellBlame], points: int) -> tuple[Turn, ...]:
+def turns(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
     """Every point at which one of the cells changed, oldest first."""
     fates: dict[int, Counter[Fate]] = {}
     causes: dict[int, Counter[Role]] = {}
@@ -169,7 +169,9 @@ def turns(cells: Iterable[CellBlame], points: int) -> tuple[Turn, ...]:
         if point in fates:
             why = causes[point]
             order = sorted(why.items(), key=lambda item: (-item[1], ROLES.index(item[0])))
-            found.append(Turn(point, tuple(sorted(fates[point].items())), tuple(order), number_wrong, number_judged))
+            found.append(
+                ChangePoint(point, tuple(sorted(fates[point].items())), tuple(order), number_wrong, number_judged)
+            )
     return tuple(found)
 
 

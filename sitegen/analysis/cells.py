@@ -1,7 +1,7 @@
 """Follows every cell of an eval from point to point: when it was right and wrong, and what was expected and given.
 
 A cell keeps only the points at which something about it changed, so that its history costs what happened to it and not
-how many points there are. ``Follower`` goes on where an earlier one stopped: a new point costs that point alone.
+how many points there are. ``CellTracker`` goes on where an earlier one stopped: a new point costs that point alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def shown(value: Value) -> str:
     return "" if value is None else bounded_json(value, LONGEST)
 
 
-class Follower:
+class CellTracker:
     """Takes the judgements of one point after the other."""
 
     def __init__(self, known: CellMap | None = None) -> None:

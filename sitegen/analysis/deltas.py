@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.attribution import Taken, attribute, differing, mixture, subsets
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import GRADED, Exchange, RunUsage, exchanged
 from sitegen.scoring.usage import TOTALS, USAGE
 
-Over = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
-"""The metrics of some documents alone: a scorer's own ``over``."""
+MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
+"""The metrics of some documents alone: a scorer's own ``metrics_for``."""
 
 
-class Side(NamedTuple):
+class ScoredPoint(NamedTuple):
     """A point of a series."""
 
     snapshot: Snapshot
@@ -44,9 +44,9 @@ def overlap(before: Scorecard, after: Scorecard) -> Overlap:
 
 
 def delta(
-    over: Over,
-    before: Side,
-    after: Side,
+    metrics_for: MetricsFor,
+    before: ScoredPoint,
+    after: ScoredPoint,
     crossed: Callable[[Snapshot], Scorecard],
 ) -> Delta:
     """What became of an eval between two points: of every metric that either of their scorecards has.
@@ -69,7 +69,9 @@ def delta(
             if judge and name in GRADED
             else _usage(name, before.scorecard, after.scorecard, left_out)
             if name in USAGE
-            else _metric(name, roles, {taken: _value(card, name, over, left_out) for taken, card in cards.items()})
+            else _metric(
+                name, roles, {taken: _value(card, name, metrics_for, left_out) for taken, card in cards.items()}
+            )
             for name in names
         ),
         model,
@@ -96,11 +98,11 @@ def _usage(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[s
     answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
     if earlier is None or later is None or (name in TOTALS and (left_out or answers[0] != answers[1])):
         return MetricDelta(name, None, None)
-    return MetricDelta(name, later - earlier, Parts(later - earlier, 0.0, 0.0))
+    return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
 
 
-def _value(scorecard: Scorecard, name: str, over: Over, left_out: frozenset[str]) -> float | None:
+def _value(scorecard: Scorecard, name: str, metrics_for: MetricsFor, left_out: frozenset[str]) -> float | None:
     if not left_out:
         return scorecard.metric(name)
     kept = [document for document in scorecard.documents if document.id not in left_out]
-    return next((metric.value for metric in over(kept) if metric.name == name), None)
+    return next((metric.value for metric in metrics_for(kept) if metric.name == name), None)

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
 from typing import Final
 
-from sitegen.config import EvalLimits, Gate, Limit
+from sitegen.config import EvalLimits, GateSettings, Limit
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.gate import (
-    Compared,
     EvalCheck,
+    GatedChange,
     GateReport,
     GateVerdict,
-    Limits,
     MetricCheck,
+    MetricLimits,
     Presence,
     Reason,
 )
@@ -49,8 +49,8 @@ Chance = Callable[[MetricSpec], ChangeVerdict | None]
 
 
 def limits_of(
-    gate: Gate, thresholds: Iterable[tuple[str, float]], eval_id: str, specs: Sequence[MetricSpec]
-) -> dict[str, Limits]:
+    gate: GateSettings, thresholds: Iterable[tuple[str, float]], eval_id: str, specs: Sequence[MetricSpec]
+) -> dict[str, MetricLimits]:
     """What is wanted of each metric of an eval, by name, those of its kind first.
 
     What is said of the eval goes before what is said of all, and there what names the metric goes before what is said
@@ -61,10 +61,10 @@ def limits_of(
     headline = names[0]
     strangers = [name for name in (*own.metrics, *floors) if name not in names]
 
-    def limits(name: str) -> Limits:
+    def limits(name: str) -> MetricLimits:
         named, general = own.metrics.get(name, Limit()), gate.metrics.get(name, Limit())
         of_eval, of_all = (own, gate) if name == headline else (EvalLimits(), EvalLimits())
-        return Limits(
+        return MetricLimits(
             _first(named.floor, of_eval.floor, floors.get(name), general.floor, of_all.floor),
             _first(named.drop, of_eval.drop, general.drop, of_all.drop),
         )
@@ -74,7 +74,7 @@ def limits_of(
 
 def check_metric(
     spec: MetricSpec,
-    limits: Limits,
+    limits: MetricLimits,
     values: tuple[float | None, float | None],
     delta: MetricDelta | None,
     chance: Chance | None = None,
@@ -103,7 +103,7 @@ def check_metric(
     return MetricCheck(spec, limits, _worst(unique), unique, before, after, change, parts, told)
 
 
-def check_stranger(name: str, limits: Limits) -> MetricCheck:
+def check_stranger(name: str, limits: MetricLimits) -> MetricCheck:
     """A limit of a metric that the eval's kind has not."""
     return MetricCheck(MetricSpec(name, name, ""), limits, COMES_TO["no such metric"], ("no such metric",))
 
@@ -114,7 +114,7 @@ def check_eval(
     metrics: Sequence[MetricCheck] = (),
     reasons: Sequence[Reason] = (),
     *,
-    compared: Compared | None = None,
+    compared: GatedChange | None = None,
     file: str = "",
 ) -> EvalCheck:
     """An eval from its metrics and what is to be said of the whole."""

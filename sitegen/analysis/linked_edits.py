@@ -20,7 +20,7 @@ def linked_edits(snapshots: Sequence[Snapshot], edits: Sequence[Edit], speaks: S
     Args:
         snapshots: of an eval, in series order.
         edits: of the instructions that drive it, by commit.
-        speaks: of each snapshot the position of the edit that it speaks for, as ``spoken_for`` says.
+        speaks: of each snapshot the position of the edit that it speaks for, as ``edits_of_outputs`` says.
 
     """
     positions = [edit.commit.position for edit in edits]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sitegen.analysis.attribution import under_rules_of
-from sitegen.analysis.deltas import Over, Side, delta
+from sitegen.analysis.deltas import MetricsFor, ScoredPoint, delta
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import CellMap
@@ -22,7 +22,7 @@ from sitegen.model.series import Point
 from sitegen.model.timeline import Edit, Snapshot
 
 
-class Told(NamedTuple):
+class SeriesInputs(NamedTuple):
     """What the points of an eval are made from."""
 
     snapshots: Sequence[Snapshot]
@@ -30,7 +30,7 @@ class Told(NamedTuple):
     """All edits of the instructions that drive it, by commit."""
     made_with: Sequence[Commit | None]
     """For each snapshot the newest edit that its output can have been made with, if that is known."""
-    over: Over
+    metrics_for: MetricsFor
     kind: str
     speaks: Sequence[int]
     """Of each snapshot the position of the edit that it speaks for, negative if it is not known."""
@@ -45,7 +45,7 @@ class Derived(NamedTuple):
 
 
 def points(
-    told: Told, card: Callable[[Snapshot], Scorecard], cells: CellMap, known: Sequence[Derived] = ()
+    told: SeriesInputs, card: Callable[[Snapshot], Scorecard], cells: CellMap, known: Sequence[Derived] = ()
 ) -> tuple[Point, ...]:
     """All points, oldest first.
 
@@ -54,7 +54,7 @@ def points(
     snapshots = told.snapshots
     if not snapshots:
         return ()
-    sides = [Side(snapshot, card(snapshot)) for snapshot in snapshots]
+    sides = [ScoredPoint(snapshot, card(snapshot)) for snapshot in snapshots]
     columns = zip(
         snapshots,
         [side.scorecard for side in sides],
@@ -71,7 +71,7 @@ def points(
 
 
 def _derived(
-    told: Told, sides: Sequence[Side], first: int, card: Callable[[Snapshot], Scorecard], cells: CellMap
+    told: SeriesInputs, sides: Sequence[ScoredPoint], first: int, card: Callable[[Snapshot], Scorecard], cells: CellMap
 ) -> Iterator[Derived]:
     """Of the points from the ``first`` on."""
     intervals = (interval_of(side.scorecard, told.kind) for side in sides[first:])
@@ -80,7 +80,7 @@ def _derived(
     start = max(0, first - 1)
     flips = flips_between(cells, list(pairwise(range(start, len(sides)))))
     for (before, after), flipped, interval in zip(pairwise(sides[start:]), flips, intervals, strict=True):
-        yield Derived(delta(told.over, before, after, card), flipped, interval)
+        yield Derived(delta(told.metrics_for, before, after, card), flipped, interval)
 
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
@@ -95,7 +95,7 @@ def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> lis
     return found
 
 
-def stale(told: Told) -> list[bool]:
+def stale(told: SeriesInputs) -> list[bool]:
     """Of each point, whether instructions were edited after those its output speaks for, and it was not made again.
 
     That can be said of the newest point, and of points that were only scored again. An edit that came in one commit

@@ -27,7 +27,9 @@ BEFORE_ANY: Final = -1
 """Stands for the position of an edit, where an output was made before all of them."""
 
 
-def spoken_for(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> list[int]:
+def edits_of_outputs(
+    snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Sequence[Commit | None]
+) -> list[int]:
     """Of each point the position of the edit that it speaks for, or ``BEFORE_ANY``, also if that is unknown.
 
     Args:
@@ -55,7 +57,7 @@ def windows(points: Sequence[Point], speaks: Sequence[int]) -> tuple[Window, ...
 
     Args:
         points: of the eval, with what changed since the one before.
-        speaks: what ``spoken_for`` says of them.
+        speaks: what ``edits_of_outputs`` says of them.
 
     """
     last = {

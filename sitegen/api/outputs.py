@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sitegen import frames
-from sitegen.analysis.comparison.change import Change, change_of
-from sitegen.analysis.comparison.values import Comparison
+from sitegen.analysis.comparison.change import ResultChange, change_of
+from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import compare as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
 from sitegen.analysis.documents import Document
@@ -24,10 +24,10 @@ from sitegen.model.scorecards import Result, Status
 from sitegen.model.verdicts import Verdict
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.kinds import scorer, specs_of
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.text.embedding import embedder
-from sitegen.verifying import Bench, Verified
+from sitegen.verifying import Verified, WorktreeProject
 
 if TYPE_CHECKING:
     from sitegen.frames import DataFrame
@@ -79,7 +79,7 @@ class Scored(_Judged):
     """One output of an eval, scored."""
 
     eval_id: str
-    bench: Bench = field(repr=False)
+    bench: WorktreeProject = field(repr=False)
     verified: Verified = field(repr=False)
 
     @property
@@ -114,7 +114,7 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
     >>> first.document().errors_by_type["omission"]
     1
     """
-    bench = Bench.open(Path(repo))
+    bench = WorktreeProject.open(Path(repo))
     verified = bench.verify(eval_id, Path(output).resolve() if output else None, settings)
     kind, result = verified.place.kind, verified.result
     judged = _verdict(kind, verified.place.entry.thresholds, result)
@@ -136,19 +136,19 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     ('FAIL', ('average_quality',))
     """
     files = (_file(responses, "responses.json"),)
-    inputs = Inputs(files, _file(cases, "test_cases.json"), None, None, "{}", embedder())
+    inputs = ScoringInputs(files, _file(cases, "test_cases.json"), None, None, "{}", embedder())
     result = scorer("responses").score(inputs)
     stated = thresholds.items() if isinstance(thresholds, Mapping) else thresholds
     return Evaluated("responses", result, _verdict("responses", stated, result))
 
 
 @overload
-def compare(a: Evaluated, b: Evaluated, *, names: tuple[str, str] = ...) -> Comparison: ...
+def compare(a: Evaluated, b: Evaluated, *, names: tuple[str, str] = ...) -> VariantComparison: ...
 @overload
-def compare(a: Scored, b: Scored, *, names: tuple[str, str] = ...) -> Comparison | Change: ...
+def compare(a: Scored, b: Scored, *, names: tuple[str, str] = ...) -> VariantComparison | ResultChange: ...
 def compare(
     a: Evaluated | Scored, b: Evaluated | Scored, *, names: tuple[str, str] = ("a", "b")
-) -> Comparison | Change:
+) -> VariantComparison | ResultChange:
     """Compare two results of one kind, with tests of whether the difference can be chance.
 
     Responses are compared as prompts, with winner, ranking and recommendation (rules 33 and 34); outputs of any other

@@ -19,9 +19,9 @@ from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.stages.export import write_export
 from sitegen.stages.gate import check as check_gate
-from sitegen.stages.ledger import Site
-from sitegen.stages.public import Gate as PublicGate
+from sitegen.stages.public import PublicCheck as PublicGate
 from sitegen.stages.series import read_series
+from sitegen.stages.site_files import Site
 
 if TYPE_CHECKING:
     from sitegen.frames import DataFrame

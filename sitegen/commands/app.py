@@ -369,11 +369,11 @@ def respond(
 
     Goes on where it was interrupted. With --test_cases or --output the responses are graded and scored too.
     """
-    from sitegen.commands.respond import Wanted, of_words
+    from sitegen.commands.respond import RespondRequest, of_words
     from sitegen.commands.respond import respond as command
 
     eval_id, named = of_words(words or [], methods or [])
-    wanted = Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url)
+    wanted = RespondRequest(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url)
     command(wanted._replace(test_cases=test_cases, judge_model=judge_model, methods=named, output=output))
 
 
@@ -397,10 +397,10 @@ def judge(
 
     The grades are recorded with the responses: those in the eval's folder, else those of its newest iteration.
     """
-    from sitegen.commands.respond import Wanted
+    from sitegen.commands.respond import RespondRequest
     from sitegen.commands.respond import judge as command
 
-    command(Wanted(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url))
+    command(RespondRequest(repo, eval_id, variant, prompt, config, model, concurrency, limit, again, debug, base_url))
 
 
 @app.command()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from sitegen.analysis.blame import Blame, CellBlame, Stretch
+from sitegen.analysis.blame import Blame, CellBlame, ExplainedRun
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.saying import say
 from sitegen.errors import ConfigurationError
@@ -99,7 +99,7 @@ def _head(series: Series, one: CellBlame) -> str:
     return f"{name}{document}: wrong since {line(since, 40)} ({streak} points), {right}"
 
 
-def _row(point: Point, stretch: Stretch) -> str:
+def _row(point: Point, stretch: ExplainedRun) -> str:
     at, run = point.snapshot, stretch.run
     values = "" if run.state == "absent" else f"expected {_value(run.expected)}, got {_value(run.actual)}"
     because = " and ".join(ROLES[role] for role in stretch.causes)
@@ -138,7 +138,7 @@ def _cell(series: Series, one: CellBlame) -> dict[str, Any]:
     }
 
 
-def _run(point: Point, stretch: Stretch) -> dict[str, Any]:
+def _run(point: Point, stretch: ExplainedRun) -> dict[str, Any]:
     at, run = point.snapshot, stretch.run
     return {
         "from": at.label,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from sitegen.build import Progress, build
 from sitegen.commands.saying import say_text
 from sitegen.project import Options
-from sitegen.stages.ledger import Site
+from sitegen.stages.site_files import Site
 
 if TYPE_CHECKING:
-    from sitegen.stages.public import Gate
+    from sitegen.stages.public import PublicCheck
 
 PROBLEMS: Final = 3
 """Exit code if sitegen failed to make a part of the site; with ``--strict``, if there is any problem."""
@@ -35,10 +35,10 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
         sys.exit(PROBLEMS)
 
 
-def _gate(options: Options) -> Gate:
-    from sitegen.stages.public import Gate
+def _gate(options: Options) -> PublicCheck:
+    from sitegen.stages.public import PublicCheck
 
-    return Gate(options)
+    return PublicCheck(options)
 
 
 def closing_line(site: Site) -> str:

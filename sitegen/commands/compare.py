@@ -17,9 +17,15 @@ from sitegen.comparing.report import report
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import evaluate, responses_of
 from sitegen.project import Options
-from sitegen.stages.comparison import Compared, compare_iterations, compare_prompts, compare_revisions, compare_variants
+from sitegen.stages.comparison import (
+    ComparisonWithThresholds,
+    compare_iterations,
+    compare_prompts,
+    compare_revisions,
+    compare_variants,
+)
 from sitegen.text.json_bytes import to_json_bytes as json_bytes
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 
 RESULTS: Final = "comparison_results.json"
 
@@ -58,7 +64,7 @@ def compare(
     if wanted.revisions or wanted.iterations:
         found, chosen = _compared(Options(repo=repo, cache=cache), wanted), None
     else:
-        bench = Bench.open(repo)
+        bench = WorktreeProject.open(repo)
         bench = bench.configured(wanted.eval_id, config) if config else bench
         found = compare_variants(bench, wanted.eval_id, wanted.variants)
         chosen = bench.evaluation.plot_format
@@ -78,7 +84,7 @@ def compare_files(
     for each in prompts:
         if not Path(each).is_file():
             raise NothingToReportError("There is no such prompt.", where=each, fix="Name a file that is there.")
-    bench, eval_id = Bench.open(repo).for_cases(test_cases)
+    bench, eval_id = WorktreeProject.open(repo).for_cases(test_cases)
     if config:
         bench = bench.configured(eval_id, config)
     elif bench.misread:
@@ -104,7 +110,7 @@ def _refuse_files(revisions: Sequence[str]) -> None:
         )
 
 
-def _give(files: dict[str, bytes], found: Compared, written: Written) -> None:
+def _give(files: dict[str, bytes], found: ComparisonWithThresholds, written: Written) -> None:
     if written.as_json:
         sys.stdout.buffer.write(files[RESULTS])
     elif written.out is None:
@@ -149,13 +155,13 @@ def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: st
     return Sides(evals.pop(), variants=names)
 
 
-def _compared(options: Options, wanted: Sides) -> Compared:
+def _compared(options: Options, wanted: Sides) -> ComparisonWithThresholds:
     if wanted.revisions:
         return compare_revisions(options, (wanted.revisions[0], wanted.revisions[1]))
     return compare_iterations(options, wanted.eval_id, wanted.iterations)
 
 
-def _write(out: Path, files: dict[str, bytes], found: Compared, plot_format: PlotFormat) -> list[Path]:
+def _write(out: Path, files: dict[str, bytes], found: ComparisonWithThresholds, plot_format: PlotFormat) -> list[Path]:
     """All files, with the report and the picture; without matplotlib no picture, which is said but no failure."""
     files = {**files, "comparison_report.md": report(found.document).encode("utf-8", "backslashreplace")}
     try:

@@ -12,7 +12,7 @@ from sitegen.commands.saying import say
 from sitegen.text.plain import line
 
 
-class Progress:
+class TerminalProgress:
     """A bar on a terminal; elsewhere a line at the beginning, and with ``--debug`` one a call."""
 
     def __init__(self, label: str, calls: int, *, debug: bool) -> None:
@@ -21,7 +21,7 @@ class Progress:
         self._debug = debug
         self._bar: Any = None  # typer names no type for its bars
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> TerminalProgress:
         if self._calls and sys.stderr.isatty() and not self._debug:
             self._bar = typer.progressbar(length=self._calls, label=self._label, file=sys.stderr)
             self._bar.render_progress()

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import typer
 
 from sitegen.commands import verified_text
-from sitegen.commands.progress import Progress
+from sitegen.commands.progress import TerminalProgress
 from sitegen.commands.saying import say
 from sitegen.config import files_of
 from sitegen.configuring import evaluation_methods, read_site_file
@@ -21,15 +21,15 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import evaluate, variant_name
 from sitegen.history.layout import is_path
 from sitegen.llm import judging, responding
-from sitegen.llm.cases import Case, read_cases
+from sitegen.llm.cases import PromptCase, read_cases
 from sitegen.llm.client import CallSettings
-from sitegen.llm.prompts import JUDGE, Template, parse, read_prompt
+from sitegen.llm.prompts import JUDGE, PromptTemplate, parse, read_prompt
 from sitegen.llm.responding import Asked
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
-from sitegen.verifying import Bench, Place, first_file, newest_outputs
+from sitegen.verifying import WorktreeEval, WorktreeProject, first_file, newest_outputs
 
 FAILED: Final = 1
 """Exit code if any call gave no answer."""
@@ -37,7 +37,7 @@ FAILED: Final = 1
 _VARIANT = re.compile(r"[\w-][\w.-]*")
 
 
-class Wanted(NamedTuple):
+class RespondRequest(NamedTuple):
     """What the command line says, of either command."""
 
     repo: Path
@@ -79,16 +79,16 @@ def of_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, 
 class _Opened(NamedTuple):
     """The eval that a command is about."""
 
-    bench: Bench
-    place: Place
-    cases: tuple[Case, ...]
+    bench: WorktreeProject
+    place: WorktreeEval
+    cases: tuple[PromptCase, ...]
 
     @property
     def eval_id(self) -> str:
         return self.place.entry.id
 
 
-def respond(wanted: Wanted) -> None:
+def respond(wanted: RespondRequest) -> None:
     """Run a prompt over the test cases that have no response yet; if that is wanted, grade and score them all."""
     opened = _open(wanted)
     bench, place, _ = opened
@@ -119,7 +119,7 @@ def respond(wanted: Wanted) -> None:
         raise typer.Exit(FAILED)
 
 
-def judge(wanted: Wanted) -> None:
+def judge(wanted: RespondRequest) -> None:
     """Grade the responses that have no grade yet."""
     opened = _open(wanted)
     template = _judge_template(opened, wanted.prompt)
@@ -127,7 +127,7 @@ def judge(wanted: Wanted) -> None:
         raise typer.Exit(FAILED)
 
 
-def _respond(opened: _Opened, wanted: Wanted, template: Template, path: Path) -> bool:
+def _respond(opened: _Opened, wanted: RespondRequest, template: PromptTemplate, path: Path) -> bool:
     """Whether a call failed."""
     bench, _, cases = opened
     settings = _settings(bench, wanted, wanted.model)
@@ -139,12 +139,12 @@ def _respond(opened: _Opened, wanted: Wanted, template: Template, path: Path) ->
             f"sitegen: {other} of the responses in {path.name} were made with another prompt; --again makes all anew",
             error=True,
         )
-    with Progress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
+    with TerminalProgress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
         asked = responding.respond(todo, template, file, settings, step=progress.step, log=progress.log)
     return _report(bench, path, asked, "responses")
 
 
-def _judge_template(opened: _Opened, prompt: Path | None) -> Template:
+def _judge_template(opened: _Opened, prompt: Path | None) -> PromptTemplate:
     named = prompt or _named(opened.bench, opened.place, "judge_prompt")
     template = read_prompt(named) if named else parse(JUDGE)
     if "output" not in template.placeholders:
@@ -152,7 +152,9 @@ def _judge_template(opened: _Opened, prompt: Path | None) -> Template:
     return template
 
 
-def _judge(opened: _Opened, wanted: Wanted, template: Template, paths: Sequence[Path], model: str | None) -> bool:
+def _judge(
+    opened: _Opened, wanted: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
+) -> bool:
     """Grade the responses in some files, by a model or else by the one that is configured. Whether a call failed."""
     bench, _, cases = opened
     settings = _settings(bench, wanted, model or bench.config.llm.judge_model)
@@ -164,20 +166,20 @@ def _judge(opened: _Opened, wanted: Wanted, template: Template, paths: Sequence[
             option = "--judge-model" if wanted.evaluates else "--model"
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
             say(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
-        with Progress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
+        with TerminalProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
             asked = judging.judge(todo, template, file, settings, step=progress.step, log=progress.log)
         failed |= _report(bench, path, asked, "grades")
     return failed
 
 
-def _open(wanted: Wanted) -> _Opened:
+def _open(wanted: RespondRequest) -> _Opened:
     if wanted.variant is not None and not _VARIANT.fullmatch(wanted.variant):
         raise ConfigurationError(
             f"A variant cannot be called {wanted.variant!r}.", fix="Use letters, digits, dots, hyphens and underscores."
         )
     if (wanted.eval_id is None) == (wanted.test_cases is None):
         raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
-    bench = Bench.open(wanted.repo)
+    bench = WorktreeProject.open(wanted.repo)
     if wanted.test_cases:
         bench, eval_id = bench.for_cases(wanted.test_cases)
     else:
@@ -199,7 +201,7 @@ def _open(wanted: Wanted) -> _Opened:
     return _Opened(bench, place, read_cases(_inside(bench, place.ground_truth)))
 
 
-def _configured(bench: Bench, eval_id: str, file: Path | None) -> Bench:
+def _configured(bench: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
     """With what ``--config`` names: a file like ``sitegen.toml``, or one that tells how prompts are evaluated."""
     if file is None:
         if bench.misread:
@@ -210,14 +212,14 @@ def _configured(bench: Bench, eval_id: str, file: Path | None) -> Bench:
     return bench.configured(eval_id, file)
 
 
-def _settings(bench: Bench, wanted: Wanted, model: str | None) -> CallSettings:
+def _settings(bench: WorktreeProject, wanted: RespondRequest, model: str | None) -> CallSettings:
     """The table ``[llm]``, options before it."""
     stated = {each.name: getattr(bench.config.llm, each.name) for each in fields(bench.config.llm)}
     options = {"model": model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 
-def _named(bench: Bench, place: Place, setting: str) -> Path | None:
+def _named(bench: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
     """The file that one of the eval's settings names, relative to the project."""
     name: Any = json.loads(place.entry.settings).get(setting)
     if name is None:
@@ -227,11 +229,11 @@ def _named(bench: Bench, place: Place, setting: str) -> Path | None:
     return _inside(bench, bench.root / name)
 
 
-def _default_prompt(bench: Bench, eval_id: str) -> Path:
+def _default_prompt(bench: WorktreeProject, eval_id: str) -> Path:
     return _inside(bench, bench.root / "prompts" / f"{eval_id}.md")
 
 
-def _target(place: Place, variant: str | None) -> Path:
+def _target(place: WorktreeEval, variant: str | None) -> Path:
     """The file that a variant's responses are in, or where they belong."""
     if variant is not None:
         names: tuple[str, ...] = (f"responses-{variant}.jsonl", f"responses-{variant}.json")
@@ -242,7 +244,7 @@ def _target(place: Place, variant: str | None) -> Path:
     return _existing(place.folder, names) or place.folder / names[0]
 
 
-def _responses(bench: Bench, place: Place, variant: str | None) -> list[Path]:
+def _responses(bench: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
     """The files to grade: the variant's, or all that lie in the eval's folder; without any, its newest iteration's."""
     found = [_target(place, variant)]
     if variant is None and place.folder.is_dir():
@@ -269,7 +271,7 @@ def _existing(folder: Path, names: tuple[str, ...]) -> Path | None:
     return first_file(folder, names) or (begun.with_suffix("") if begun else None)
 
 
-def _inside(bench: Bench, path: Path) -> Path:
+def _inside(bench: WorktreeProject, path: Path) -> Path:
     """A path that the project names; what lies outside is neither sent nor overwritten."""
     resolved = path.resolve()
     if not resolved.is_relative_to(bench.root.resolve()):
@@ -277,7 +279,7 @@ def _inside(bench: Bench, path: Path) -> Path:
     return resolved
 
 
-def _report(bench: Bench, path: Path, asked: Asked, what: str) -> bool:
+def _report(bench: WorktreeProject, path: Path, asked: Asked, what: str) -> bool:
     """Say what came of it, and return whether a call failed."""
     shown = line(str(path.relative_to(bench.root.resolve())))
     if not asked.calls:

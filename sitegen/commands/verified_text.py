@@ -15,14 +15,14 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import RunUsage
-from sitegen.pages.noise import over
+from sitegen.pages.noise import interval_basis
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import Averages, f1, precision, recall
 from sitegen.text.amounts import amount
 from sitegen.text.plain import line
-from sitegen.verifying import Bench, Verified
+from sitegen.verifying import Verified, WorktreeProject
 
 SHOWN: Final = 12
 """Discrepancies that the terminal lists."""
@@ -31,7 +31,7 @@ LONGEST_NAME: Final = 40
 """Characters of an eval's id in a table."""
 
 
-def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list[str]:
+def one_eval(bench: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """The numbers of one eval, what is wrong with its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
     nouns = scorer(place.kind).nouns
@@ -56,7 +56,7 @@ def one_eval(bench: Bench, verified: Verified, methods: tuple[str, ...]) -> list
     return lines
 
 
-def every_eval(bench: Bench, verified: Sequence[Verified], averages: Averages) -> list[str]:
+def every_eval(bench: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:
     """A row an eval, then the means over them and the numbers of all their answers together.
 
     An eval in which a number is undefined is not in its mean.
@@ -78,7 +78,7 @@ def every_eval(bench: Bench, verified: Sequence[Verified], averages: Averages) -
     return lines
 
 
-def debug(bench: Bench, verified: Verified) -> list[str]:
+def debug(bench: WorktreeProject, verified: Verified) -> list[str]:
     """What was read, for ``--debug``."""
     place = verified.place
     files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
@@ -91,7 +91,7 @@ def debug(bench: Bench, verified: Verified) -> list[str]:
     ]
 
 
-def shown(bench: Bench, path: Path) -> str:
+def shown(bench: WorktreeProject, path: Path) -> str:
     """A path, from the root of the repository if it is below it."""
     return line(str(path.relative_to(bench.root) if path.is_relative_to(bench.root) else path))
 
@@ -177,7 +177,7 @@ def discrepancy(one: Judgement, nouns: Nouns) -> str:
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 
 
-def _outputs(bench: Bench, verified: Verified) -> str:
+def _outputs(bench: WorktreeProject, verified: Verified) -> str:
     """The first output, and the names of those beside it: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
     if not verified.outputs:
         return "no output"
@@ -226,7 +226,7 @@ def _interval(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
     if found is None:
         return []
     label = specs_of(scorer(kind), (card,))[0].label
-    return [f"  95 % interval of {label}: {_ends(found.low, found.high)}, over {over(found, nouns)}"]
+    return [f"  95 % interval of {label}: {_ends(found.low, found.high)}, over {interval_basis(found, nouns)}"]
 
 
 def _share(part: int, whole: int) -> str:

@@ -23,10 +23,10 @@ from sitegen.scoring.responses.document import METHODS
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
-from sitegen.verifying import Bench, Verified
+from sitegen.verifying import Verified, WorktreeProject
 
 
-class Wanted(NamedTuple):
+class VerifyRequest(NamedTuple):
     """What ``verify-one`` is asked for."""
 
     repo: Path
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
 
 def asked(
     repo: Path, eval_id: str, rest: Sequence[str], methods: Sequence[str], settings: Iterable[tuple[str, str | None]]
-) -> Wanted:
+) -> VerifyRequest:
     """Sort out the words behind the eval's id: names of methods, if ``--methods`` stands before them, and an output.
 
     Raises ConfigurationError if more than one output is left.
@@ -59,14 +59,14 @@ def asked(
         raise ConfigurationError(f"One output at a time: {', '.join(outputs)}.", fix="Name one file.")
     given = tuple((name, value) for name, value in settings if value is not None)
     output = Path(outputs[0]) if outputs else None
-    return Wanted(repo, eval_id, output, given, (*methods, *further))
+    return VerifyRequest(repo, eval_id, output, given, (*methods, *further))
 
 
-def verify_one(wanted: Wanted) -> None:
+def verify_one(wanted: VerifyRequest) -> None:
     """Score one output and print it."""
     repo, eval_id, output = wanted.repo, wanted.eval_id, wanted.output
     open_report, as_json = wanted.open_report, wanted.as_json
-    bench = Bench.open(repo)
+    bench = WorktreeProject.open(repo)
     if wanted.config:
         bench = bench.configured(eval_id, wanted.config)
     verified = bench.verify(eval_id, output.resolve() if output else None, dict(wanted.settings))
@@ -102,7 +102,7 @@ def verify_one(wanted: Wanted) -> None:
         webbrowser.open(page.as_uri())
 
 
-def _write_report(bench: Bench, verified: Verified, kept: Document, results: Path, below: Path) -> None:
+def _write_report(bench: WorktreeProject, verified: Verified, kept: Document, results: Path, below: Path) -> None:
     """Write the report beside the results that were saved, through no link below a folder, and say where it is."""
     from sitegen.stages.preview import report_file
 
@@ -112,7 +112,7 @@ def _write_report(bench: Bench, verified: Verified, kept: Document, results: Pat
     say(f"report {report}", error=True)
 
 
-def _give(wanted: Wanted, kept: Document, rows: Iterable[str]) -> None:
+def _give(wanted: VerifyRequest, kept: Document, rows: Iterable[str]) -> None:
     if wanted.written_to:
         wanted.written_to.parent.mkdir(parents=True, exist_ok=True)
         wanted.written_to.write_bytes(to_json_bytes(kept))
@@ -125,7 +125,7 @@ def _give(wanted: Wanted, kept: Document, rows: Iterable[str]) -> None:
 
 def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:
     """Score the newest output of every eval and print them with the averages over all."""
-    bench = Bench.open(repo, evals_dir)
+    bench = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
     for eval_id in bench.eval_ids():
         try:
@@ -146,7 +146,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         say_error(failure)
 
 
-def _print_all(bench: Bench, verified: Sequence[Verified], averages: Averages) -> None:
+def _print_all(bench: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
     import msgspec
 
     documents = [_document(bench, one, timestamp=None) for one in verified]
@@ -155,7 +155,9 @@ def _print_all(bench: Bench, verified: Sequence[Verified], averages: Averages) -
     sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
 
 
-def _document(bench: Bench, verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()) -> Document:
+def _document(
+    bench: WorktreeProject, verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()
+) -> Document:
     place = verified.place
     return document(
         place.kind,

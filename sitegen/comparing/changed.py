@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from sitegen.analysis.comparison.chance import Chance, Span
-from sitegen.analysis.comparison.change import Change
+from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
+from sitegen.analysis.comparison.change import ResultChange
 from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, signed, table
 from sitegen.model.metrics import Nouns
@@ -18,7 +18,7 @@ _NOUNS: Final = Nouns("judgement", "judgements")
 """Words that fit every kind."""
 
 
-def change_lines(one: Change) -> Iterator[str]:
+def change_lines(one: ResultChange) -> Iterator[str]:
     """Metrics, tests, and every judgement that was wrong on a side."""
     before, after = name(one.before), name(one.after)
     yield f"# {name(one.eval_id)}: {before} against {after}"
@@ -68,7 +68,7 @@ def change_lines(one: Change) -> Iterator[str]:
     yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
 
 
-def _chance_lines(one: Change, chance: Chance) -> Iterator[str]:
+def _chance_lines(one: ResultChange, chance: Chance) -> Iterator[str]:
     """The verdict, and how far the headline of both sides and its change can be trusted."""
     metric = one.metrics[0]
     yield f"**{chance.decision.capitalize()}**: {reason(chance.why, _NOUNS)}."
@@ -85,7 +85,9 @@ def _chance_lines(one: Change, chance: Chance) -> Iterator[str]:
         yield f"{seen} would be seen here 8 times in 10."
 
 
-def _spans(written: Callable[[float], str], closed: Span | None, drawn: Span | None) -> tuple[str, str, str]:
+def _spans(
+    written: Callable[[float], str], closed: HeadlineInterval | None, drawn: HeadlineInterval | None
+) -> tuple[str, str, str]:
     ends = [f"{written(each.low)} to {written(each.high)}" if each else NIL for each in (closed, drawn)]
     return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sitegen.analysis.comparison.change import Change
-from sitegen.analysis.comparison.values import Comparison
+from sitegen.analysis.comparison.change import ResultChange
+from sitegen.analysis.comparison.values import VariantComparison
 
 SCHEMA: Final = "sitegen/comparison/1"
 
@@ -16,9 +16,9 @@ SCHEMA: Final = "sitegen/comparison/1"
 class ComparisonDocument:
     """What one call compared, in the order in which it is written."""
 
-    variants: tuple[Comparison, ...] = ()
+    variants: tuple[VariantComparison, ...] = ()
     """Prompts that answered the same cases, an entry an eval."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ResultChange, ...] = ()
     """A result and a later one, an entry an eval."""
     passed_over: tuple[str, ...] = ()
     """Evals that only one side has."""

@@ -11,8 +11,8 @@ from io import BytesIO
 from math import pi
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from sitegen.analysis.comparison.change import Change
-from sitegen.analysis.comparison.values import Comparison, Measured
+from sitegen.analysis.comparison.change import ResultChange
+from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.errors import SitegenError
 from sitegen.text.plain import encodable, line
@@ -90,7 +90,7 @@ def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping
     return out.getvalue()
 
 
-def _variants(part: SubFigure, comparison: Comparison, thresholds: Mapping[str, float]) -> None:
+def _variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     part.suptitle(_text(comparison.eval_id))
     all_measured = [metric for metric in METRICS if all(_value(one, metric) is not None for one in comparison.variants)]
     columns = 2 if len(all_measured) > 2 else 1
@@ -100,7 +100,7 @@ def _variants(part: SubFigure, comparison: Comparison, thresholds: Mapping[str, 
     part.legend(*part.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 
 
-def _bars(axes: Axes, comparison: Comparison, thresholds: Mapping[str, float]) -> None:
+def _bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     shown = [metric for metric in METRICS if any(_value(one, metric) is not None for one in comparison.variants)]
     width = 0.8 / len(comparison.variants)
     for k, variant in enumerate(comparison.variants):
@@ -117,7 +117,7 @@ def _bars(axes: Axes, comparison: Comparison, thresholds: Mapping[str, float]) -
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _radar(axes: Axes, comparison: Comparison, shown: Sequence[_Metric]) -> None:
+def _radar(axes: Axes, comparison: VariantComparison, shown: Sequence[_Metric]) -> None:
     turns = [2 * pi * k / len(shown) for k in range(len(shown))]
     for k, variant in enumerate(comparison.variants):
         values = [max(0.0, value or 0) for value in _shares(variant, shown)]
@@ -127,7 +127,7 @@ def _radar(axes: Axes, comparison: Comparison, shown: Sequence[_Metric]) -> None
     axes.set_ylim(0, 1)
 
 
-def _change(part: SubFigure, change: Change) -> None:
+def _change(part: SubFigure, change: ResultChange) -> None:
     part.suptitle(
         _text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
     )
@@ -143,13 +143,13 @@ def _change(part: SubFigure, change: Change) -> None:
     part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 
 
-def _value(variant: Measured, metric: _Metric) -> float | None:
+def _value(variant: VariantNumbers, metric: _Metric) -> float | None:
     """Of its best value."""
     value: float | None = getattr(variant, metric[0])
     return None if value is None else value / metric[3]
 
 
-def _shares(variant: Measured, shown: Sequence[_Metric]) -> list[float | None]:
+def _shares(variant: VariantNumbers, shown: Sequence[_Metric]) -> list[float | None]:
     return [_value(variant, metric) for metric in shown]
 
 

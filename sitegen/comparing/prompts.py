@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sitegen.analysis.comparison.ranking import leader
-from sitegen.analysis.comparison.values import Comparison, Confidence, MetricTest, Pair, Tested
+from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
 from sitegen.evaluating import Evaluation, EvaluationDocument
 
 TIE = "tie"
@@ -87,7 +87,7 @@ class PromptsDocument:
     recommendation: RecommendedPrompt
 
 
-def prompts_document(found: Comparison, evaluations: Sequence[Evaluation], timestamp: str) -> PromptsDocument:
+def prompts_document(found: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str) -> PromptsDocument:
     """The document of a comparison whose variants are called by the paths of the prompts."""
     numbers = {each.prompt_path: f"prompt_{number}" for number, each in enumerate(evaluations, 1)}
     first = leader(found.ranking)
@@ -112,7 +112,7 @@ def prompts_document(found: Comparison, evaluations: Sequence[Evaluation], times
     )
 
 
-def _pair(pair: Pair, numbers: dict[str, str]) -> PromptPair:
+def _pair(pair: VariantPair, numbers: dict[str, str]) -> PromptPair:
     return PromptPair(
         overall_winner=_winner(pair.winner, numbers),
         significant_differences=tuple(test.metric for test in pair.tests if test.independent.better),
@@ -120,7 +120,7 @@ def _pair(pair: Pair, numbers: dict[str, str]) -> PromptPair:
     )
 
 
-def _metric(pair: Pair, test: MetricTest, numbers: dict[str, str]) -> PromptsMetric:
+def _metric(pair: VariantPair, test: MetricTest, numbers: dict[str, str]) -> PromptsMetric:
     decides = _test(test.independent, numbers)
     return PromptsMetric(
         values={numbers[pair.first]: test.first, numbers[pair.second]: test.second},

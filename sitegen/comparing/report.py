@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sitegen.analysis.comparison.values import Comparison, MetricTest, Pair, Tested
+from sitegen.analysis.comparison.values import MetricTest, Tested, VariantComparison, VariantPair
 from sitegen.comparing.changed import change_lines
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.flips import flip_lines
@@ -22,7 +22,7 @@ def report(document: ComparisonDocument) -> str:
     return "\n".join(lines)
 
 
-def variants_lines(one: Comparison) -> Iterator[str]:
+def variants_lines(one: VariantComparison) -> Iterator[str]:
     """Two or more prompts."""
     yield f"# {name(one.eval_id)}: {' against '.join(name(variant.name) for variant in one.variants)}"
     yield ""
@@ -37,7 +37,7 @@ def variants_lines(one: Comparison) -> Iterator[str]:
         yield from _pair(pair, several=len(one.pairs) > 1, alpha=one.alpha)
 
 
-def _metrics(one: Comparison) -> Iterator[str]:
+def _metrics(one: VariantComparison) -> Iterator[str]:
     yield from ("## Metrics", "")
     heads = ("Variant", "Accuracy", "Consistency", "Quality", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Responses", "Failed")
     rows = (
@@ -52,7 +52,7 @@ def _metrics(one: Comparison) -> Iterator[str]:
     yield from (*table(heads, rows, range(1, 9)), "")
 
 
-def _took(one: Comparison) -> Iterator[str]:
+def _took(one: VariantComparison) -> Iterator[str]:
     """Who answered and graded, and what that took; nothing if no file states any of it."""
     known = [spec for spec in USAGE_METRICS if any(getattr(each, spec.name) is not None for each in one.variants)]
     if not known and not any(each.models or each.judges for each in one.variants):
@@ -71,7 +71,7 @@ def _took(one: Comparison) -> Iterator[str]:
     yield from (*table(heads, rows, range(3, len(heads))), "")
 
 
-def _ranking(one: Comparison) -> Iterator[str]:
+def _ranking(one: VariantComparison) -> Iterator[str]:
     yield from ("## Ranking", "")
     rows = (
         (
@@ -89,7 +89,7 @@ def _ranking(one: Comparison) -> Iterator[str]:
     yield ""
 
 
-def _pair(pair: Pair, *, several: bool, alpha: float) -> Iterator[str]:
+def _pair(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[str]:
     first, second = name(pair.first), name(pair.second)
     tests = [test for test in pair.tests if test.first is not None or test.second is not None]
     yield f"## {first} against {second}"

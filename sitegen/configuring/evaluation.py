@@ -9,7 +9,7 @@ from typing import Any, Final
 from sitegen.config import EvalConfig, EvaluationConfig, Llm, MetricThresholds
 from sitegen.configuring.findings import finding_of, found, unknown_key
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
-from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+from sitegen.configuring.yaml_lines import UnreadableManifestError, read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 
@@ -30,7 +30,7 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
 
     try:
         root, lines = read_yaml(content)
-    except UnreadableError as error:
+    except UnreadableManifestError as error:
         return error.finding._replace(what=error.finding.what.replace("manifest", "configuration", 1))
     if root is None:
         return EvaluationConfig()
@@ -60,7 +60,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
     """
     try:
         root = read_yaml(content)[0]
-    except UnreadableError:
+    except UnreadableManifestError:
         root = None  # said below, with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in EVALUATION_KEYS for key in keys):

@@ -18,7 +18,7 @@ from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_na
 from sitegen.configuring.found_recorded import found_recorded
 from sitegen.configuring.found_test_cases import found_evaluation, found_test_cases
 from sitegen.configuring.looked import Looked
-from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+from sitegen.configuring.yaml_lines import UnreadableManifestError, read_yaml
 from sitegen.model.problems import Finding
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
@@ -179,7 +179,7 @@ def _prompts(content: bytes, folder: str) -> tuple[str, ...]:
     """The files of the prompts that a configuration names, as globs from the root; nothing outside the project."""
     try:
         root, _ = read_yaml(content)
-    except UnreadableError:
+    except UnreadableManifestError:
         return ()
     stated: Any = root.get("prompts") if isinstance(root, dict) else None
     listed = stated if isinstance(stated, list) else [stated]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sitegen.config import KIND_FILES, EvalConfig, Manifest
 from sitegen.configuring.findings import Location, finding_of, found, unknown_key
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
-from sitegen.configuring.yaml_lines import UnreadableError, read_yaml
+from sitegen.configuring.yaml_lines import UnreadableManifestError, read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, names
 from sitegen.model.problems import Finding
@@ -51,7 +51,7 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     """A file of its own with the keys of one eval's entry, YAML or JSON. Raises ConfigurationError."""
     try:
         root, lines = read_yaml(content)
-    except UnreadableError as error:
+    except UnreadableManifestError as error:
         read: EvalConfig | Finding = error.finding
     else:
         read = _entry(
@@ -80,7 +80,7 @@ def _default(name: str) -> object:
 def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
     try:
         root, lines = read_yaml(content)
-    except UnreadableError as error:
+    except UnreadableManifestError as error:
         return None, (error.finding,)
     if root is None:
         return Manifest(), ()

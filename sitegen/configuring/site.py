@@ -134,17 +134,17 @@ def _of_the_user_alone(name: str, location: Location, line: int | None) -> Confi
 
 def _site_keys(location: Location) -> tuple[str, ...]:
     """The keys of the table that a key stands in."""
-    from sitegen.config import Engine, EvalLimits, Gate, Limit, Limits, Llm, Mute, Public, Regressions
+    from sitegen.config import BuildLimits, Engine, EvalLimits, GateSettings, Limit, Llm, Mute, Public, Regressions
 
     tables = {
         (): SiteConfig,
-        ("limits",): Limits,
+        ("limits",): BuildLimits,
         ("engine",): Engine,
         ("llm",): Llm,
         ("regressions",): Regressions,
         ("regressions", "mute"): Mute,
         ("public",): Public,
-        ("gate",): Gate,
+        ("gate",): GateSettings,
         ("gate", "metrics", "*"): Limit,
         ("gate", "evals", "*"): EvalLimits,
         ("gate", "evals", "*", "metrics", "*"): Limit,

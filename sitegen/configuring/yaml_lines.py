@@ -13,7 +13,7 @@ _MOST_NODES: Final = 200_000
 _DEEPEST: Final = 60
 
 
-class UnreadableError(Exception):
+class UnreadableManifestError(Exception):
     """The text is no manifest as a whole; ``finding`` says why."""
 
     def __init__(self, what: str, fix: str, line: int | None = None) -> None:
@@ -26,7 +26,7 @@ def read_yaml(content: bytes) -> tuple[Any, dict[Location, int]]:
     import yaml
 
     if len(content) > _LARGEST:
-        raise UnreadableError(f"The manifest has {len(content):,} bytes.", f"Keep it under {_LARGEST:,} bytes.")
+        raise UnreadableManifestError(f"The manifest has {len(content):,} bytes.", f"Keep it under {_LARGEST:,} bytes.")
     loader_class = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_size(content, loader_class)
@@ -41,9 +41,9 @@ def read_yaml(content: bytes) -> tuple[Any, dict[Location, int]]:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark is not None else None
-        raise UnreadableError(f"The manifest is no YAML: {error.problem}.", "Correct the line.", line) from None
+        raise UnreadableManifestError(f"The manifest is no YAML: {error.problem}.", "Correct the line.", line) from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
-        raise UnreadableError(
+        raise UnreadableManifestError(
             f"The manifest is no YAML: {' '.join(str(error).split())[:200]}.", "Correct it."
         ) from None
 
@@ -65,7 +65,7 @@ def _expanded_size(node: Any, sizes: dict[int, int]) -> int:
     """The number of values if each alias were written out; an anchor stands before its aliases, so none is in doubt."""
     if id(node) in sizes:
         if not sizes[id(node)]:
-            raise UnreadableError("The manifest holds itself.", "Remove the alias.", node.start_mark.line + 1)
+            raise UnreadableManifestError("The manifest holds itself.", "Remove the alias.", node.start_mark.line + 1)
         return sizes[id(node)]
     sizes[id(node)] = 0
     children = [] if node.id == "scalar" else node.value
@@ -78,9 +78,9 @@ def _expanded_size(node: Any, sizes: dict[int, int]) -> int:
     return size
 
 
-def _too_much(mark: Any) -> UnreadableError:
+def _too_much(mark: Any) -> UnreadableManifestError:
     what = f"The manifest has too many aliases (more than {_MOST_ALIASES}), levels ({_DEEPEST}) or values."
-    return UnreadableError(what, "Write the values out, and fewer of them.", mark.line + 1)
+    return UnreadableManifestError(what, "Write the values out, and fewer of them.", mark.line + 1)
 
 
 def _key_lines(node: Any, location: Location = (), lines: dict[Location, int] | None = None) -> dict[Location, int]:

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 from sitegen.config import Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.repository import Repository
-from sitegen.history.state import Parts
+from sitegen.history.state import PartStore
 from sitegen.history.timeline import advance, current
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
 from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.own import scored
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 _LEAST_GIVEN: Final = 0.25
 """Of the expected values of kind ``fields``, the share that an output must give some value for."""
@@ -67,7 +67,7 @@ class _TimelineParts:
 
 def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Trial:
     """Fold history by a configuration. A cut-off history is folded as far as it goes."""
-    parts: Parts = _TimelineParts()
+    parts: PartStore = _TimelineParts()
     try:
         advance(
             repository,
@@ -136,4 +136,4 @@ def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scoreca
 
     outputs = tuple(answers[blob.oid]._replace(path=blob.path) for blob in snapshot.outputs)
     truth, mapping, schema = map(file, roles)
-    return scored(scorer(kind), Inputs(outputs, truth, mapping, schema, snapshot.settings)).scorecard
+    return scored(scorer(kind), ScoringInputs(outputs, truth, mapping, schema, snapshot.settings)).scorecard

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from sitegen.errors import ConfigurationError
 from sitegen.exporting.rows import Batch
-from sitegen.exporting.tables import SCHEMA, TABLES, Column, Row, Table
+from sitegen.exporting.tables import SCHEMA, TABLES, ExportColumn, Row, Table
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
@@ -131,7 +131,7 @@ def _created(table: Table) -> str:
     return f"CREATE TABLE {table.name} (\n  {lines}\n) WITHOUT ROWID"
 
 
-def _declared(column: Column) -> str:
+def _declared(column: ExportColumn) -> str:
     needed = "" if column.optional else " NOT NULL"
     checked = f" CHECK ({column.name} IN (0, 1))" if column.type == "boolean" else ""
     return f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}"

@@ -16,7 +16,7 @@ Cell: TypeAlias = str | float | bool | None
 Row: TypeAlias = tuple[Cell, ...]
 
 
-class Column(NamedTuple):
+class ExportColumn(NamedTuple):
     """A column of a table."""
 
     name: str
@@ -37,34 +37,34 @@ class Table(NamedTuple):
     """A table. Its rows are tuples in the order of its columns."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[ExportColumn, ...]
     key: tuple[str, ...]
     references: tuple[Reference, ...] = ()
 
 
-_COUNTS: Final = tuple(Column(name, "integer") for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
+_COUNTS: Final = tuple(ExportColumn(name, "integer") for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
 _COMMIT: Final = (
-    Column("commit_id"),
-    Column("position", "integer"),
-    Column("committed_at"),
-    Column("author"),
-    Column("subject"),
+    ExportColumn("commit_id"),
+    ExportColumn("position", "integer"),
+    ExportColumn("committed_at"),
+    ExportColumn("author"),
+    ExportColumn("subject"),
 )
 _EVAL: Final = Reference(("eval_id",), "evals", ("eval_id",))
-_AT: Final = (Column("eval_id"), Column("point", "integer"))
+_AT: Final = (ExportColumn("eval_id"), ExportColumn("point", "integer"))
 _POINT: Final = Reference(("eval_id", "point"), "points", ("eval_id", "point"))
 
 TABLES: Final = (
-    Table("about", (Column("name"), Column("value")), ("name",)),
+    Table("about", (ExportColumn("name"), ExportColumn("value")), ("name",)),
     Table(
         "instructions",
         (
-            Column("edit", "integer"),
-            Column("path"),
-            Column("status"),
-            Column("old_path", optional=True),
-            Column("old_blob", optional=True),
-            Column("new_blob", optional=True),
+            ExportColumn("edit", "integer"),
+            ExportColumn("path"),
+            ExportColumn("status"),
+            ExportColumn("old_path", optional=True),
+            ExportColumn("old_blob", optional=True),
+            ExportColumn("new_blob", optional=True),
             *_COMMIT,
         ),
         ("edit",),
@@ -72,12 +72,12 @@ TABLES: Final = (
     Table(
         "evals",
         (
-            Column("eval_id"),
-            Column("name"),
-            Column("kind"),
-            Column("description"),
-            Column("headline"),
-            Column("deleted", "boolean"),
+            ExportColumn("eval_id"),
+            ExportColumn("name"),
+            ExportColumn("kind"),
+            ExportColumn("description"),
+            ExportColumn("headline"),
+            ExportColumn("deleted", "boolean"),
         ),
         ("eval_id",),
     ),
@@ -85,18 +85,18 @@ TABLES: Final = (
         "points",
         (
             *_AT,
-            Column("iteration", "integer"),
-            Column("label"),
+            ExportColumn("iteration", "integer"),
+            ExportColumn("label"),
             *_COMMIT,
-            Column("recorded_at", optional=True),
-            Column("cause"),
-            Column("status"),
-            Column("stale", "boolean"),
+            ExportColumn("recorded_at", optional=True),
+            ExportColumn("cause"),
+            ExportColumn("status"),
+            ExportColumn("stale", "boolean"),
             *_COUNTS,
-            Column("report"),
-            Column("models", optional=True),
-            Column("parameters", optional=True),
-            Column("judges", optional=True),
+            ExportColumn("report"),
+            ExportColumn("models", optional=True),
+            ExportColumn("parameters", optional=True),
+            ExportColumn("judges", optional=True),
         ),
         ("eval_id", "point"),
         (_EVAL,),
@@ -105,34 +105,34 @@ TABLES: Final = (
         "scores",
         (
             *_AT,
-            Column("metric"),
-            Column("score_then", "real", optional=True),
-            Column("score_now", "real", optional=True),
-            Column("change", "real", optional=True),
-            Column("by_outputs", "real", optional=True),
-            Column("by_ground_truth", "real", optional=True),
-            Column("by_rules", "real", optional=True),
-            Column("interval_low", "real", optional=True),
-            Column("interval_high", "real", optional=True),
+            ExportColumn("metric"),
+            ExportColumn("score_then", "real", optional=True),
+            ExportColumn("score_now", "real", optional=True),
+            ExportColumn("change", "real", optional=True),
+            ExportColumn("by_outputs", "real", optional=True),
+            ExportColumn("by_ground_truth", "real", optional=True),
+            ExportColumn("by_rules", "real", optional=True),
+            ExportColumn("interval_low", "real", optional=True),
+            ExportColumn("interval_high", "real", optional=True),
         ),
         ("eval_id", "point", "metric"),
         (_POINT,),
     ),
-    Table("fields", (*_AT, Column("attribute"), *_COUNTS), ("eval_id", "point", "attribute"), (_POINT,)),
+    Table("fields", (*_AT, ExportColumn("attribute"), *_COUNTS), ("eval_id", "point", "attribute"), (_POINT,)),
     Table(
         "cells",
         (
-            Column("eval_id"),
-            Column("cell", "integer"),
-            Column("document"),
-            Column("path"),
-            Column("attribute"),
-            Column("extra", "boolean"),
-            Column("from_point", "integer"),
-            Column("to_point", "integer"),
-            Column("state"),
-            Column("expected", optional=True),
-            Column("actual", optional=True),
+            ExportColumn("eval_id"),
+            ExportColumn("cell", "integer"),
+            ExportColumn("document"),
+            ExportColumn("path"),
+            ExportColumn("attribute"),
+            ExportColumn("extra", "boolean"),
+            ExportColumn("from_point", "integer"),
+            ExportColumn("to_point", "integer"),
+            ExportColumn("state"),
+            ExportColumn("expected", optional=True),
+            ExportColumn("actual", optional=True),
         ),
         ("eval_id", "cell", "from_point"),
         (
@@ -142,7 +142,7 @@ TABLES: Final = (
     ),
     Table(
         "point_edits",
-        (*_AT, Column("edit", "integer")),
+        (*_AT, ExportColumn("edit", "integer")),
         ("eval_id", "point", "edit"),
         (_POINT, Reference(("edit",), "instructions", ("edit",))),
     ),

@@ -8,16 +8,16 @@ from posixpath import basename
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.iterations import fold_iterations
-from sitegen.history.layout import RESULTS, Place, first_blob, is_glob, is_path, kind_of, normal
+from sitegen.history.layout import RESULTS, PathRole, first_blob, is_glob, is_path, kind_of, normal
 from sitegen.history.overwritten import fold_overwritten
 from sitegen.history.snapshots import differences
-from sitegen.history.state import EvalState, Inputs
-from sitegen.history.touch import InForce, Touch
-from sitegen.model.commits import Change
+from sitegen.history.state import EvalInputs, EvalState
+from sitegen.history.touch import EvalCommit, InForce
+from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
 
 
-def fold_eval(state: EvalState, touch: Touch, inputs_of: Callable[[EvalState], Inputs]) -> None:
+def fold_eval(state: EvalState, touch: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
     """Fold one commit into an eval: its files, then where it lives, then its inputs, then its series.
 
     *inputs_of* answers what scoring depends on once the files are taken. While ``outputs`` of the built manifest is
@@ -78,11 +78,11 @@ def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
     )
 
 
-def _kind(entry: EvalConfig, scored: Inputs | Snapshot | None) -> Kind:
+def _kind(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kind:
     return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
 
-def _take(state: EvalState, place: Place, change: Change, touch: Touch) -> None:
+def _take(state: EvalState, place: PathRole, change: ChangedPath, touch: EvalCommit) -> None:
     if place.role == "stranger":
         if change.new is not None and place.iteration not in state.strangers:
             state.strangers[place.iteration] = True

@@ -66,7 +66,7 @@ class FilesAt(CatFile):
         return header[0], stream.read(size + 1)[:size]
 
 
-class Listed:
+class FolderListing:
     """Folders of a list of files."""
 
     def __init__(self, paths: Iterable[str]) -> None:

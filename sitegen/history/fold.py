@@ -15,14 +15,14 @@ from typing import NamedTuple
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history import problems
 from sitegen.history.evals import fold_eval, history_of
-from sitegen.history.instructions import Instructions
-from sitegen.history.layout import Layout, Place, Watched
+from sitegen.history.instructions import InstructionHistories
+from sitegen.history.layout import Layout, PathRole, Watched
 from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
 from sitegen.history.rules import RulesInForce
 from sitegen.history.state import EvalState, Renamed, StartOverError, State, Store
-from sitegen.history.touch import Touch
-from sitegen.model.commits import Change, Commit, Revision
+from sitegen.history.touch import EvalCommit
+from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory
@@ -41,12 +41,12 @@ class Started(NamedTuple):
 class _Sorted(NamedTuple):
     """A commit's changes by what they mean; one can mean several things."""
 
-    by_eval: dict[str, list[tuple[Place, Change]]]
+    by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]
     """By eval id, with the strangers."""
-    shared: list[Change]
-    manifest: Change | None
-    instructions: list[Change]
-    changes: list[Change]
+    shared: list[ChangedPath]
+    manifest: ChangedPath | None
+    instructions: list[ChangedPath]
+    changes: list[ChangedPath]
     """All that are read."""
 
 
@@ -91,7 +91,7 @@ class Fold:
         self._read = read = partial(repository.read_blob, reader=reader)
         known_instruction = _nothing if self.complete else store.instruction
         every_instruction = tuple if self.complete else store.instructions
-        self.instructions = Instructions(known_instruction, every_instruction, lambda oid: read(oid).content)
+        self.instructions = InstructionHistories(known_instruction, every_instruction, lambda oid: read(oid).content)
         self._contents = contents
         self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append, contents)
 
@@ -160,8 +160,8 @@ class Fold:
             others = len(revision.changes) - len(read.changes)
             self.records.append((CommitRecord(commit, tuple(sorted(read.changes)), others, (), edits), started))
 
-    def _sorted(self, changes: Iterable[Change]) -> _Sorted:
-        by_eval: dict[str, list[tuple[Place, Change]]] = {}
+    def _sorted(self, changes: Iterable[ChangedPath]) -> _Sorted:
+        by_eval: dict[str, list[tuple[PathRole, ChangedPath]]] = {}
         shared, instructions, read = [], [], []
         manifest = None
         for change in changes:
@@ -182,10 +182,10 @@ class Fold:
                 read.append(change)
         return _Sorted(by_eval, shared, manifest, instructions, read)
 
-    def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[Place, Change], ...]) -> Started:
+    def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]) -> Started:
         each, entry = self._eval(eval_id), self._entry(eval_id)
         iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
-        touch = Touch(
+        touch = EvalCommit(
             commit=commit,
             changes=changes,
             entry=entry,
@@ -205,7 +205,7 @@ class Fold:
             tuple(snapshot.slug for snapshot in each.overwritten.snapshots[overwritten:]),
         )
 
-    def _follow_renames(self, by_eval: dict[str, list[tuple[Place, Change]]]) -> None:
+    def _follow_renames(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:
         """An eval whose files mostly went to a new folder goes on under the new one's name."""
         if len(by_eval) < 2:
             return

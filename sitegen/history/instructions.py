@@ -10,7 +10,7 @@ from posixpath import splitext
 from typing import Final
 
 from sitegen.history.renames import file_renames
-from sitegen.model.commits import Change, Commit
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
@@ -21,7 +21,7 @@ _VERSION_IN_NAME: Final = re.compile(r"(?:^|[-_./ ])v([0-9]+(?:[.-][0-9]+)*)$", 
 _HASH: Final = re.compile(r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})")
 
 
-class Instructions:
+class InstructionHistories:
     """The histories that new commits touch; the others stay where they are."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Instructions:
         self.touched: dict[str, InstructionHistory | None] = {}
         """By path; None where the history went on under another name."""
 
-    def fold(self, commit: Commit, changes: Sequence[Change]) -> tuple[str, ...]:
+    def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
         """Fold one commit's changes of instruction files; the paths of its edits."""
         renames = file_renames(changes, self._read)
         left = {change.path for change in renames.values()}
@@ -130,7 +130,7 @@ def _plain_version(version: str) -> str:
     return version.strip().lower().removeprefix("v")
 
 
-def _edit(commit: Commit, change: Change, source: Change | None) -> Edit:
+def _edit(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
     """The edit that a change is; *source* is the deletion behind it if it is a rename."""
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None

@@ -12,12 +12,12 @@ from sitegen.history.runs import natural_order, slug_of_run, time_in
 from sitegen.history.series import last_snapshot, mark_present, newest_scored, start_snapshots
 from sitegen.history.snapshots import same_files
 from sitegen.history.state import EvalState, SeriesState, Unit
-from sitegen.history.touch import InForce, Touch, View
+from sitegen.history.touch import EvalCommit, InForce, View
 from sitegen.history.two_sides import told_apart
 from sitegen.model.timeline import Blob
 
 
-def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything: bool) -> None:
+def fold_iterations(state: EvalState, touch: EvalCommit, now: InForce, *, everything: bool) -> None:
     """Fold one commit into the series of iterations. *everything*: all folders count as touched."""
     series = state.iterations
     names = _touched_names(state, touch)
@@ -43,12 +43,12 @@ def fold_iterations(state: EvalState, touch: Touch, now: InForce, *, everything:
     start_snapshots(series, touch, now, touched, views)
 
 
-def _touched_names(state: EvalState, touch: Touch) -> set[str]:
+def _touched_names(state: EvalState, touch: EvalCommit) -> set[str]:
     roles = ("output", "recorded", "run")
     return {place.iteration for place, _ in touch.changes if place.role in roles and place.folder == state.active}
 
 
-def _names_on_file(state: EvalState, touch: Touch) -> set[str]:
+def _names_on_file(state: EvalState, touch: EvalCommit) -> set[str]:
     runs = runs_of(touch.entry)
     if runs is not None:
         below = f"{state.active}/"
@@ -59,11 +59,11 @@ def _names_on_file(state: EvalState, touch: Touch) -> set[str]:
     return {name for name in names if iteration_number(name) is not None}
 
 
-def _view(state: EvalState, touch: Touch, now: InForce, name: str) -> View:
+def _view(state: EvalState, touch: EvalCommit, now: InForce, name: str) -> View:
     return told_apart(_as_it_lies(state, touch, now.kind, name), state, touch, now)
 
 
-def _as_it_lies(state: EvalState, touch: Touch, kind: Kind, name: str) -> View:
+def _as_it_lies(state: EvalState, touch: EvalCommit, kind: Kind, name: str) -> View:
     named = runs_of(touch.entry)
     if named is not None:
         outputs = tuple(filter(touch.belongs, named.outputs(state.active or "", name, state.files)))
@@ -108,7 +108,7 @@ def _follow_renames(series: SeriesState, touched: list[str], gone: list[str], vi
                 break
 
 
-def _new_unit(state: EvalState, touch: Touch, name: str) -> Unit:
+def _new_unit(state: EvalState, touch: EvalCommit, name: str) -> Unit:
     """An iteration that was never there, with a slug that no other has on any file system."""
     slugs = state.iterations.slugs
     if runs_of(touch.entry) is not None:

@@ -42,7 +42,7 @@ _LONE_AT_ROOT: Final = frozenset(files_of(LONE).at_root)
 _LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)
 
 
-class Place(NamedTuple):
+class PathRole(NamedTuple):
     """What a path is to an eval."""
 
     eval_id: str
@@ -53,7 +53,7 @@ class Place(NamedTuple):
     """Name of the iteration's folder, of the run, or of the stranger."""
 
 
-class Rules(NamedTuple):
+class EntryRules(NamedTuple):
     """What a manifest says of how an eval is scored: all that may differ from commit to commit."""
 
     ground_truth: str | None = None
@@ -65,7 +65,7 @@ class Rules(NamedTuple):
     """Whether they are those of the built revision, at a commit whose manifest does not name the eval."""
 
     @classmethod
-    def of(cls, entry: EvalConfig) -> Rules:
+    def of(cls, entry: EvalConfig) -> EntryRules:
         """The rules of a manifest's entry."""
         settings = json.loads(entry.settings)
         settings["ground_truth_format"] = "cases" if entry.in_cases else entry.ground_truth_format
@@ -102,7 +102,7 @@ class Layout:
         self._evals = f"{self._evals_dir}/" if self._evals_dir else ""
         self.manifest_path = f"{self._evals}manifest.yaml"
         self._entries = {entry.id: entry for entry in manifest.evals}
-        self._rules = {entry.id: Rules.of(entry) for entry in manifest.evals}
+        self._rules = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
         self._owners = self._folder_owners(manifest)
         self._sharing = [frozenset(ids) for ids in self._owners.values() if len(ids) > 1]
         self._instructions = compiled(site.instructions)
@@ -129,9 +129,9 @@ class Layout:
         """The built manifest's entry, or the defaults."""
         return self._entries.get(eval_id) or EvalConfig(id=eval_id)
 
-    def rules(self, eval_id: str) -> Rules:
+    def rules(self, eval_id: str) -> EntryRules:
         """What the built manifest says of how the eval is scored, or the defaults."""
-        return self._rules.get(eval_id) or Rules()
+        return self._rules.get(eval_id) or EntryRules()
 
     def folders(self, eval_id: str) -> tuple[str, ...]:
         """Where the eval may live, the best place first: its folder, earlier names of it, the folder of its id."""
@@ -145,7 +145,7 @@ class Layout:
         """The paths that a manifest names."""
         shared, truths = set(), set()
         for entry in manifest.evals:
-            rules = Rules.of(entry)
+            rules = EntryRules.of(entry)
             folder = _folder(entry.dir) if entry.dir else f"{self._evals}{entry.id}"
             shared |= {path.replace("{dir}", folder) for path in (rules.mapping, rules.schema) if path}
             if rules.ground_truth and rules.ground_truth.startswith("../"):
@@ -154,10 +154,10 @@ class Layout:
                 truths.add(rules.ground_truth)
         return Watched(frozenset(shared), frozenset(truths))
 
-    def places(self, path: str) -> tuple[Place, ...]:
+    def places(self, path: str) -> tuple[PathRole, ...]:
         """What a path is to each eval that it belongs to: to several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
-            return (Place(LONE, self._evals_dir, "overwritten"),)
+            return (PathRole(LONE, self._evals_dir, "overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
             places = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
@@ -170,31 +170,31 @@ class Layout:
         """Whether the manifest gives two different evals one folder."""
         return eval_id != other and any({eval_id, other} <= ids for ids in self._sharing)
 
-    def _place(self, eval_id: str, folder: str, inside: str) -> Place | None:
+    def _place(self, eval_id: str, folder: str, inside: str) -> PathRole | None:
         recorded = self._recorded.get(eval_id)
         if inside in self._truths and recorded is None:
-            return Place(eval_id, folder, "ground_truth")
+            return PathRole(eval_id, folder, "ground_truth")
         if eval_id in self._runs:
             runs = self._runs[eval_id]
             if (run := runs.name(inside)) is not None:
-                return Place(eval_id, folder, "output", run)
+                return PathRole(eval_id, folder, "output", run)
             start, _, name = inside.rpartition("/")
             run = runs.folder_name(start) if name in RECORDS and recorded is None else None
-            return None if run is None else Place(eval_id, folder, "recorded", run)
+            return None if run is None else PathRole(eval_id, folder, "recorded", run)
         if recorded is not None:
-            return Place(eval_id, folder, "overwritten") if inside in recorded else None
+            return PathRole(eval_id, folder, "overwritten") if inside in recorded else None
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
-            return Place(eval_id, folder, "overwritten")
+            return PathRole(eval_id, folder, "overwritten")
         if not inside.startswith(f"{RESULTS}/"):
             return None
         name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
         if iteration_number(name) is None or not rest:
-            return None if _OWN_RESULT.fullmatch(name) else Place(eval_id, folder, "stranger", name)
+            return None if _OWN_RESULT.fullmatch(name) else PathRole(eval_id, folder, "stranger", name)
         if _OUTPUT.fullmatch(rest) or rest in self._installed_outputs:
-            return Place(eval_id, folder, "output", name)
+            return PathRole(eval_id, folder, "output", name)
         if rest in RECORDS:
-            return Place(eval_id, folder, "recorded", name)
-        return Place(eval_id, folder, "run", name) if _RUN.fullmatch(rest) else None
+            return PathRole(eval_id, folder, "recorded", name)
+        return PathRole(eval_id, folder, "run", name) if _RUN.fullmatch(rest) else None
 
     def is_instruction(self, path: str) -> bool:
         """Whether the path is an instruction file's."""
@@ -224,7 +224,7 @@ class Layout:
             return ()
         return tuple(sorted(root for root in roots if not any(root.startswith(f"{other}/") for other in roots)))
 
-    def mapping(self, rules: Rules, folder: str, shared: Mapping[str, str]) -> Blob | None:
+    def mapping(self, rules: EntryRules, folder: str, shared: Mapping[str, str]) -> Blob | None:
         """The field mapping in force: the one that the rules name, else the first of the site's that exists."""
         candidates = (rules.mapping,) if rules.mapping else self._mappings
         return first_blob((path.replace("{dir}", folder) for path in candidates), shared)

@@ -7,12 +7,12 @@ from sitegen.history.layout import first_blob, is_path, normal, outputs_in
 from sitegen.history.series import mark_present, start_snapshots
 from sitegen.history.snapshots import same_contents
 from sitegen.history.state import EvalState, Unit
-from sitegen.history.touch import InForce, Touch, View
+from sitegen.history.touch import EvalCommit, InForce, View
 from sitegen.history.two_sides import told_apart
 from sitegen.model.timeline import Blob
 
 
-def fold_overwritten(state: EvalState, touch: Touch, now: InForce) -> None:
+def fold_overwritten(state: EvalState, touch: EvalCommit, now: InForce) -> None:
     """Fold one commit into the series of versions. The same content elsewhere is no new version."""
     view = _view(state, touch, now)
     outputs = view.outputs
@@ -33,12 +33,12 @@ def fold_overwritten(state: EvalState, touch: Touch, now: InForce) -> None:
     start_snapshots(series, touch, now, touched, {str(number): view._replace(label=f"iteration-{number:03d}")})
 
 
-def _view(state: EvalState, touch: Touch, now: InForce) -> View:
+def _view(state: EvalState, touch: EvalCommit, now: InForce) -> View:
     """The output as the commit leaves it, not named yet."""
     return told_apart(View("", _outputs(state, touch, now)), state, touch, now)
 
 
-def _outputs(state: EvalState, touch: Touch, now: InForce) -> tuple[Blob, ...]:
+def _outputs(state: EvalState, touch: EvalCommit, now: InForce) -> tuple[Blob, ...]:
     if is_path(touch.entry.outputs):
         return outputs_in(state.active or "", (normal(touch.entry.outputs),), state.files)
     files = files_of(now.kind)

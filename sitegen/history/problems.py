@@ -8,7 +8,7 @@ from pathlib import Path
 from sitegen.config import GROUND_TRUTHS
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import Layout
-from sitegen.model.commits import Change, Commit
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
 
 _UNSHALLOW = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
@@ -34,7 +34,7 @@ def irregular(commit: Commit, path: str, what: str, *, eval_id: str | None, inst
     )
 
 
-def bad_manifest(commit: Commit, change: Change, what: str, line: int | None = None) -> Problem:
+def bad_manifest(commit: Commit, change: ChangedPath, what: str, line: int | None = None) -> Problem:
     """A manifest of history cannot be read, or a key of it."""
     fix = "Nothing is to be done if a later commit corrected it: where it cannot be read, the one before counts."
     return Problem("warning", what, fix, path=change.path, line=line, commit=commit.sha)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from posixpath import basename
 from typing import Final
 
-from sitegen.model.commits import Change
+from sitegen.model.commits import ChangedPath
 
 SIMILAR: Final = 0.5
 """Least similarity of two contents, as git has it."""
 
 
-def file_renames(changes: Iterable[Change], read: Callable[[str], bytes | None]) -> dict[str, Change]:
+def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | None]) -> dict[str, ChangedPath]:
     """The deletion behind each added path that is a rename.
 
     Equal contents are paired first, equal names among them before others; then, if exactly one deleted and one added
@@ -21,7 +21,7 @@ def file_renames(changes: Iterable[Change], read: Callable[[str], bytes | None])
     """
     gone = {change.path: change for change in changes if change.new is None}
     came = {change.path: change for change in changes if change.old is None}
-    pairs: dict[str, Change] = {}
+    pairs: dict[str, ChangedPath] = {}
     by_content: dict[str | None, list[str]] = defaultdict(list)
     for path in sorted(gone):
         by_content[gone[path].old].append(path)

@@ -11,7 +11,7 @@ from typing import IO, Final
 from sitegen.errors import MissingObjectsError, RepositoryError
 from sitegen.history.head import Found
 from sitegen.history.process import Process
-from sitegen.model.commits import Change, Commit, Revision
+from sitegen.model.commits import ChangedPath, Commit, Revision
 
 Irregular = Callable[[Commit, str, str], None]
 """Is told (commit, path, what it is) of every path that is no regular file: ``a symbolic link``, ``a submodule``."""
@@ -110,7 +110,7 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
             yield Revision(commit, tuple(changes))
 
 
-def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> Change | None:
+def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> ChangedPath | None:
     """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed.
 
     Paths and ids are interned: most stand in several commits, in snapshots and in edits, and all of them are held.
@@ -119,7 +119,7 @@ def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular
     path = intern(os.fsdecode(raw_path))
     if irregular is not None and new_mode in _KINDS:
         irregular(commit, path, _KINDS[new_mode])
-    change = Change(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
+    change = ChangedPath(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
     return change if change.old != change.new else None
 
 

@@ -9,15 +9,15 @@ from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.evals import ground_truth
-from sitegen.history.layout import RECORDED_KIND, Layout, Rules, first_blob, folder_name, kind_of, normal
-from sitegen.history.state import EvalState, Inputs, StartOverError, State
+from sitegen.history.layout import RECORDED_KIND, EntryRules, Layout, first_blob, folder_name, kind_of, normal
+from sitegen.history.state import EvalInputs, EvalState, StartOverError, State
 from sitegen.history.two_sides import expected_side, newest_file, ruled_alike
-from sitegen.model.commits import Change, Commit
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
-NO_RULES: Final = Rules()
+NO_RULES: Final = EntryRules()
 
 
 class RulesInForce:
@@ -44,7 +44,7 @@ class RulesInForce:
         self._read = read
         self._report = report
 
-    def take(self, commit: Commit, shared: Iterable[Change], manifest: Change | None) -> list[str]:
+    def take(self, commit: Commit, shared: Iterable[ChangedPath], manifest: ChangedPath | None) -> list[str]:
         """Take a commit's changes of shared files and of the manifest; the known evals that they concern.
 
         Raises StartOverError if the manifest names files that were not followed so far.
@@ -59,30 +59,30 @@ class RulesInForce:
             self._take_manifest(commit, manifest)
         return [eval_id for eval_id, outside in before.items() if outside != self._outside(eval_id)]
 
-    def inputs(self, each: EvalState) -> Inputs:
+    def inputs(self, each: EvalState) -> EvalInputs:
         """What scoring an eval depends on besides its outputs."""
         folder = each.active or each.folders[0]
         rules = self._rules(each.id, folder)
         entry = self._layout.entry(each.id)
         if entry.kind == RECORDED_KIND:  # nothing is scored: what is shown of the numbers is said once, for all of them
-            return Inputs(settings=self._layout.rules(each.id).settings)
+            return EvalInputs(settings=self._layout.rules(each.id).settings)
         in_cases = case_settings(rules.settings) is not None
         truth = self._in_cases(each, entry, rules) if in_cases else self._own_file(each, entry, rules)
         if kind_of(entry, truth.path if truth else None) != "fields":
-            return Inputs(truth, settings=rules.settings)
-        return Inputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
+            return EvalInputs(truth, settings=rules.settings)
+        return EvalInputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
 
-    def _in_cases(self, each: EvalState, entry: EvalConfig, rules: Rules) -> Blob | None:
+    def _in_cases(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         file = newest_file(each, entry)
         return file and expected_side(each, file, rules.settings, self._read, self._contents)
 
-    def _own_file(self, each: EvalState, entry: EvalConfig, rules: Rules) -> Blob | None:
+    def _own_file(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         truth = ground_truth(each, entry.kind, rules.ground_truth, self._state.shared)
         if truth is None and rules.borrowed:  # the named file may have had its conventional name before
             truth = ground_truth(each, entry.kind, None, self._state.shared)
         return truth
 
-    def _take_manifest(self, commit: Commit, change: Change) -> None:
+    def _take_manifest(self, commit: Commit, change: ChangedPath) -> None:
         state = self._state
         if change.new is None:
             state.rules, state.rule_folders = {}, {}
@@ -101,7 +101,7 @@ class RulesInForce:
         named = self._layout.named_by(manifest)
         if not self._layout.watched.covers(named):
             raise StartOverError(named)
-        state.rules = {entry.id: Rules.of(entry) for entry in manifest.evals}
+        state.rules = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
         state.rule_folders = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 
     def _outside(self, eval_id: str) -> tuple[object, ...]:
@@ -113,7 +113,7 @@ class RulesInForce:
         truth = self._state.shared.get(normal(f"{folder}/{rules.ground_truth}")) if rules.ground_truth else None
         return rules, self._mapping(rules, folder), self._schema(rules, folder), truth
 
-    def _rules(self, eval_id: str, folder: str) -> Rules:
+    def _rules(self, eval_id: str, folder: str) -> EntryRules:
         """What the manifest of the commit says of an eval, which may have had another id or folder there."""
         rules, folders = self._state.rules, self._state.rule_folders
         before = folders.get(folder, folder_name(folder))
@@ -126,10 +126,10 @@ class RulesInForce:
         self._state.borrowed[eval_id] = built
         return built._replace(borrowed=True)
 
-    def _mapping(self, rules: Rules, folder: str) -> Blob | None:
+    def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
         shared = self._state.shared
         named = self._layout.mapping(rules, folder, shared)
         return self._layout.mapping(NO_RULES, folder, shared) if named is None and rules.borrowed else named
 
-    def _schema(self, rules: Rules, folder: str) -> Blob | None:
+    def _schema(self, rules: EntryRules, folder: str) -> Blob | None:
         return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None

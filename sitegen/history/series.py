@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sitegen.history.snapshots import cause_since, in_order, same_files, snapshot, with_companions
-from sitegen.history.state import Inputs, SeriesState, Unit
-from sitegen.history.touch import InForce, Touch, View
+from sitegen.history.state import EvalInputs, SeriesState, Unit
+from sitegen.history.touch import EvalCommit, InForce, View
 from sitegen.model.timeline import Snapshot
 
 
 def start_snapshots(
-    series: SeriesState, touch: Touch, now: InForce, touched: Sequence[str], views: Mapping[str, View]
+    series: SeriesState, touch: EvalCommit, now: InForce, touched: Sequence[str], views: Mapping[str, View]
 ) -> None:
     """Start the commit's snapshots: of iterations that came or changed, and of the newest if its inputs changed.
 
@@ -52,7 +52,7 @@ def newest_scored(series: SeriesState) -> str | None:
 
 
 def _came_or_changed(
-    series: SeriesState, touch: Touch, inputs: Inputs, touched: Sequence[str], views: Mapping[str, View]
+    series: SeriesState, touch: EvalCommit, inputs: EvalInputs, touched: Sequence[str], views: Mapping[str, View]
 ) -> list[tuple[str, Snapshot]]:
     """(name, snapshot) of iterations with new outputs; where outputs are the same, what lies beside them is taken."""
     previous = series.snapshots[-1] if series.snapshots else None
@@ -73,7 +73,7 @@ def _came_or_changed(
     return started
 
 
-def _score_again(series: SeriesState, touch: Touch, inputs: Inputs, name: str, view: View) -> None:
+def _score_again(series: SeriesState, touch: EvalCommit, inputs: EvalInputs, name: str, view: View) -> None:
     unit = series.units[name]
     own = view.inputs(inputs)
     cause = cause_since(last_snapshot(series, unit), own)

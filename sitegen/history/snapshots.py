@@ -9,8 +9,8 @@ from posixpath import basename, splitext
 from typing import Final, NamedTuple
 
 from sitegen.history import problems
-from sitegen.history.state import Inputs, Unit
-from sitegen.history.touch import Touch, View
+from sitegen.history.state import EvalInputs, Unit
+from sitegen.history.touch import EvalCommit, View
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.model.usage import RunUsage
@@ -21,7 +21,7 @@ _METRICS: Final = 50
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
-def snapshot(touch: Touch, unit: Unit, cause: tuple[Cause, ...], view: View, inputs: Inputs) -> Snapshot:
+def snapshot(touch: EvalCommit, unit: Unit, cause: tuple[Cause, ...], view: View, inputs: EvalInputs) -> Snapshot:
     """An iteration as the commit leaves it; its first snapshot has the plain slug, a later one the commit's id too."""
     made = Snapshot(
         iteration=unit.number,
@@ -39,14 +39,14 @@ def snapshot(touch: Touch, unit: Unit, cause: tuple[Cause, ...], view: View, inp
     return _with_origin(made, view, touch)
 
 
-def with_companions(made: Snapshot, view: View, touch: Touch) -> Snapshot:
+def with_companions(made: Snapshot, view: View, touch: EvalCommit) -> Snapshot:
     """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
     if not _same_file(made.recorded, view.recorded):
         made = _with_origin(made, view, touch)
     return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
 
 
-def _with_origin(made: Snapshot, view: View, touch: Touch) -> Snapshot:
+def _with_origin(made: Snapshot, view: View, touch: EvalCommit) -> Snapshot:
     """The snapshot with what its run states of itself: in the record beside the output, else in the output."""
     beside = _read_record(view.recorded, touch) if view.recorded else _Record()
     inside = _Record() if beside.made_at else _read_outputs(made, view, touch)
@@ -59,17 +59,17 @@ def _with_origin(made: Snapshot, view: View, touch: Touch) -> Snapshot:
     )
 
 
-def cause_since(last: Snapshot | None, inputs: Inputs, *, waited: bool = False) -> tuple[Cause, ...]:
+def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = False) -> tuple[Cause, ...]:
     """What differs from what the last snapshot was scored with, besides outputs.
 
     Where nothing was scored before, nothing differs, unless the outputs *waited* for the first ground truth.
     """
     if last is None:
         return ("ground_truth",) if waited else ()
-    return differences(Inputs(last.ground_truth, last.mapping, last.schema, last.settings), inputs)
+    return differences(EvalInputs(last.ground_truth, last.mapping, last.schema, last.settings), inputs)
 
 
-def differences(old: Inputs, new: Inputs) -> tuple[Cause, ...]:
+def differences(old: EvalInputs, new: EvalInputs) -> tuple[Cause, ...]:
     """Which inputs are others to a scorer."""
     parts: tuple[tuple[Cause, bool], ...] = (
         ("ground_truth", not _same_file(old.ground_truth, new.ground_truth)),
@@ -123,7 +123,7 @@ class _Record(NamedTuple):
     usage: RunUsage | None = None
 
 
-def _read_record(blob: Blob, touch: Touch) -> _Record:
+def _read_record(blob: Blob, touch: EvalCommit) -> _Record:
     read = touch.read(blob.oid)
     recorded = read_recorded(read.content) if read.content is not None else None
     if recorded is None:
@@ -133,7 +133,7 @@ def _read_record(blob: Blob, touch: Touch) -> _Record:
     return _checked(recorded, touch)
 
 
-def _read_outputs(made: Snapshot, view: View, touch: Touch) -> _Record:
+def _read_outputs(made: Snapshot, view: View, touch: EvalCommit) -> _Record:
     """What the first of the output's files states that states anything."""
     for blob in view.outputs:
         content = touch.read(blob.oid).content
@@ -147,7 +147,7 @@ def _read_outputs(made: Snapshot, view: View, touch: Touch) -> _Record:
     return _Record()
 
 
-def _checked(recorded: Recorded, touch: Touch) -> _Record:
+def _checked(recorded: Recorded, touch: EvalCommit) -> _Record:
     timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
     if recorded.git_commit is None and (edited := touch.made_with(recorded)) is not None:

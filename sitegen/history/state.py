@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
-from sitegen.history.layout import Rules, Watched
+from sitegen.history.layout import EntryRules, Watched
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, InstructionHistory, Snapshot
@@ -24,7 +24,7 @@ PROBLEMS: Final = "problems"
 T = TypeVar("T")
 
 
-class Parts(Protocol):
+class PartStore(Protocol):
     """A store of bytes by kind and key. What it is given must come back together, or not at all."""
 
     def get(self, kind: str, key: str) -> bytes | None:
@@ -43,7 +43,7 @@ class Parts(Protocol):
 class Copied:
     """Parts that can be changed without changing those they are a copy of."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PartStore) -> None:
         self._parts = parts
         self._own: dict[tuple[str, str], bytes | None] = {}
 
@@ -65,7 +65,7 @@ class Copied:
         return tuple(sorted(key for key in known if self._own.get((kind, key), b"") is not None))
 
 
-class Inputs(NamedTuple):
+class EvalInputs(NamedTuple):
     """What scoring an eval depends on besides its outputs."""
 
     ground_truth: Blob | None = None
@@ -114,7 +114,7 @@ class EvalState:
     """Names of iterations that ever had repeated runs."""
     strangers: dict[str, bool] = field(default_factory=dict)
     """Names below ``results/`` that were reported."""
-    inputs: Inputs | None = None
+    inputs: EvalInputs | None = None
     """In force; None before the first commit that touched the eval."""
     was_scorable: bool = False
     """There ever was ground truth, or files that are judged already: the eval is shown."""
@@ -135,11 +135,11 @@ class State:
     structure: str
     boundary: tuple[str, ...]
     head: Commit | None = None
-    rules: dict[str, Rules] = field(default_factory=dict)
+    rules: dict[str, EntryRules] = field(default_factory=dict)
     """By eval id, of the newest readable manifest."""
     rule_folders: dict[str, str] = field(default_factory=dict)
     """Folder -> eval id, of that manifest."""
-    borrowed: dict[str, Rules] = field(default_factory=dict)
+    borrowed: dict[str, EntryRules] = field(default_factory=dict)
     """By eval id: rules of the built revision that scored commits whose manifest did not name the eval."""
     shared: dict[str, str] = field(default_factory=dict)
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
@@ -204,7 +204,7 @@ def _decoder(kind: Any) -> Any:
 class Store:
     """The parts as values: loaded when first asked for, written together at the end."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PartStore) -> None:
         self._parts = parts
 
     def state(self) -> State | None:

@@ -16,7 +16,7 @@ from sitegen.history.fold import Fold
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
-from sitegen.history.state import Parts, Renamed, StartOverError, State, Store
+from sitegen.history.state import PartStore, Renamed, StartOverError, State, Store
 from sitegen.history.updates import keep, problems_of, shown, update_of
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
@@ -45,7 +45,7 @@ Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
 def advance(
     repository: Repository,
     site: SiteConfig,
-    parts: Parts,
+    parts: PartStore,
     *,
     head: str,
     manifest: Manifest,
@@ -96,7 +96,7 @@ def advance(
 
 
 def current(
-    parts: Parts, site: SiteConfig, manifest: Manifest
+    parts: PartStore, site: SiteConfig, manifest: Manifest
 ) -> tuple[tuple[EvalHistory, ...], tuple[InstructionHistory, ...]]:
     """All evals that ever had ground truth, by id, and all instruction files, by path, as *parts* holds them."""
     store = Store(parts)
@@ -105,7 +105,7 @@ def current(
     return tuple(histories), tuple(store.instructions())
 
 
-def history_in(parts: Parts, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
+def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
     """One eval as *parts* holds it; None if it never had ground truth."""
     state = Store(parts).eval(eval_id)
     if state is None or not state.was_scorable:

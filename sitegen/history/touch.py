@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
 from sitegen.history.blobs import BlobRead
-from sitegen.history.layout import Place, wanted_of
-from sitegen.history.state import Inputs
-from sitegen.model.commits import Change, Commit
+from sitegen.history.layout import PathRole, wanted_of
+from sitegen.history.state import EvalInputs
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
 
 
-class Touch(NamedTuple):
+class EvalCommit(NamedTuple):
     """A commit that changed an eval's files, or what its scores depend on."""
 
     commit: Commit
-    changes: tuple[tuple[Place, Change], ...]
+    changes: tuple[tuple[PathRole, ChangedPath], ...]
     """Of the eval's own files."""
     entry: EvalConfig
     """Of the built manifest."""
@@ -42,7 +42,7 @@ class Touch(NamedTuple):
 class InForce(NamedTuple):
     """What scoring depends on after the commit, besides outputs."""
 
-    inputs: Inputs
+    inputs: EvalInputs
     changed: bool
     """Whether the commit changed it."""
     kind: Kind
@@ -66,6 +66,6 @@ class View(NamedTuple):
     ground_truth: Blob | None = None
     """The expected values that stand in its own file; None: those of the eval count."""
 
-    def inputs(self, of_eval: Inputs) -> Inputs:
+    def inputs(self, of_eval: EvalInputs) -> EvalInputs:
         """What scoring it depends on, besides outputs."""
         return of_eval if self.ground_truth is None else of_eval._replace(ground_truth=self.ground_truth)

@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history.blobs import BlobRead
-from sitegen.history.layout import Rules, first_blob, is_path, normal, runs_of
+from sitegen.history.layout import EntryRules, first_blob, is_path, normal, runs_of
 from sitegen.history.runs import natural_order
 from sitegen.history.state import EvalState
-from sitegen.history.touch import InForce, Touch, View
+from sitegen.history.touch import EvalCommit, InForce, View
 from sitegen.model.contents import Contents
 from sitegen.model.timeline import Blob
 
 
-def ruled_alike(rules: Rules, built: Rules) -> Rules:
+def ruled_alike(rules: EntryRules, built: EntryRules) -> EntryRules:
     """The rules of a commit, with what the built manifest says of where the sides stand: that is structure."""
     if case_settings(rules.settings) == case_settings(built.settings):
         return rules
@@ -54,7 +54,7 @@ def expected_side(
     return file._replace(oid=_sides(state, file, settings, read, contents)[0])
 
 
-def told_apart(view: View, state: EvalState, touch: Touch, now: InForce) -> View:
+def told_apart(view: View, state: EvalState, touch: EvalCommit, now: InForce) -> View:
     """An iteration of its kind, with its outputs and its own ground truth where files hold both."""
     view, settings = view._replace(kind=now.kind), now.inputs.settings
     if case_settings(settings) is None or not view.outputs:

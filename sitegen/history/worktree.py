@@ -15,9 +15,9 @@ from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular, tokens
-from sitegen.history.state import Copied, Parts
+from sitegen.history.state import Copied, PartStore
 from sitegen.history.timeline import Advanced, advance
-from sitegen.model.commits import WORKTREE, Change, Commit, Revision
+from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.project_files import open_inside
 
@@ -37,7 +37,7 @@ class WorktreeAdvanced(NamedTuple):
 def with_worktree(
     repository: Repository,
     site: SiteConfig,
-    parts: Parts,
+    parts: PartStore,
     *,
     head: str,
     manifest: Manifest,
@@ -103,7 +103,7 @@ def _changes(
     overlay: dict[str, Path],
     commit: Commit,
     irregular: Irregular,
-) -> Iterator[Change]:
+) -> Iterator[ChangedPath]:
     """What differs between the commit and the files on disk, by path."""
     before = dict(unproven(repository.found, root, head, pathspecs))
     for path in sorted({*before, *_untracked(repository, root, pathspecs)}):
@@ -115,7 +115,7 @@ def _changes(
         if new != old:
             if new is not None:
                 overlay[new] = file
-            yield Change(path, old, new)
+            yield ChangedPath(path, old, new)
 
 
 def _untracked(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from sitegen.errors import SitegenError
-from sitegen.llm.client import Answer, CallError, CallSettings, Client, Log
+from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.prompts import Prompt
 from sitegen.llm.responses_file import Slot
 
@@ -21,7 +21,7 @@ class Job(NamedTuple):
     prompt: Prompt
 
 
-Done = Callable[[Job, Answer | CallError], None]
+Done = Callable[[Job, ModelReply | CallError], None]
 
 
 def call_all(jobs: Iterable[Job], settings: CallSettings, done: Done, log: Log) -> None:
@@ -52,7 +52,7 @@ async def _call_all(jobs: Iterable[Job], client: Client, concurrency: int, done:
         async def work() -> None:
             for job in waiting:
                 try:
-                    result: Answer | CallError = await client.ask(str(job.slot), job.prompt)
+                    result: ModelReply | CallError = await client.ask(str(job.slot), job.prompt)
                 except CallError as error:
                     result = error
                 done(job, result)

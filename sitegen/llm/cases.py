@@ -12,7 +12,7 @@ from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.scoring.responses.cases import are_anonymous
 
 
-class Case(NamedTuple):
+class PromptCase(NamedTuple):
     """One test case."""
 
     id: str
@@ -28,7 +28,7 @@ class Case(NamedTuple):
         return {**named, "id": self.id, "input": self.input, "category": self.category}
 
 
-def read_cases(file: Path) -> tuple[Case, ...]:
+def read_cases(file: Path) -> tuple[PromptCase, ...]:
     """The cases of ``test_cases.json``: a list, or an object with the list under ``test_cases`` or ``cases``.
 
     Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
@@ -58,12 +58,12 @@ def read_cases(file: Path) -> tuple[Case, ...]:
     return cases
 
 
-def _case(value: Any, number: int, file: Path) -> Case:
+def _case(value: Any, number: int, file: Path) -> PromptCase:
     if not isinstance(value, dict) or _text(value.get("id")) == "" or value.get("input") is None:
         raise ConfigurationError(f"Test case {number} has no id or no input.", where=str(file), fix="Give it both.")
     expected = value.get("expected")
     metadata = value.get("metadata")
-    return Case(
+    return PromptCase(
         id=_text(value["id"]),
         input=_text(value["input"]),
         expected=None if expected is None else _text(expected),
@@ -86,7 +86,7 @@ def _text(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _refuse_twins(cases: tuple[Case, ...], file: Path) -> None:
+def _refuse_twins(cases: tuple[PromptCase, ...], file: Path) -> None:
     seen: set[str] = set()
     for case in cases:
         if case.id in seen:

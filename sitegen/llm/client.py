@@ -46,7 +46,7 @@ class CallSettings(Llm):
         return {name: value for name, value in found.items() if value is not None}
 
 
-class Answer(NamedTuple):
+class ModelReply(NamedTuple):
     """What a model said."""
 
     text: str
@@ -95,7 +95,7 @@ class Client:
     ) -> None:
         await self._client.close()
 
-    async def ask(self, label: str, prompt: Prompt) -> Answer:
+    async def ask(self, label: str, prompt: Prompt) -> ModelReply:
         """One answer. 408, 409, 429, 5xx, time-outs and lost connections are tried again by the client first.
 
         Raises CallError, or ConfigurationError if no call can succeed.
@@ -127,7 +127,7 @@ class Client:
             request["extra_body"] = {"temperature": self._settings.temperature}
         return request
 
-    def _answer(self, message: Any, seconds: float) -> Answer:
+    def _answer(self, message: Any, seconds: float) -> ModelReply:
         """The text of a message. The client checks nothing of what an API sends: neither types nor keys."""
         content = getattr(message, "content", None)
         if not isinstance(content, list):
@@ -137,7 +137,7 @@ class Client:
         texts = [getattr(block, "text", None) for block in content if getattr(block, "type", None) == "text"]
         text = "".join(text for text in texts if isinstance(text, str))
         model = str(getattr(message, "model", "") or "")
-        return Answer(text, model, self._usage(getattr(message, "usage", None), model, seconds))
+        return ModelReply(text, model, self._usage(getattr(message, "usage", None), model, seconds))
 
     def _usage(self, counted: Any, model: str, seconds: float) -> Usage:
         names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from sitegen.llm.calling import Job, call_all
-from sitegen.llm.cases import Case
-from sitegen.llm.client import Answer, CallError, CallSettings, Log
-from sitegen.llm.prompts import Template
+from sitegen.llm.cases import PromptCase
+from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
+from sitegen.llm.prompts import PromptTemplate
 from sitegen.llm.responding import Asked, Todo, is_answered
 from sitegen.llm.responses_file import ResponsesFile
 from sitegen.text.plain import cut
@@ -29,7 +29,7 @@ def grade(answer: str) -> int | None:
     return int(text) if text in _GRADES else None
 
 
-def ungraded(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
+def ungraded(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
     """The responses that have no grade; with *again* all. At most *limit*."""
     found = []
     for case in cases:
@@ -48,7 +48,7 @@ def of_the_judge(todo: Sequence[Todo], file: ResponsesFile, model: str) -> int:
 
 def judge(
     todo: Sequence[Todo],
-    template: Template,
+    template: PromptTemplate,
     file: ResponsesFile,
     settings: CallSettings,
     *,
@@ -64,7 +64,7 @@ def judge(
     failures: list[tuple[str, str]] = []
     malformed = 0
 
-    def done(job: Job, result: Answer | CallError) -> None:
+    def done(job: Job, result: ModelReply | CallError) -> None:
         nonlocal malformed
         kept = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
         if isinstance(result, CallError):
@@ -90,7 +90,7 @@ def judge(
     return Asked(len(jobs), tuple(failures), malformed)
 
 
-def _values(case: Case, output: str) -> dict[str, str]:
+def _values(case: PromptCase, output: str) -> dict[str, str]:
     expected = NO_REFERENCE if case.expected is None else case.expected
     return {**case.values(), "expected": expected, "output": output}
 

@@ -48,7 +48,7 @@ class Prompt(NamedTuple):
     message: str
 
 
-class Template(NamedTuple):
+class PromptTemplate(NamedTuple):
     """A prompt before its placeholders are filled in."""
 
     system: str
@@ -79,7 +79,7 @@ class Template(NamedTuple):
         return Prompt(_PLACEHOLDER.sub(value, self.system).strip(), _PLACEHOLDER.sub(value, self.message).strip())
 
 
-def parse(text: str) -> Template:
+def parse(text: str) -> PromptTemplate:
     """A template from the text of a prompt file.
 
     What follows a line ``<!-- system -->`` is the system prompt, what follows ``<!-- user -->`` the message; what
@@ -93,11 +93,11 @@ def parse(text: str) -> Template:
         said["system" if parts[0] == "user" else "user"] = before
         for name, body in zip(parts[::2], parts[1::2], strict=True):
             said[name] += body
-        return Template(said["system"], said["user"].strip() or "{input}", digest)
-    return Template("", text, digest) if "{input}" in text else Template(text, "{input}", digest)
+        return PromptTemplate(said["system"], said["user"].strip() or "{input}", digest)
+    return PromptTemplate("", text, digest) if "{input}" in text else PromptTemplate(text, "{input}", digest)
 
 
-def read_prompt(file: Path) -> Template:
+def read_prompt(file: Path) -> PromptTemplate:
     """The template in a file. Raises ConfigurationError."""
     try:
         text = read_file(file, LARGEST_FILE).decode("utf-8-sig")

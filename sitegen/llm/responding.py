@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sitegen.llm.calling import Job, call_all
-from sitegen.llm.cases import Case
-from sitegen.llm.client import Answer, CallError, CallSettings, Log
-from sitegen.llm.prompts import Template
+from sitegen.llm.cases import PromptCase
+from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
+from sitegen.llm.prompts import PromptTemplate
 from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
 
@@ -25,11 +25,11 @@ class Asked(NamedTuple):
 class Todo(NamedTuple):
     """A response to ask for, or to grade."""
 
-    case: Case
+    case: PromptCase
     slot: Slot
 
 
-def missing(cases: Sequence[Case], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
+def missing(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
     """The responses that are not there, or whose call failed; with *again* all of them. At most *limit*."""
     every = (Todo(case, slot) for case in cases for slot in file.slots(case.id))
     return tuple(todo for todo in every if again or not is_answered(file.rows.get(todo.slot)))[:limit]
@@ -40,7 +40,7 @@ def is_answered(row: Row | None) -> bool:
     return row is not None and isinstance(row.get("output"), str) and not row.get("error")
 
 
-def of_another_prompt(template: Template, cases: Sequence[Case], file: ResponsesFile) -> int:
+def of_another_prompt(template: PromptTemplate, cases: Sequence[PromptCase], file: ResponsesFile) -> int:
     """How many responses are there already that another prompt gave."""
     known = {case.id for case in cases}
     rows = [row for slot, row in file.rows.items() if slot.case_id in known and is_answered(row)]
@@ -49,7 +49,7 @@ def of_another_prompt(template: Template, cases: Sequence[Case], file: Responses
 
 def respond(
     todo: Sequence[Todo],
-    template: Template,
+    template: PromptTemplate,
     file: ResponsesFile,
     settings: CallSettings,
     *,
@@ -63,7 +63,7 @@ def respond(
     jobs = [Job(slot, template.fill(case.values())) for case, slot in todo]
     failures: list[tuple[str, str]] = []
 
-    def done(job: Job, result: Answer | CallError) -> None:
+    def done(job: Job, result: ModelReply | CallError) -> None:
         row: Row = {"case_id": job.slot.case_id, "prompt": template.digest}
         if isinstance(result, CallError):
             row["error"] = str(result)

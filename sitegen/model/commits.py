@@ -28,7 +28,7 @@ WORKTREE = "worktree"
 """Stands for the id of the commit that does not exist yet: the uncommitted state."""
 
 
-class Change(NamedTuple):
+class ChangedPath(NamedTuple):
     """One path that a commit added, modified or deleted, against its first parent."""
 
     path: str
@@ -43,4 +43,4 @@ class Revision(NamedTuple):
     """One commit with its changes."""
 
     commit: Commit
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedPath, ...]

@@ -20,7 +20,7 @@ class Overlap(NamedTuple):
     only_after: tuple[str, ...] = ()
 
 
-class Parts(NamedTuple):
+class DeltaParts(NamedTuple):
     """A change by where it came from. The three sum to the whole, to 1e-12."""
 
     outputs: float
@@ -35,7 +35,7 @@ class MetricDelta(NamedTuple):
     name: str
     change: float | None
     """After minus before; None if it is refused, or undefined on either side."""
-    parts: Parts | None
+    parts: DeltaParts | None
     """None if the change is None, or if a crossed score is undefined."""
 
 

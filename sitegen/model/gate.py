@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Overlap, Parts
+from sitegen.model.deltas import DeltaParts, Overlap
 from sitegen.model.flips import CellFlip
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
@@ -32,7 +32,7 @@ Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head; gone: only the base."""
 
 
-class Limits(NamedTuple):
+class MetricLimits(NamedTuple):
     """What is wanted of one metric of one eval; None: nothing."""
 
     floor: float | None = None
@@ -45,7 +45,7 @@ class MetricCheck(NamedTuple):
     """One metric of one eval, held against its limits."""
 
     spec: MetricSpec
-    limits: Limits
+    limits: MetricLimits
     verdict: GateVerdict = "pass"
     reasons: tuple[Reason, ...] = ()
     """Empty: it passes."""
@@ -54,7 +54,7 @@ class MetricCheck(NamedTuple):
     after: float | None = None
     change: float | None = None
     """After minus before, over the documents that both hold, in the metric's own unit."""
-    parts: Parts | None = None
+    parts: DeltaParts | None = None
     chance: ChangeVerdict | None = None
     """Whether a drop beyond its limit is more than chance; None if that cannot be told, or nobody asked."""
 
@@ -67,7 +67,7 @@ class InstructionChange(NamedTuple):
     """Oldest first."""
 
 
-class Compared(NamedTuple):
+class GatedChange(NamedTuple):
     """What became of an eval that both sides have."""
 
     overlap: Overlap
@@ -100,7 +100,7 @@ class EvalCheck(NamedTuple):
     """Of the eval as a whole."""
     metrics: tuple[MetricCheck, ...] = ()
     """Every metric of the kind, the headline first, then limits of metrics that the kind has not."""
-    compared: Compared | None = None
+    compared: GatedChange | None = None
     """None unless both sides have an output, of the same kind."""
     matched: bool = False
     """Something was compared; or, where there is nothing to compare with, held against a floor."""

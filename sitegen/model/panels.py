@@ -13,7 +13,7 @@ PairedBy: TypeAlias = Literal["key", "position", "agreement"]
 """How a pair of list items was found: by what names the items, by their index, or by the values they agree in."""
 
 
-class Column(NamedTuple):
+class PanelColumn(NamedTuple):
     """A column of a table panel."""
 
     label: str
@@ -25,7 +25,7 @@ class TablePanel(NamedTuple):
 
     title: str
     note: str
-    columns: tuple[Column, ...]
+    columns: tuple[PanelColumn, ...]
     rows: tuple[tuple[str, ...], ...]
     kind: Literal["table"] = "table"
 

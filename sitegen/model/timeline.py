@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from sitegen.model.commits import Change, Commit
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
@@ -97,7 +97,7 @@ class CommitRecord(NamedTuple):
     """What one commit did to the things sitegen reads. Commits that touch none of them have no record."""
 
     commit: Commit
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedPath, ...]
     """Paths that sitegen reads, by path."""
     other_changes: int
     """How many other paths the commit changed; 0 if the walk did not look at them."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
 from sitegen.model.usage import GRADED
@@ -29,7 +29,7 @@ class Part(NamedTuple):
     points: float
 
 
-class Change(NamedTuple):
+class DisplayedChange(NamedTuple):
     """What became of one metric between two points of an eval."""
 
     points: float | None
@@ -45,7 +45,7 @@ class Change(NamedTuple):
         return [part.name for part in self.parts] == ["outputs"]
 
 
-def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[Change, ...]:
+def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
     """Of each metric of *specs*, which are the first of its kind; none if nobody compared the two."""
     if after.delta is None:
         return ()
@@ -62,7 +62,7 @@ def in_points(change: float, spec: MetricSpec) -> float:
     return 100 * change / (spec.high - spec.low)
 
 
-def split(parts: Parts, spec: MetricSpec) -> tuple[Part, ...]:
+def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
     """The parts that did anything; none of what a run recorded, for nothing was held against anything there."""
     if spec.recorded:
         return ()
@@ -76,16 +76,16 @@ def refused(delta: Delta) -> bool:
     return delta.overlap.verdict == "refused"
 
 
-def _change(spec: MetricSpec, found: MetricDelta, shared: str, before: Point, after: Point) -> Change:
+def _change(spec: MetricSpec, found: MetricDelta, shared: str, before: Point, after: Point) -> DisplayedChange:
     if after.delta and refused(after.delta):
-        return Change(None, (), shared)
+        return DisplayedChange(None, (), shared)
     if found.change is None:
         judge = exchange("judge", after.delta.judge if after.delta and spec.name in GRADED else None)
-        return Change(None, (), judge or _undefined(spec, before))
+        return DisplayedChange(None, (), judge or _undefined(spec, before))
     if found.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
-        return Change(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
-    return Change(in_points(found.change, spec), split(found.parts, spec), shared)
+        return DisplayedChange(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
+    return DisplayedChange(in_points(found.change, spec), split(found.parts, spec), shared)
 
 
 def _undefined(spec: MetricSpec, before: Point) -> str:

@@ -12,7 +12,7 @@ from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links, touched
-from sitegen.pages.brought import Brought, EarlierEdit
+from sitegen.pages.commit_effects import CommitEffect, EarlierEdit
 from sitegen.pages.edit import Move, Verdict, defined, moved, verdict
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.touched import OutputChanges, PathChange, Touched
@@ -33,7 +33,7 @@ class EvalMove(NamedTuple):
     """Of this commit, in series order; at least one."""
     causes: tuple[Cause, ...]
     """Of all of these points together."""
-    brought: Brought | None = None
+    brought: CommitEffect | None = None
     """What that did; None without a point before."""
 
 
@@ -64,7 +64,7 @@ class MoveRow(NamedTuple):
     total: int
     best: PointRow | None
     """Of several points the best, the earliest of equals."""
-    brought: Brought | None
+    brought: CommitEffect | None
 
     @property
     def obvious(self) -> bool:
@@ -185,7 +185,7 @@ def commit_page(
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)
 
 
-def _is_beyond_chance(brought: Brought | None) -> bool:
+def _is_beyond_chance(brought: CommitEffect | None) -> bool:
     return brought is not None and brought.verdict is not None and brought.verdict.why == "beyond chance"
 
 

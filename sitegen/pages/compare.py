@@ -34,7 +34,7 @@ FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", 
 """In the order in which they are listed."""
 
 
-class Side(NamedTuple):
+class ComparedPoint(NamedTuple):
     """One of the two points."""
 
     slug: str
@@ -85,7 +85,7 @@ class ByField(NamedTuple):
     number: int
 
 
-class Listed(NamedTuple):
+class FateCells(NamedTuple):
     """The cells of one fate."""
 
     fate: Fate
@@ -96,15 +96,15 @@ class Listed(NamedTuple):
     """Most cells first."""
 
 
-class Pair(NamedTuple):
+class PointPair(NamedTuple):
     """One point against a later one."""
 
-    before: Side
-    after: Side
+    before: ComparedPoint
+    after: ComparedPoint
     metrics: tuple[Valued, ...]
     errors: tuple[tuple[int, int], ...]
     """(before, after) of each of ``ERROR_TYPES``."""
-    lists: tuple[Listed, ...]
+    lists: tuple[FateCells, ...]
     """In the order of ``FATES``."""
     by_truth: int
     """Of the fixed and broken cells, those whose expected value changed."""
@@ -130,7 +130,7 @@ class CompareView(NamedTuple):
     """What ``pages/compare.html`` shows."""
 
     info: EvalInfo
-    pairs: tuple[tuple[str, Pair], ...]
+    pairs: tuple[tuple[str, PointPair], ...]
     """(in words what the newest point is compared with, the comparison)."""
     data: dict[str, Any] | None
     """For the script; None if only these pairs can be shown."""
@@ -158,7 +158,7 @@ def best_before(series: Series) -> int | None:
     return champions(values, higher_is_better=spec.higher_is_better)[-1]
 
 
-def _pair(series: Series, before: int, after: int) -> Pair:
+def _pair(series: Series, before: int, after: int) -> PointPair:
     first, last = series.points[before], series.points[after]
     flips: dict[Fate, list[CellFlip]] = {fate: [] for fate in FATES}
     for flip in flipped_cells(series.cells, before, after):
@@ -170,7 +170,7 @@ def _pair(series: Series, before: int, after: int) -> Pair:
     fixed, broken = (
         events(tuple((one.attribute, one.number) for one in by_field[fate])) for fate in ("fixed", "broken")
     )
-    return Pair(
+    return PointPair(
         before=_side(series.info, first),
         after=_side(series.info, last),
         metrics=tuple(
@@ -184,7 +184,8 @@ def _pair(series: Series, before: int, after: int) -> Pair:
         ),
         errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
         lists=tuple(
-            Listed(fate, len(some), _listed(series.info, some[:ROWS]), by_field[fate]) for fate, some in flips.items()
+            FateCells(fate, len(some), _listed(series.info, some[:ROWS]), by_field[fate])
+            for fate, some in flips.items()
         ),
         by_truth=sum(flip.by_truth for fate in FATES for flip in flips[fate]),
         counted=(fixed, broken),
@@ -197,10 +198,12 @@ def _pair(series: Series, before: int, after: int) -> Pair:
     )
 
 
-def _side(info: EvalInfo, point: Point) -> Side:
+def _side(info: EvalInfo, point: Point) -> ComparedPoint:
     at = point.snapshot
     file = links.report(info.id, at.slug).rpartition("/")[2]
-    return Side(at.slug, at.label, file, at.commit.sha, at.commit.short, at.commit.subject, at.commit.committed_at)
+    return ComparedPoint(
+        at.slug, at.label, file, at.commit.sha, at.commit.short, at.commit.subject, at.commit.committed_at
+    )
 
 
 def _field_file(info: EvalInfo, attribute: str) -> str:

@@ -15,7 +15,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.model.usage import GRADED, Exchange
 from sitegen.pages import links
 from sitegen.pages.agents import THICKENED
-from sitegen.text.diff import MOST_LINES, Row, draw
+from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
 from sitegen.text.sections import TextStats
@@ -62,13 +62,13 @@ class EffectRow(NamedTuple):
     """Another judge graded it."""
 
 
-class Drawn(NamedTuple):
+class RenderedPatch(NamedTuple):
     """The edit itself, as it is shown: all that a patch says. It never changes, whatever becomes of the evals."""
 
     counts: PatchCounts
     notes: tuple[str, ...]
     """What is unusual about the patch, in sentences."""
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
     """HTML that is safe: by ``sitegen.text.markdown``."""
     command: str | None
@@ -111,7 +111,7 @@ class EffectsView(NamedTuple):
 
 
 class EditView(NamedTuple):
-    """One edit: its place among the others, what it did, and itself as ``Drawn`` says."""
+    """One edit: its place among the others, what it did, and itself as ``RenderedPatch`` says."""
 
     nav: str
     name: str
@@ -131,16 +131,16 @@ class EditView(NamedTuple):
     effects: EffectsView
     counts: PatchCounts
     notes: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
     command: str | None
 
 
-def draw_edit(edit: Edit, patch: bytes) -> Drawn:
+def draw_edit(edit: Edit, patch: bytes) -> RenderedPatch:
     """An edit from git's patch of this one file; empty if git has none."""
     read = read_patch(patch)
     diff = draw(read)
-    return Drawn(
+    return RenderedPatch(
         counts=read.counts,
         notes=_notes(edit, read, diff.left_out),
         rows=diff.rows,
@@ -152,7 +152,7 @@ def draw_edit(edit: Edit, patch: bytes) -> Drawn:
 def edit_page(
     file: InstructionHistory,
     index: int,
-    drawn: Drawn,
+    drawn: RenderedPatch,
     effects: tuple[Effect, ...],
     before: TextStats | None = None,
     after: TextStats | None = None,

@@ -10,14 +10,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.blame import Blame, CellBlame, Stretch, Turn, by_attribute, turns, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, turns, worst_first
 from sitegen.model.cells import Cell, State
 from sitegen.model.flips import Fate
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.labels import ROLES
-from sitegen.pages.values import Shown, shown_run
+from sitegen.pages.values import DisplayValue, shown_run
 
 CELLS: Final = 100
 """Cells that a page follows; of more, those that are wrong now, then those that flipped most often."""
@@ -34,7 +34,7 @@ RUNS: Final = 400
 FEWEST_RUNS: Final = 3
 
 
-class Place(NamedTuple):
+class PointName(NamedTuple):
     """A point, as the page names it."""
 
     number: str
@@ -61,10 +61,10 @@ class Band(NamedTuple):
 class RunRow(NamedTuple):
     """One run of a cell in the table."""
 
-    at: Place
+    at: PointName
     state: State
-    expected: Shown
-    actual: Shown
+    expected: DisplayValue
+    actual: DisplayValue
     fate: Fate | None
     causes: str
     """In words: what changed the cell."""
@@ -78,7 +78,7 @@ class CellRow(NamedTuple):
     path: str
     document: str
     extra: bool
-    since: Place | None
+    since: PointName | None
     """The first point of the errors that last; None if it is not wrong now."""
     flips: int
     bands: tuple[Band, ...]
@@ -91,7 +91,7 @@ class CellRow(NamedTuple):
 class TurnRow(NamedTuple):
     """A point at which cells changed."""
 
-    at: Place
+    at: PointName
     fixed: int
     broken: int
     other: int
@@ -109,7 +109,7 @@ class FieldView(NamedTuple):
 
     info: EvalInfo
     attribute: str
-    columns: tuple[Place, ...]
+    columns: tuple[PointName, ...]
     more_columns: int
     cells: tuple[CellRow, ...]
     more_cells: int
@@ -121,9 +121,9 @@ class FieldView(NamedTuple):
     wrong: int
     """Cells that are wrong now."""
     judged: int
-    since: Place | None
+    since: PointName | None
     """Since when the oldest error lasts."""
-    flipped: Place | None
+    flipped: PointName | None
     """The newest flip."""
     flips: int
     causes: tuple[tuple[str, int], ...]
@@ -166,7 +166,7 @@ class _FieldPage:
         self._work = work
         self._points = work.last + 1
         self._cells = [blame.of(cell, self._points) for cell in work.cells]
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, PointName] = {}
 
     def view(self) -> FieldView:
         wrong = worst_first(one for one in self._cells if one.ever_wrong)
@@ -206,7 +206,7 @@ class _FieldPage:
             max(0, len(one.stretches) - each),
         )
 
-    def _run(self, stretch: Stretch) -> RunRow:
+    def _run(self, stretch: ExplainedRun) -> RunRow:
         lasts = stretch.end == self._points
         return RunRow(
             self._place(stretch.run.start),
@@ -217,7 +217,7 @@ class _FieldPage:
             None if lasts else stretch.points,
         )
 
-    def _turn(self, turn: Turn) -> TurnRow:
+    def _turn(self, turn: ChangePoint) -> TurnRow:
         return TurnRow(
             self._place(turn.point),
             turn.number("fixed"),
@@ -229,20 +229,20 @@ class _FieldPage:
             turn.judged,
         )
 
-    def _known(self, index: int | None) -> Place | None:
+    def _known(self, index: int | None) -> PointName | None:
         return None if index is None else self._place(index)
 
-    def _place(self, index: int) -> Place:
+    def _place(self, index: int) -> PointName:
         found = self._places.get(index)
         if found is None:
             found = self._places[index] = _place(self._series.info, self._series.points[index])
         return found
 
 
-def _place(info: EvalInfo, point: Point) -> Place:
+def _place(info: EvalInfo, point: Point) -> PointName:
     at = point.snapshot
     again = "" if "outputs" in at.cause else "*"
-    return Place(
+    return PointName(
         f"{at.iteration}{again}",
         at.label,
         f"../{links.report(info.id, at.slug).rpartition('/')[2]}",
@@ -266,7 +266,7 @@ def _bands(one: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
         done = end
 
 
-def _by_cause(flips: Iterable[Stretch]) -> tuple[tuple[str, int], ...]:
+def _by_cause(flips: Iterable[ExplainedRun]) -> tuple[tuple[str, int], ...]:
     """Each flip counts once: those of two causes by both together."""
     found: dict[str, int] = {}
     for flip in flips:

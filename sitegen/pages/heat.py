@@ -16,7 +16,7 @@ HEAT_ROWS: Final = 60
 """Fields in the heat map; with more, those that were wrong most often."""
 
 
-class FieldRow(NamedTuple):
+class HeatRow(NamedTuple):
     """One attribute now and over all points."""
 
     attribute: str
@@ -36,7 +36,7 @@ class HeatMap(NamedTuple):
     """Attributes that are in the table alone."""
 
 
-def field_rows(points: Sequence[Point]) -> tuple[FieldRow, ...]:
+def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
     """Attributes in the order of the newest point, those that it lacks after them in the order they appeared.
 
     One that was judged at no point (a category that no gold has) has no page either.
@@ -50,10 +50,10 @@ def field_rows(points: Sequence[Point]) -> tuple[FieldRow, ...]:
         total[attribute] = total.get(attribute, 0) + judged(counts) * times
     now = dict(points[-1].scorecard.fields) if points else {}
     names = [*now, *(attribute for attribute in total if attribute not in now)]
-    return tuple(FieldRow(name, now.get(name), wrong[name], total[name]) for name in names if total[name])
+    return tuple(HeatRow(name, now.get(name), wrong[name], total[name]) for name in names if total[name])
 
 
-def heat_map(points: Sequence[Point], fields: Sequence[FieldRow]) -> HeatMap:
+def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
     """The heat map of all fields, in their order; of too many, those that were wrong most often."""
     shown = fields
     if len(fields) > HEAT_ROWS:

@@ -73,7 +73,7 @@ class EditRow(NamedTuple):
     """Of the file after the edit."""
 
 
-class Shown(NamedTuple):
+class DisplayedFile(NamedTuple):
     """A file's text, as it is shown."""
 
     stats: TextStats
@@ -122,13 +122,13 @@ class InstructionView(NamedTuple):
         return any(row.version for row in self.rows)
 
 
-def show_text(content: bytes) -> Shown | None:
+def show_text(content: bytes) -> DisplayedFile | None:
     """A text ready to be shown; None if it is binary."""
     if b"\0" in content:
         return None
     text = content.decode("utf-8", "replace")
     rendered = document(text)
-    return Shown(
+    return DisplayedFile(
         stats=text_stats(content),
         sections=sections(split_lines(text), rendered.headings),
         html=rendered.html,
@@ -138,7 +138,7 @@ def show_text(content: bytes) -> Shown | None:
 
 
 def instruction_page(
-    file: InstructionHistory, records: Sequence[EditRecord], shown: Shown | None, peaks: Sequence[EvalPeak] = ()
+    file: InstructionHistory, records: Sequence[EditRecord], shown: DisplayedFile | None, peaks: Sequence[EvalPeak] = ()
 ) -> Page:
     """The page of a file.
 
@@ -245,7 +245,7 @@ def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:
     return tuple(line(path) for path in paths if path != file.path)
 
 
-def _notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: Shown | None) -> tuple[str, ...]:
+def _notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: DisplayedFile | None) -> tuple[str, ...]:
     notes = []
     if silent := sum(step.slip == "text alone" for step in steps):
         notes.append(f"{_edits(silent)} changed the text without a new version.")

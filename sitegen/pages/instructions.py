@@ -52,7 +52,7 @@ class FileRow(NamedTuple):
     impact: Impact
 
 
-class Group(NamedTuple):
+class InstructionFolder(NamedTuple):
     """The files of one folder."""
 
     folder: str
@@ -63,7 +63,7 @@ class InstructionsView(NamedTuple):
     """All instruction files."""
 
     nav: str
-    groups: tuple[Group, ...]
+    groups: tuple[InstructionFolder, ...]
     deleted: tuple[FileRow, ...]
     edits: int
     """Of all files together."""
@@ -85,7 +85,7 @@ def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] 
         groups.setdefault(row.folder, []).append(row)
     view = InstructionsView(
         nav="instructions",
-        groups=tuple(Group(folder, tuple(rows)) for folder, rows in sorted(groups.items())),
+        groups=tuple(InstructionFolder(folder, tuple(rows)) for folder, rows in sorted(groups.items())),
         deleted=tuple(_row(record) for record in records if record.history.deleted),
         edits=sum(len(record.history.edits) for record in records),
         matrix=matrix(edits),

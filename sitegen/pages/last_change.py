@@ -10,8 +10,8 @@ from sitegen.model.cells import CellMap
 from sitegen.model.flips import Flips
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.series import Series
-from sitegen.pages.changes import Change, changes, in_points
-from sitegen.pages.noise import over
+from sitegen.pages.changes import DisplayedChange, changes, in_points
+from sitegen.pages.noise import interval_basis
 from sitegen.pages.tallies import Flipped, flipped
 
 _NO_CELLS = CellMap(0, ())
@@ -22,7 +22,7 @@ class LastChange(NamedTuple):
 
     at: int
     """Its index."""
-    change: Change
+    change: DisplayedChange
     """Of the headline."""
     verdict: ChangeVerdict
     over: str
@@ -60,7 +60,7 @@ def _change_at(series: Series, at: int, noise: Noise | None) -> LastChange:
         at=at,
         change=changes((spec,), nouns, before, after)[0],
         verdict=verdict,
-        over=over(verdict.interval, nouns) if verdict.interval else "",
+        over=interval_basis(verdict.interval, nouns) if verdict.interval else "",
         detectable=None if verdict.detectable is None else in_points(verdict.detectable, spec),
         flipped=flipped(flips),
     )

@@ -20,7 +20,7 @@ _WHY: Final[Mapping[Why, str]] = {
 }
 
 
-def over(interval: Interval, nouns: Nouns) -> str:
+def interval_basis(interval: Interval, nouns: Nouns) -> str:
     """What the interval was made from: ``14 fields of these documents``, ``6 paragraphs``, ``20 cases``."""
     one, many = {
         "documents": (nouns.document, nouns.documents),

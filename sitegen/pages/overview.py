@@ -98,7 +98,7 @@ class EvalRow(NamedTuple):
         return self.met is False
 
 
-class EditRow(NamedTuple):
+class LatestEditRow(NamedTuple):
     """The edits of one commit among the latest."""
 
     commit: Commit
@@ -140,7 +140,7 @@ class OverviewView(NamedTuple):
     errors: int
     longest: int
     """The most errors of any eval: the length of a full bar."""
-    edits: tuple[EditRow, ...]
+    edits: tuple[LatestEditRow, ...]
     largest: float
     """The largest change among the edits: the height of a full bar."""
     focus: FocusView | None
@@ -262,6 +262,6 @@ def _labels(summary: EvalSummary) -> tuple[str, ...]:
     return names + ("",) * (3 - len(names))
 
 
-def _edit(one: EditEffects) -> EditRow:
+def _edit(one: EditEffects) -> LatestEditRow:
     changes = tuple((effect.name, effect.change) for effect in one.effects if _is_share(effect))
-    return EditRow(one.commit, one.edits[:FILES], len(one.edits) - len(one.edits[:FILES]), changes)
+    return LatestEditRow(one.commit, one.edits[:FILES], len(one.edits) - len(one.edits[:FILES]), changes)

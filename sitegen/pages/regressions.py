@@ -29,14 +29,14 @@ RECENT: Final = 60
 """Points that the line of a champion shows: the newest ones."""
 
 
-class Measured(NamedTuple):
+class StepMetric(NamedTuple):
     """One metric of a step."""
 
     spec: MetricSpec
     step: MetricStep
 
 
-class EditLink(NamedTuple):
+class EditPageLink(NamedTuple):
     """An edit of an instruction file and its page."""
 
     path: str
@@ -48,7 +48,7 @@ class StepRow(NamedTuple):
 
     info: EvalInfo
     step: Step
-    metrics: tuple[Measured, ...]
+    metrics: tuple[StepMetric, ...]
     at: Headline
     """The first point at the new level."""
     until: Headline | None
@@ -59,7 +59,7 @@ class StepRow(NamedTuple):
     """The last point at the old level came with the same commit: which edits lie between is not known."""
     parts: tuple[Part, ...]
     """Where the change between the two points came from, if it came from more than one place."""
-    edits: tuple[EditLink, ...]
+    edits: tuple[EditPageLink, ...]
     values: tuple[float | None, ...]
     """Of the metric that the step goes by, around it."""
     mark: int
@@ -84,7 +84,7 @@ class Together(NamedTuple):
     """Of the evals."""
 
 
-class Group(NamedTuple):
+class StepGroup(NamedTuple):
     """Steps of one status, the largest first."""
 
     key: str
@@ -120,7 +120,7 @@ class ChampionRow(NamedTuple):
 class RegressionsView:
     """What ``pages/regressions.html`` shows."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[StepGroup, ...]
     """``open``, ``new``, ``fixed``, ``better``, ``blip``, ``muted``, in this order; each may be empty."""
     totals: tuple[int, ...]
     """Steps of each group, those that are left out included."""
@@ -174,10 +174,10 @@ class _Listed(NamedTuple):
         return self.summary.headlines[self.step.at]
 
 
-def _group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> Group:
+def _group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> StepGroup:
     ranked = sorted(listed, key=_rank)
     rows = tuple(_row(one.summary, one.step, files, one.why) for one in ranked[: SHOWN[key]])
-    return Group(key, rows, len(ranked) - len(rows), _together(listed))
+    return StepGroup(key, rows, len(ranked) - len(rows), _together(listed))
 
 
 def _together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
@@ -204,14 +204,14 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
     return StepRow(
         info=summary.info,
         step=step,
-        metrics=tuple(Measured(specs[metric.name], metric) for metric in step.metrics),
+        metrics=tuple(StepMetric(specs[metric.name], metric) for metric in step.metrics),
         at=summary.headlines[step.at],
         until=None if step.until is None else summary.headlines[step.until],
         changed=_changed(step.circumstances, same=same),
         same_commit=same,
         parts=_parts(step.circumstances, specs[step.metrics[0].name]),
         edits=tuple(
-            EditLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
+            EditPageLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
             for edit in step.circumstances.edits
         ),
         values=tuple(headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]),

@@ -21,7 +21,7 @@ SHARD: Final = 2_000
 """Entries of the log in one file."""
 
 
-class Entry(NamedTuple):
+class SearchEntry(NamedTuple):
     """Something to find."""
 
     title: str
@@ -36,14 +36,14 @@ class SearchFields(NamedTuple):
     attributes: tuple[str, ...]
 
 
-def iteration_entry(info: EvalInfo, label: str, slug: str, subject: str) -> Entry:
+def iteration_entry(info: EvalInfo, label: str, slug: str, subject: str) -> SearchEntry:
     """A point of an eval."""
-    return Entry(f"{info.name}, {label}", links.report(info.id, slug), subject)
+    return SearchEntry(f"{info.name}, {label}", links.report(info.id, slug), subject)
 
 
-def edit_entry(edit: Edit) -> Entry:
+def edit_entry(edit: Edit) -> SearchEntry:
     """An edit of instructions: leads to its commit, whose address does not change when the file is renamed."""
-    return Entry(edit.commit.subject, links.commit(edit.commit.sha), f"{edit.path} {edit.commit.short}")
+    return SearchEntry(edit.commit.subject, links.commit(edit.commit.sha), f"{edit.path} {edit.commit.short}")
 
 
 def shard_of(index: int) -> int:
@@ -51,7 +51,7 @@ def shard_of(index: int) -> int:
     return index // SHARD
 
 
-def shards(log: Sequence[Entry], first: int = 0) -> tuple[RawFile, ...]:
+def shards(log: Sequence[SearchEntry], first: int = 0) -> tuple[RawFile, ...]:
     """The shards from number ``first`` on; ``log`` begins with the first entry of that shard.
 
     The log is in commit order and only grows. After one more commit it is enough to give the entries of the last shard
@@ -60,7 +60,7 @@ def shards(log: Sequence[Entry], first: int = 0) -> tuple[RawFile, ...]:
     return tuple(shard(first + at // SHARD, log[at : at + SHARD]) for at in range(0, len(log), SHARD))
 
 
-def shard(number: int, entries: Iterable[Entry]) -> RawFile:
+def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
     """One of them."""
     return _script(f"search/{number}.js", "log", number, [list(entry) for entry in entries])
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.history.layout import Layout
-from sitegen.model.commits import Change
+from sitegen.model.commits import ChangedPath
 from sitegen.text.plain import line
 
 Role: TypeAlias = Literal["output", "recorded", "run", "ground_truth", "rules", "instruction", "other"]
@@ -19,7 +19,7 @@ How: TypeAlias = Literal["added", "modified", "deleted"]
 class Touched(NamedTuple):
     """One changed path and what it is."""
 
-    change: Change
+    change: ChangedPath
     role: Role
     eval_id: str = ""
     iteration: str = ""
@@ -72,7 +72,7 @@ class PathChange(NamedTuple):
     """Of the eval; empty if the site has no page for it."""
 
 
-def sort_out(changes: Iterable[Change], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
+def sort_out(changes: Iterable[ChangedPath], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
     """Each change with what its path is at the built configuration, once for each eval that it belongs to.
 
     ``names_now`` has, for folders that evals were renamed from, the id that the eval has now.
@@ -80,7 +80,7 @@ def sort_out(changes: Iterable[Change], layout: Layout, names_now: Mapping[str, 
     return tuple(each for change in changes for each in _sorted_out(change, layout, names_now))
 
 
-def _sorted_out(change: Change, layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
+def _sorted_out(change: ChangedPath, layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
     path = change.path
     touched = []
     for place in layout.places(path):
@@ -137,6 +137,6 @@ def paths(touched: Iterable[Touched], role: Role, names: Mapping[str, str]) -> t
     )
 
 
-def how(change: Change) -> How:
+def how(change: ChangedPath) -> How:
     """What happened to the path."""
     return "added" if change.old is None else "deleted" if change.new is None else "modified"

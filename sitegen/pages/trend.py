@@ -15,9 +15,9 @@ from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
-from sitegen.pages.changes import Change, changes
+from sitegen.pages.changes import DisplayedChange, changes
 from sitegen.pages.clocks import ONE_CLOCK, Clocks, clocks
-from sitegen.pages.heat import FieldRow, HeatMap, field_rows, heat_map
+from sitegen.pages.heat import HeatMap, HeatRow, field_rows, heat_map
 from sitegen.pages.labels import CAUSES, STATUSES
 from sitegen.pages.last_change import LastChange, last_changes
 from sitegen.pages.repeats import RepeatsView, repeats_view
@@ -57,7 +57,7 @@ class TrendPoint(NamedTuple):
     """Edits of instructions since the point before."""
     variants: tuple[float | None, ...] = ()
     """The headline of each variant that is drawn."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[DisplayedChange, ...] = ()
     """Of the metrics that are drawn, against the point before; none for the first point."""
     flipped: Flipped | None = None
     """Cells, against the point before."""
@@ -84,7 +84,7 @@ class MetricNow(NamedTuple):
 
     spec: MetricSpec
     value: float | None
-    change: Change | None
+    change: DisplayedChange | None
     """None at the first point, and of metrics that neither lead nor are drawn."""
     best: TrendPoint | None
     """The earliest point with the best value, if one is better than the newest."""
@@ -92,7 +92,7 @@ class MetricNow(NamedTuple):
     interval: Interval | None = None
 
 
-class Target(NamedTuple):
+class MetricTarget(NamedTuple):
     """The value that the team wants of a metric at least; at most, where lower is better."""
 
     spec: MetricSpec
@@ -123,9 +123,9 @@ class TrendView(NamedTuple):
     metrics: tuple[MetricNow, ...]
     """Of the newest point; empty without points."""
     counts: Counts
-    targets: tuple[Target, ...]
+    targets: tuple[MetricTarget, ...]
     """Of metrics that are drawn."""
-    fields: tuple[FieldRow, ...]
+    fields: tuple[HeatRow, ...]
     heat: HeatMap
     files: tuple[tuple[str, str], ...]
     """(what it is, path): what the newest point was scored from."""
@@ -181,7 +181,7 @@ def trend_page(
         metrics=_metrics(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
         targets=tuple(
-            Target(spec, wanted[spec.name], points[-1].values[k] if points else None)
+            MetricTarget(spec, wanted[spec.name], points[-1].values[k] if points else None)
             for k, spec in enumerate(specs[:drawn])
             if spec.name in wanted
         ),

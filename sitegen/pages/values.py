@@ -10,7 +10,7 @@ from sitegen.model.cells import Run
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
 from sitegen.text.values import as_text, told_apart
-from sitegen.text.words import Span, mark
+from sitegen.text.words import WordSpan, mark
 
 BOUND: Final = 2_000
 """Characters of one value that a page shows."""
@@ -19,43 +19,43 @@ MISSING: Final = "missing"
 BLANK: Final = "blank"
 
 
-class Shown(NamedTuple):
+class DisplayValue(NamedTuple):
     """One value as a page shows it."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[WordSpan, ...]
     absent: str = ""
     """In place of a value: ``missing``, ``blank``, ``expected blank``, ``not in ground truth``."""
     cut: int = 0
     """Characters left out at the end."""
 
 
-def shown_pair(judgement: Judgement) -> tuple[Shown, Shown]:
+def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
     """Expected and actual of a discrepancy; of a wrong text, only the words that differ are marked."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome == "wrong_value" and isinstance(expected, str) and isinstance(actual, str):
         old, new = _marked(expected[:BOUND], actual[:BOUND])
-        return Shown(old, "", max(0, len(expected) - BOUND)), Shown(new, "", max(0, len(actual) - BOUND))
+        return DisplayValue(old, "", max(0, len(expected) - BOUND)), DisplayValue(new, "", max(0, len(actual) - BOUND))
     if judgement.outcome == "hallucination":
-        return Shown((), judgement.note or "expected blank"), _shown(actual)
+        return DisplayValue((), judgement.note or "expected blank"), _shown(actual)
     if judgement.outcome == "format_error" and (typed := told_apart(expected, actual)):
         return _shown(typed[0]), _shown(typed[1])
     return _shown(expected), _shown(actual)
 
 
-def shown_run(run: Run) -> tuple[Shown, Shown]:
+def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
     """Expected and actual of a cell, which keeps them as bounded JSON; marked as ``shown_pair`` marks them."""
     expected, actual = written(run.expected), written(run.actual)
     if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
         old, new = _marked(expected, actual)
-        return Shown(old), Shown(new)
+        return DisplayValue(old), DisplayValue(new)
     if run.state == "hallucination":
-        return Shown((), "expected blank"), _shown(actual)
+        return DisplayValue((), "expected blank"), _shown(actual)
     if run.state == "format_error" and expected == actual:
         return _shown(run.expected), _shown(run.actual)  # quotation marks are all that tells them apart
     return _shown(expected), _shown(actual)
 
 
-def shown_value(text: str) -> Shown:
+def shown_value(text: str) -> DisplayValue:
     """One side of a cell that is not an error."""
     return _shown(written(text))
 
@@ -74,12 +74,12 @@ _marked = lru_cache(maxsize=1024)(mark)
 """What is wrong mostly stays wrong until the next edit: the same two texts come again in the next report."""
 
 
-def _shown(value: Value) -> Shown:
+def _shown(value: Value) -> DisplayValue:
     if value is None:
-        return Shown((), MISSING)
+        return DisplayValue((), MISSING)
     text = as_text(value)
     if not text.strip():
-        return Shown((), BLANK)
+        return DisplayValue((), BLANK)
     if len(text) > BOUND:
-        return Shown((Span(text[:BOUND], False),), "", len(text) - BOUND)
-    return Shown((Span(text, False),))
+        return DisplayValue((WordSpan(text[:BOUND], False),), "", len(text) - BOUND)
+    return DisplayValue((WordSpan(text, False),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.analysis.comparison.values import CaseFlip, Comparison, Pair, Ranked
+from sitegen.analysis.comparison.values import CaseFlip, Ranked, VariantComparison, VariantPair
 from sitegen.analysis.comparison.variants import compare, variants_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
@@ -34,7 +34,7 @@ class MetricRow(NamedTuple):
 class PairView(NamedTuple):
     """Two variants: what the page shows of them beside the tests."""
 
-    pair: Pair
+    pair: VariantPair
     first: int
     """Place among the variants."""
     second: int
@@ -51,7 +51,7 @@ class VariantsView(NamedTuple):
     """Of the snapshot."""
     report: str
     """Its report, as seen from this page."""
-    comparison: Comparison
+    comparison: VariantComparison
     ranked: tuple[Ranked, ...]
     """In the order of the variants."""
     metrics: tuple[MetricRow, ...]
@@ -92,7 +92,7 @@ def _metrics(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard
     return tuple(row for row in rows if any(value is not None for value in row.values))
 
 
-def _pairs(found: Comparison) -> tuple[PairView, ...]:
+def _pairs(found: VariantComparison) -> tuple[PairView, ...]:
     place = {one.name: index for index, one in enumerate(found.variants)}
     most = min(FLIPS, ALL_FLIPS // max(1, len(found.pairs)))
     return tuple(

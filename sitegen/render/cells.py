@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sitegen.pages.values import Shown
+from sitegen.pages.values import DisplayValue
 from sitegen.render.escaping import escape
 from sitegen.render.formats import bounded, breakable, printable
 
@@ -12,7 +12,7 @@ LONGEST = 200
 """Characters of a path or of the id of a document."""
 
 
-def value(shown: Shown) -> str:
+def value(shown: DisplayValue) -> str:
     """One side of a discrepancy."""
     spans, absent, cut = shown
     if not spans:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
-from sitegen.pages.changes import Change, in_points
+from sitegen.pages.changes import DisplayedChange, in_points
 
 MINUS = "\u2212"
 
@@ -16,19 +16,19 @@ def points(value: float) -> str:
     return f"{'+' if value > 0 else MINUS}{abs(value):.{1 if abs(value) >= 0.05 else 2}f}"
 
 
-def parts(change: Change) -> str:
+def parts(change: DisplayedChange) -> str:
     """Where a change came from: ``outputs +5.0, ground truth −1.1``; empty if nothing moved."""
     if len(change.parts) == 1 and change.points == change.parts[0].points:
         return f"all from {change.parts[0].name}"
     return ", ".join(f"{part.name} {points(part.points)}" for part in change.parts)
 
 
-def origin(change: Change) -> str:
+def origin(change: DisplayedChange) -> str:
     """What stands behind a number: its parts, and what has to be known of it; empty if nothing moved."""
     return "; ".join(filter(None, (parts(change), change.note)))
 
 
-def sentence(change: Change) -> str:
+def sentence(change: DisplayedChange) -> str:
     """A change with its parts: ``+4.2 = outputs +5.0, ground truth −1.1, rules +0.3``, and what has to be known."""
     if change.points is None:
         return change.note

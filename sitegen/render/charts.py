@@ -35,7 +35,7 @@ class Tick(NamedTuple):
     anchor: str = "end"
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """One metric over the points."""
 
     path: str
@@ -81,7 +81,7 @@ def _across(index: int, points: int, width: int, pad: int) -> float:
     return pad + (width - 2 * pad) * (index / (points - 1) if points > 1 else 1)
 
 
-def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> Line:
+def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> ChartLine:
     """The path of a metric: a gap where it is undefined, and a dot where a value has no neighbour."""
     path, lone = [], []
     for run in _runs(values):
@@ -89,7 +89,7 @@ def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) ->
             lone.append(f"M{run[0][0]} {y(run[0][1], low, high):g}h0")
         else:
             path.append("M" + "L".join(f"{index} {y(value, low, high):g}" for index, value in run))
-    return Line("".join(path), "".join(lone))
+    return ChartLine("".join(path), "".join(lone))
 
 
 def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:

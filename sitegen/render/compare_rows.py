@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sitegen.model.cells import State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.pages.compare import ByField, ComparedCell, Pair, Valued
+from sitegen.pages.compare import ByField, ComparedCell, PointPair, Valued
 from sitegen.render.cells import code, text, where
 from sitegen.render.changes import span
 from sitegen.render.formats import number, signed
@@ -23,7 +23,7 @@ _BLANK: Final = "<i>blank</i>"
 _MISSING: Final = "<i>missing</i>"
 
 
-def numbers(pair: Pair, nouns: Nouns) -> Markup:
+def numbers(pair: PointPair, nouns: Nouns) -> Markup:
     """A row for each metric, then one for each type of errors: before, after, change."""
     kinds = [
         _row(type_name(kind, nouns), f"{before:,}", f"{after:,}", signed(after - before, 0, lower_is_better=True))

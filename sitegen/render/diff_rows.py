@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias
 
 from markupsafe import Markup
 
-from sitegen.text.diff import Row
+from sitegen.text.diff import DiffRow
 from sitegen.text.words import Spans
 
 _Mark: TypeAlias = Literal["del", "ins"]
 
 
-def lines(rows: Iterable[Row]) -> Markup:
+def lines(rows: Iterable[DiffRow]) -> Markup:
     """Table rows of six cells: number, sign, text of the old side, then the same of the new side.
 
     The style sheet shows them side by side or one below the other, so that both views are one table.
@@ -22,7 +22,7 @@ def lines(rows: Iterable[Row]) -> Markup:
     return Markup("".join(_lines(rows)))
 
 
-def _lines(rows: Iterable[Row]) -> Iterator[str]:
+def _lines(rows: Iterable[DiffRow]) -> Iterator[str]:
     for kind, old_line, new_line, old, new in rows:
         if kind == "context":
             text = _context(old)

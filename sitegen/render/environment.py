@@ -18,9 +18,9 @@ from sitegen.render.own_templates import (
     bound_joins,
     own_files,
     own_loader,
+    own_template_error,
     read_template,
     sandbox,
-    told,
     walk,
 )
 
@@ -99,7 +99,7 @@ class Renderer:
             with bounded() if self._own else nullcontext():
                 return self._rendered(page)
         except Exception as error:
-            if failure := told(error, self._own):
+            if failure := own_template_error(error, self._own):
                 raise failure from error
             raise
 
@@ -214,7 +214,7 @@ def make_environment(
     )
     from sitegen.render.escaping import output
 
-    class Template(jinja2.Template):
+    class EscapingTemplate(jinja2.Template):
         """Writes values by ``escaping.output``: the same text for a third of the time."""
 
         @classmethod
@@ -246,7 +246,7 @@ def make_environment(
         cache_size=-1,  # all of them: there are few, and a bounded cache is kept in order at every look-up
         bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode)) if bytecode and _made(bytecode) else None,
     )
-    environment.template_class = Template
+    environment.template_class = EscapingTemplate
     if not own:  # ours ask for attributes that are there, and for items in brackets: a tenth of a report's time
         environment.getattr = getattr  # type: ignore[method-assign,assignment]
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}

@@ -37,7 +37,7 @@ _NO_XML: Final = re.compile("[\ufffe\uffff]")
 _TAG: Final = "tag:sitegen,2026-01-01"
 
 
-class Entry(NamedTuple):
+class FeedEntry(NamedTuple):
     """One thing that moved."""
 
     what: What
@@ -73,7 +73,7 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
     return RawFile(links.feed(), ("\n".join(lines) + "\n").encode())
 
 
-def _entries(summary: EvalSummary) -> Iterator[Entry]:
+def _entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     """Of one eval, in no order. A best that is a step as well is told as the step alone."""
     stepped = set()
     for step in summary.steps:
@@ -83,7 +83,7 @@ def _entries(summary: EvalSummary) -> Iterator[Entry]:
         label = next(spec.label for spec in summary.specs if spec.name == metric.name)
         better: What = "improvement" if step.undoes is None else "recovery"
         what: What = better if step.status == "better" else "regression"
-        yield Entry(what, summary, summary.headlines[step.at], (metric.before, metric.after), label, step)
+        yield FeedEntry(what, summary, summary.headlines[step.at], (metric.before, metric.after), label, step)
         stepped.add(step.at)
     yield from _regained(summary)
     spec = summary.specs[0]
@@ -92,10 +92,10 @@ def _entries(summary: EvalSummary) -> Iterator[Entry]:
     for index in range(1, len(values)):
         earlier, value = best[index - 1], values[index]
         if best[index] == index and earlier is not None and value is not None and index not in stepped:
-            yield Entry("best", summary, summary.headlines[index], (values[earlier], value), spec.label)
+            yield FeedEntry("best", summary, summary.headlines[index], (values[earlier], value), spec.label)
 
 
-def _regained(summary: EvalSummary) -> Iterator[Entry]:
+def _regained(summary: EvalSummary) -> Iterator[FeedEntry]:
     """Regressions whose level was regained little by little, without a step up."""
     undone = {step.undoes for step in summary.steps}
     for step in summary.steps:
@@ -105,10 +105,10 @@ def _regained(summary: EvalSummary) -> Iterator[Entry]:
         column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)
         value = at.values[column]
         if value is not None:
-            yield Entry("recovery", summary, at, (metric.after, value), summary.specs[column].label)
+            yield FeedEntry("recovery", summary, at, (metric.after, value), summary.specs[column].label)
 
 
-def _age(entry: Entry) -> tuple[int, str, str, str]:
+def _age(entry: FeedEntry) -> tuple[int, str, str, str]:
     return entry.at.commit_position, entry.summary.info.id, entry.at.slug, entry.what
 
 
@@ -117,7 +117,7 @@ def _date(head: Commit) -> str:
     return head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
 
 
-def _entry(entry: Entry, root: str) -> Iterator[str]:
+def _entry(entry: FeedEntry, root: str) -> Iterator[str]:
     info, at = entry.summary.info, entry.at
     report = root + links.report(info.id, at.slug)
     before, after = entry.values
@@ -133,7 +133,7 @@ def _entry(entry: Entry, root: str) -> Iterator[str]:
     yield "</entry>"
 
 
-def _sentences(entry: Entry) -> Iterator[str]:
+def _sentences(entry: FeedEntry) -> Iterator[str]:
     at = entry.at
     yield f"{at.label}, commit {at.sha[:7]}."
     if entry.step is None:

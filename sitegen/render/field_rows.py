@@ -11,7 +11,7 @@ from sitegen.model.cells import State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import links
-from sitegen.pages.fields import Band, CellRow, Place, RunRow, TurnRow
+from sitegen.pages.fields import Band, CellRow, PointName, RunRow, TurnRow
 from sitegen.pages.labels import FATES
 from sitegen.render.cells import text, value, where
 from sitegen.render.formats import day
@@ -23,7 +23,7 @@ _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
 
 
-def heads(columns: Iterable[Place]) -> Markup:
+def heads(columns: Iterable[PointName]) -> Markup:
     """A column for each point, with the way to its report."""
     return Markup(
         "".join(
@@ -99,22 +99,22 @@ def _why(fate: str | None, causes: str) -> str:
     return f"{flipped}{causes} " if causes else flipped
 
 
-def _point(at: Place) -> str:
+def _point(at: PointName) -> str:
     return f'<a href="{text(at.file)}">{text(at.label)}</a> <i>{text(day(at.committed_at))}</i>'
 
 
-def _commit(at: Place, root: str) -> str:
+def _commit(at: PointName, root: str) -> str:
     edits = f' <span class="pill acc">{"instructions" if at.edits == 1 else f"{at.edits} edits"}</span>'
     return f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}"
 
 
-def _sha(at: Place, root: str) -> str:
+def _sha(at: PointName, root: str) -> str:
     """The commit with the way to its page; the uncommitted state has none."""
     short = text(at.short)
     return short if at.sha == at.short else f'<a class="sha" href="{root}{links.commit(at.sha)}">{short}</a>'
 
 
-def _subject(at: Place) -> str:
+def _subject(at: PointName) -> str:
     return text(at.subject if len(at.subject) <= _SUBJECT else f"{at.subject[:_SUBJECT]} …")
 
 

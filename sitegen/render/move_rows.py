@@ -14,7 +14,7 @@ from sitegen.pages.commit import MoveRow, PointRow
 from sitegen.pages.edit import EffectRow, Move
 from sitegen.pages.labels import exchanges
 from sitegen.render import changes
-from sitegen.render.brought_rows import brought
+from sitegen.render.commit_effect_rows import commit_effect_row
 from sitegen.render.evidence import judged
 from sitegen.render.flip_rows import flipped
 from sitegen.render.formats import RECORDED, number, signed
@@ -128,7 +128,7 @@ def _move(row: MoveRow, root: str) -> str:
     effect = EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves, spec=row.spec)
     item = _effect(effect, root)
     why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
-    return item.removesuffix("</li>\n") + brought(row.brought, row.spec) + why + "</li>\n"
+    return item.removesuffix("</li>\n") + commit_effect_row(row.brought, row.spec) + why + "</li>\n"
 
 
 def _several(row: MoveRow, root: str) -> str:

@@ -115,7 +115,7 @@ def bound_joins(compiled: MutableMapping[str, Any]) -> None:
         compiled[name] = checked(compiled[name])
 
 
-def told(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
+def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
     """An error that a project's template raised, with its file and line; None if none of them took part in it."""
     from jinja2 import TemplateSyntaxError
 

@@ -16,7 +16,7 @@ from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
-from sitegen.pages.report import Discrepancy, ErrorChange, MetricChange, Section, Since
+from sitegen.pages.report import Discrepancy, ErrorChange, ReportMetric, SchemaSection, Since
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.tallies import errors
 from sitegen.render.cells import text as _text
@@ -115,12 +115,12 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
     )
 
 
-def more_metrics(changes: Iterable[MetricChange], several_points: bool) -> Markup:
+def more_metrics(changes: Iterable[ReportMetric], several_points: bool) -> Markup:
     """Metrics with their explanations: name, value, change."""
     return Markup("".join([_metric(change, several_points) for change in changes]))
 
 
-def _metric(one: MetricChange, several_points: bool) -> str:
+def _metric(one: ReportMetric, several_points: bool) -> str:
     spec, value, change, _ = one
     changed = signed(change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
@@ -141,13 +141,13 @@ def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
     return Markup(f'<svg class="bars" {box} role="img" aria-label="{_text(label)}">{"".join(parts)}</svg>')
 
 
-def sections(some: tuple[Section, ...]) -> Markup:
+def sections(some: tuple[SchemaSection, ...]) -> Markup:
     """Errors by section of the schema: name, bar, count."""
     longest = max((sum(one.errors) for one in some), default=0) or 1
     return Markup("".join([_section(one, sum(one.errors), longest) for one in some]))
 
 
-def _section(one: Section, wrong: int, longest: int) -> str:
+def _section(one: SchemaSection, wrong: int, longest: int) -> str:
     bar = mix(one.errors, f"{one.name}: {wrong} errors", longest)
     return (
         f'<span class="mono wrap">{_text(one.name)}</span>{bar}<span class="num">{wrong} <i>of {one.judged}</i></span>'

@@ -11,7 +11,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.changes import points as in_points
-from sitegen.render.charts import Line, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
+from sitegen.render.charts import ChartLine, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
 from sitegen.render.formats import SMALL, day, printable
 from sitegen.render.variants import tone
 
@@ -35,10 +35,10 @@ class VariantLine(NamedTuple):
     """Class of its colour."""
     name: str
     now: float | None
-    line: Line
+    line: ChartLine
 
 
-class Target(NamedTuple):
+class TargetLine(NamedTuple):
     """A threshold as a line across the chart."""
 
     value: float
@@ -71,9 +71,9 @@ class TrendChart(NamedTuple):
     height: float
     ticks: tuple[Tick, ...]
     grid: tuple[float, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     """Of the metrics that are drawn, the headline first."""
-    now: tuple[Line, ...]
+    now: tuple[ChartLine, ...]
     """The same by the second clock; empty if the two never part."""
     band: str
     """The intervals around the headline."""
@@ -85,7 +85,7 @@ class TrendChart(NamedTuple):
     """The headline's values, one by one."""
     stale: str
     """Marks at points whose output is out of date."""
-    targets: tuple[Target, ...]
+    targets: tuple[TargetLine, ...]
     steps: tuple[StepMark, ...]
     broken: str
     """Marks at points that could not be read or scored."""
@@ -232,15 +232,15 @@ def _range(
     return min(bottom, *known), max(top, *known)
 
 
-def _targets(view: TrendView, bottom: float, top: float) -> tuple[Target, ...]:
+def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ...]:
     """The thresholds, highest first."""
     spec: MetricSpec = view.specs[0]
-    out: list[Target] = []
+    out: list[TargetLine] = []
     for one in sorted(view.targets, key=lambda target: -target.least):
         crowded = bool(out) and out[-1].value - one.least < (top - bottom) / 12
         place = y(one.least, spec.low, spec.high)
         out.append(
-            Target(one.least, place, percent(top - one.least, top - bottom), f"{one.label} {one.least:g}", crowded)
+            TargetLine(one.least, place, percent(top - one.least, top - bottom), f"{one.label} {one.least:g}", crowded)
         )
     return tuple(out)
 

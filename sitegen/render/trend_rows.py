@@ -10,8 +10,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.series import EvalInfo
 from sitegen.pages import links
-from sitegen.pages.changes import Change
-from sitegen.pages.heat import FieldRow
+from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.heat import HeatRow
 from sitegen.pages.labels import STALE
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import TrendPoint, TrendView
@@ -60,7 +60,7 @@ def _iteration(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: 
     )
 
 
-def _change(change: Change | None, spec: MetricSpec) -> str:
+def _change(change: DisplayedChange | None, spec: MetricSpec) -> str:
     """A change with its sign; the style sheet adds arrow and colour. The first point has none."""
     if change is None:
         return "<td>"
@@ -71,7 +71,7 @@ def _change(change: Change | None, spec: MetricSpec) -> str:
     return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{points(change.points)}"
 
 
-def _note(point: TrendPoint, change: Change | None) -> str:
+def _note(point: TrendPoint, change: DisplayedChange | None) -> str:
     """What a number alone would hide: where the change came from, and what it was measured over."""
     said = []
     if change and change.parts and not change.by_outputs:
@@ -108,7 +108,7 @@ def _pills(point: TrendPoint) -> str:
     return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
 
 
-def moved(change: Change | None, spec: MetricSpec) -> Markup | str:
+def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
     """The change beside a number, in points; a dash that says why if there is none, nothing at the first point."""
     if change is None:
         return ""
@@ -118,13 +118,13 @@ def moved(change: Change | None, spec: MetricSpec) -> Markup | str:
     return signed(change.points, 1, not spec.higher_is_better) + unit
 
 
-def field_history(rows: Iterable[FieldRow], root: str, info: EvalInfo) -> Markup:
+def field_history(rows: Iterable[HeatRow], root: str, info: EvalInfo) -> Markup:
     """Attributes with their errors now and over all points, and the way to their own pages."""
     types = error_types(info.nouns)
     return Markup("".join([_field_history(row, root + links.field(info.id, row.attribute), types) for row in rows]))
 
 
-def _field_history(row: FieldRow, file: str, types: tuple[ErrorType, ...]) -> str:
+def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str:
     attribute, now, wrong, total = row
     share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
     if now is None:

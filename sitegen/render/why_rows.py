@@ -10,8 +10,8 @@ from markupsafe import Markup
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import FlipRate, Interval
-from sitegen.pages.changes import Change, in_points
-from sitegen.pages.noise import over
+from sitegen.pages.changes import DisplayedChange, in_points
+from sitegen.pages.noise import interval_basis
 from sitegen.pages.report import FateRow, FixedCell
 from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.report.why import Why
@@ -26,7 +26,7 @@ _ORIGINS: Final = {
 }
 
 
-def sentence(spec: MetricSpec, change: Change) -> Markup:
+def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
     """A change in one sentence: ``F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because ...``."""
     label = text(spec.label)
     if change.points is None:
@@ -52,7 +52,7 @@ def interval(found: Interval | None, nouns: Nouns) -> Markup:
     """The ends of an interval, and what it was made from; empty without one."""
     if found is None:
         return Markup("")
-    of, where = text(over(found, nouns)).partition(" of ")[::2]
+    of, where = text(interval_basis(found, nouns)).partition(" of ")[::2]
     how = f"Over {of}{f' of {where}' if where else ''}: {text(found.method)}"
     return Markup(f'<span title="{how}">{100 * found.level:.0f}\u202f%: {changes.span(found)}</span>, by {of}')
 

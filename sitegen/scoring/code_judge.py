@@ -18,8 +18,8 @@ from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.paths import PathError, Pattern, follow, parse, pattern
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.results_file import FieldRow, alignments, field_row, plain
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.results_file import FieldCounts, alignments, field_row, plain
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 
 Subject: TypeAlias = Literal["fields", "line-items"]
@@ -39,7 +39,7 @@ _LONGEST: Final = 80
 class Details:
     """What the score was made from."""
 
-    metrics: dict[str, FieldRow]
+    metrics: dict[str, FieldCounts]
     """By attribute."""
     summary: dict[str, float | None]
     alignment: dict[str, list[list[int | float | None]]]
@@ -49,7 +49,7 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class CodeJudgement:
     """The answer, in the order in which it is written."""
 
     score: float | None
@@ -60,7 +60,7 @@ class Opinion:
     details: Details
 
 
-def opinion(subject: Subject, payload: bytes) -> Opinion:
+def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     """Judge a candidate. Raises ConfigurationError if the payload is not what it should be.
 
     A candidate that cannot be read is no bad payload: it misses everything.
@@ -74,7 +74,7 @@ def opinion(subject: Subject, payload: bytes) -> Opinion:
         raise _bad("'config' is no object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
     result = FieldsScorer().score(
-        Inputs(
+        ScoringInputs(
             outputs=(File("candidate.json", *_candidate(body)),),
             ground_truth=File("expected.json", _json(expected)),
             mapping=None,
@@ -88,7 +88,7 @@ def opinion(subject: Subject, payload: bytes) -> Opinion:
     return _opinion(result, scope)
 
 
-def _opinion(result: Result, scope: tuple[Pattern, ...]) -> Opinion:
+def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
     judged = [each for each in result.judgements if _is_within(each.path, scope)]
     by_attribute: dict[str, list[Judgement]] = {}
     for each in judged:
@@ -100,7 +100,7 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> Opinion:
     right = [each for each in judged if each.outcome not in ERROR_TYPES]
     problems = tuple(each.text for each in result.scorecard.findings)
     row = field_row(total)
-    return Opinion(
+    return CodeJudgement(
         score=score,
         hits=_listed(_hit(each) for each in right),
         misses=_listed(_miss(each) for each in wrong),

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from sitegen.model.outcomes import Outcome
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.rules import FieldRule, Rules
+from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import EXACT, Emptiness, Number, coerced_number, is_number, plain_number, spells
 from sitegen.stats.assignment import pairs_up
 from sitegen.text.normalise import normalise
@@ -181,7 +181,7 @@ class Sequence:
         return expected.judge(item) == CORRECT
 
 
-def comparison(value: Value, rule: FieldRule, rules: Rules, *, written: bool) -> tuple[Value, Comparison]:
+def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> tuple[Value, Comparison]:
     """The expected value as it is shown, and how to hold a given one against it. Raises TruthError.
 
     *written*: the value stood in a CSV file, so that its type has to be inferred where none is declared.
@@ -207,7 +207,7 @@ def comparison(value: Value, rule: FieldRule, rules: Rules, *, written: bool) ->
 
 
 def _scalar(
-    value: bool | int | Decimal | str | None, rule: FieldRule, rules: Rules, *, written: bool
+    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, *, written: bool
 ) -> tuple[Value, Comparison]:
     if rule.type is not None:
         return _declared(value, rule, rules)
@@ -221,7 +221,7 @@ def _scalar(
     return value, Numeric(value, _tolerance(value, rule), coerced_number if rule.coerce else _never)
 
 
-def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: Rules) -> tuple[Value, Comparison]:
+def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
     kind = rule.type
     if kind == "string":
         if isinstance(value, bool):
@@ -247,7 +247,7 @@ def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: 
     return number, Numeric(number, 0 if exact else _tolerance(number, rule), read)
 
 
-def _inferred(value: str, rule: FieldRule, rules: Rules) -> tuple[Value, Comparison]:
+def _inferred(value: str, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
     number = plain_number(value)
     if number is None and rule.coerce and not _ZEROS.match(value):
         number = coerced_number(value)

@@ -18,7 +18,7 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.scoring.reading import text_of
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20
 """Candidates of one label."""
@@ -26,7 +26,7 @@ LONGEST: Final = 2_000
 """Characters of a line that is worth copying."""
 
 
-class Line(NamedTuple):
+class CorrectedLine(NamedTuple):
     """A line of a file, and what it would be."""
 
     number: int
@@ -35,7 +35,9 @@ class Line(NamedTuple):
     after: str
 
 
-def corrected(score: Callable[[Inputs], Result], inputs: Inputs, suspect: SuspectTruth) -> Line | None:
+def corrected(
+    score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
+) -> CorrectedLine | None:
     """The line that states a label, and what it would be if the outputs were right; None if none is sure.
 
     ``inputs`` hold an output that gives the value that the outputs agree on.
@@ -52,7 +54,7 @@ def corrected(score: Callable[[Inputs], Result], inputs: Inputs, suspect: Suspec
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
         after = score(inputs._replace(ground_truth=File(truth.path, changed.encode()))).judgements
         if _only_corrects(before, after, suspect) and len(line) <= LONGEST:
-            return Line(number, lines[number - 1].rstrip("\r"), line.rstrip("\r"))
+            return CorrectedLine(number, lines[number - 1].rstrip("\r"), line.rstrip("\r"))
     return None
 
 

@@ -10,14 +10,14 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.paths import follow
-from sitegen.scoring.places import DOCUMENT, Place, item_names
-from sitegen.scoring.rules import ListRule, Rules
+from sitegen.scoring.places import DOCUMENT, ValuePlace, item_names
+from sitegen.scoring.rules import FieldRules, ListRule
 
 
 class Leaf(NamedTuple):
     """One attribute: a scalar, or a list of scalars. A tuple, because there are a hundred in a document."""
 
-    place: Place
+    place: ValuePlace
     value: Value
     """As it is shown: numbers are numbers, whatever file they came from."""
     compare: Comparison | None
@@ -32,7 +32,7 @@ class Leaf(NamedTuple):
 class Branch:
     """An object."""
 
-    place: Place
+    place: ValuePlace
     members: dict[str, Node]
 
 
@@ -40,7 +40,7 @@ class Branch:
 class ItemList:
     """A list of objects."""
 
-    place: Place
+    place: ValuePlace
     rule: ListRule
     items: tuple[Item, ...]
 
@@ -68,18 +68,18 @@ OUT_OF_SCOPE = OutOfScope()
 class Compiler:
     """Compiles the tree of one document; collects its attributes and ground-truth errors on the way."""
 
-    def __init__(self, document: str, rules: Rules, *, written: bool) -> None:
+    def __init__(self, document: str, rules: FieldRules, *, written: bool) -> None:
         self.document = document
         self.rules = rules
         self.written = written
         self.attributes: dict[str, None] = {}
         self.findings: list[Finding] = []
 
-    def branch(self, members: dict[str, Value], place: Place = DOCUMENT) -> Branch:
+    def branch(self, members: dict[str, Value], place: ValuePlace = DOCUMENT) -> Branch:
         """An object with everything below it."""
         return Branch(place, {key: self._node(each, place.member(key)) for key, each in members.items()})
 
-    def _node(self, value: Value, place: Place) -> Node:
+    def _node(self, value: Value, place: ValuePlace) -> Node:
         rules = self.rules
         path, attribute, _ = place
         if rules.ignored(path, attribute):
@@ -99,7 +99,7 @@ class Compiler:
             return OUT_OF_SCOPE
         return self._leaf(place, shown, compare)
 
-    def _leaf(self, place: Place, value: Value, compare: Comparison | None) -> Leaf:
+    def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None) -> Leaf:
         """Most values of an output are missing or as expected: their judgements are made here, once."""
         path, attribute, named_path = place
         self.attributes[attribute] = None
@@ -113,7 +113,7 @@ class Compiler:
             same=Judgement(self.document, path, attribute, same, value, value, "", named_path),
         )
 
-    def _list(self, values: list[Value], place: Place) -> ItemList:
+    def _list(self, values: list[Value], place: ValuePlace) -> ItemList:
         rule = self.rules.list_rule(place.path)
         objects = [(index, value) for index, value in enumerate(values) if isinstance(value, dict)]
         items = [

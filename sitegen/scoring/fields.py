@@ -16,10 +16,10 @@ from sitegen.scoring.expected import Branch, Compiler
 from sitegen.scoring.findings import bounded
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.judge import Judge
-from sitegen.scoring.outputs import Output, read_outputs
+from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.rules import Rules, compile_rules
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.rules import FieldRules, compile_rules
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -58,7 +58,7 @@ class FieldsScorer:
     metrics = METRICS
     nouns = Nouns()
 
-    def score(self, inputs: Inputs) -> Result:
+    def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
         mapping = inputs.mapping.content if inputs.mapping else None
         schema = inputs.schema.content if inputs.schema else None
@@ -70,9 +70,9 @@ class FieldsScorer:
             broken = Finding("error", what, error.fix, error.line, "ground_truth")
             return _no_ground_truth((broken, *findings), rules)
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(expected.documents), key=expected.key)
-        return _Scoring(rules, expected, output, findings).result()
+        return _FieldsScoring(rules, expected, output, findings).result()
 
-    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """From the counts of these documents; which attributes they are from, these do not say."""
         return _metrics(stats.total([Counts(), *(document.counts for document in documents)]), documents, None)
 
@@ -89,10 +89,12 @@ def _metrics(counts: Counts, documents: Iterable[DocumentScore], over_attributes
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-class _Scoring:
+class _FieldsScoring:
     """The judging of one output."""
 
-    def __init__(self, rules: Rules, expected: Expected, output: Output, findings: tuple[Finding, ...]) -> None:
+    def __init__(
+        self, rules: FieldRules, expected: Expected, output: ReadOutput, findings: tuple[Finding, ...]
+    ) -> None:
         self._rules = rules
         self._expected = expected
         self._output = output
@@ -231,7 +233,7 @@ def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 
 
-def _no_ground_truth(findings: tuple[Finding, ...], rules: Rules) -> Result:
+def _no_ground_truth(findings: tuple[Finding, ...], rules: FieldRules) -> Result:
     return Result(
         Scorecard(
             status="no_ground_truth",

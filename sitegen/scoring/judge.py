@@ -13,8 +13,8 @@ from sitegen.model.values import Value
 from sitegen.scoring.expected import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
 from sitegen.scoring.lists import align
 from sitegen.scoring.paths import ANY, show
-from sitegen.scoring.places import Place, item_name, item_names
-from sitegen.scoring.rules import FieldRule, Rules
+from sitegen.scoring.places import ValuePlace, item_name, item_names
+from sitegen.scoring.rules import FieldRule, FieldRules
 
 BLANK: Final = "expected blank"
 EXTRA: Final = "not in ground truth"
@@ -28,7 +28,7 @@ class Judge:
 
     __slots__ = ("_document", "_empty", "_rules", "alignments", "findings", "judgements", "panels")
 
-    def __init__(self, document: str, rules: Rules) -> None:
+    def __init__(self, document: str, rules: FieldRules) -> None:
         self._document = document
         self._rules = rules
         self._empty = rules.empty
@@ -200,7 +200,7 @@ class Judge:
         for each in below:
             self._omit(each, note, blanks=blanks)
 
-    def _extra(self, value: Value, place: Place, note: str) -> None:
+    def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
         """A value where none was expected: each of its non-empty leaves in scope is a hallucination."""
         path, attribute, _ = place
         if self._rules.ignored(path, attribute):
@@ -221,7 +221,7 @@ class Judge:
         elif not self._empty(value):
             self._add(place, "hallucination", None, value, note)
 
-    def _add(self, place: Place, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
+    def _add(self, place: ValuePlace, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
         path, attribute, named_path = place
         self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note, named_path))
 

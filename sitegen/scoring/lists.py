@@ -16,7 +16,7 @@ from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.paths import follow
 from sitegen.scoring.places import KEYS
-from sitegen.scoring.rules import FieldRule, ListRule, Rules
+from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import coerced_number, is_number, plain_number
 from sitegen.stats.assignment import assign
 from sitegen.text.normalise import normalise
@@ -56,7 +56,7 @@ def align(
     actual: Sequence[tuple[int, dict[str, Value]]],
     rule: ListRule,
     fields: Callable[[tuple[str, ...]], FieldRule],
-    rules: Rules,
+    rules: FieldRules,
     equal_fields: Callable[[int, int], int],
     expected_values: Callable[[int], int],
 ) -> Alignment:
@@ -99,7 +99,7 @@ def align(
     return Alignment(sorted(found), algorithm, agreed is None, beyond)
 
 
-def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: Rules) -> bool:
+def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: FieldRules) -> bool:
     return any(not rules.empty(follow(item, key)) for _, item in items)  # type: ignore[arg-type]
 
 
@@ -108,7 +108,7 @@ def _cells(
     fields: Callable[[tuple[str, ...]], FieldRule],
     expected: Sequence[tuple[int, dict[str, Value]]],
     actual: Sequence[tuple[int, dict[str, Value]]],
-    rules: Rules,
+    rules: FieldRules,
 ) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
     """The match fields of both sides.
 
@@ -132,7 +132,7 @@ def _cells(
     return ones, others
 
 
-def _cell(value: Value, rule: FieldRule, rules: Rules, numbers: bool) -> Cell:
+def _cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Cell:
     if rules.empty(value):
         return None
     if rule.type == "date":

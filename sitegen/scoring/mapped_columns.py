@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sitegen.scoring.mapping import read_mapping
-from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.scorer import ScoringInputs
 
 
-def columns_of(inputs: Inputs) -> tuple[tuple[str, str], ...]:
+def columns_of(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
     """(column, field path) as the mapping has them; of the items of a list the section stands before the column.
 
     Empty if no column has another name than its field, or if the ground truth has no columns. Never raises.

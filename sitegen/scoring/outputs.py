@@ -17,7 +17,7 @@ from sitegen.scoring.scorer import File
 from sitegen.scoring.yaml_reader import read_yaml
 
 
-class Output(NamedTuple):
+class ReadOutput(NamedTuple):
     """What could be read of an output."""
 
     documents: dict[str, dict[str, Value]]
@@ -33,18 +33,18 @@ class Output(NamedTuple):
         self.findings.append(Finding("error", f"{which} cannot be read: {why}", fix, line))
 
 
-def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> Output:
+def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> ReadOutput:
     """Read the files of one output. Never raises.
 
     *expected* documents are in the ground truth, which *key* names in a list; without a key they are numbered from 1.
     A list is a mistake where one document without a name is expected. Of several files each is one document, called
     as its stem.
     """
-    output = Output({}, {}, [])
+    output = ReadOutput({}, {}, [])
     if not files:
         output.refuse("", "the output is missing")
     in_cases = mapping.ground_truth_format == "cases"
-    reader = _Reader(output, mapping, expected, key)
+    reader = _OutputReader(output, mapping, expected, key)
     for file in files:
         stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 and not in_cases else ""
         try:
@@ -59,8 +59,8 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
     return output
 
 
-class _Reader:
-    def __init__(self, output: Output, mapping: Mapping, expected: int, key: str | None) -> None:
+class _OutputReader:
+    def __init__(self, output: ReadOutput, mapping: Mapping, expected: int, key: str | None) -> None:
         self._output = output
         self._keys = mapping.cases
         self._path = mapping.documents.path if mapping.documents else None

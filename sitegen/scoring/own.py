@@ -13,7 +13,7 @@ from sitegen.extensions import KINDS, METRICS, extension
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.scoring.scorer import Inputs, Scorer
+from sitegen.scoring.scorer import Scorer, ScoringInputs
 from sitegen.scoring.settings import OWN_METRICS
 from sitegen.scoring.usage import USAGE
 
@@ -107,7 +107,7 @@ def _asked(settings: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
 
 
-def scored(by: Scorer, inputs: Inputs) -> Result:
+def scored(by: Scorer, inputs: ScoringInputs) -> Result:
     """The result of one output, with the installed metrics that the settings of its eval ask for.
 
     A metric that fails is undefined, and a finding says why: it harms no other number. So it is with one that is not

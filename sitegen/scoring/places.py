@@ -17,7 +17,7 @@ _LONGEST: Final = 80
 """Characters of each value of a name."""
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """Where a value stands, in the ways that are asked for."""
 
     path: str
@@ -27,18 +27,18 @@ class Place(NamedTuple):
     named_path: str
     """``walls[E Wall].area``; empty where no item has a name."""
 
-    def member(self, key: str) -> Place:
+    def member(self, key: str) -> ValuePlace:
         """What stands below a key of an object."""
         named = self.named_path and with_key(self.named_path, key)
-        return Place(with_key(self.path, key), with_key(self.attribute, key), named)
+        return ValuePlace(with_key(self.path, key), with_key(self.attribute, key), named)
 
-    def item(self, index: int, name: str) -> Place:
+    def item(self, index: int, name: str) -> ValuePlace:
         """An item of a list; *name*: as ``item_names`` gives it."""
         named = f"{self.named_path or self.path}[{name or index}]" if name or self.named_path else ""
-        return Place(f"{self.path}[{index}]", f"{self.attribute}[]", named)
+        return ValuePlace(f"{self.path}[{index}]", f"{self.attribute}[]", named)
 
 
-DOCUMENT: Final = Place("", "", "")
+DOCUMENT: Final = ValuePlace("", "", "")
 
 
 def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...]) -> str:

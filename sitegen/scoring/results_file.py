@@ -58,7 +58,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldRow:
+class FieldCounts:
     """The counts of one attribute."""
 
     tp: int
@@ -145,7 +145,7 @@ class ResultsDocument:
     status: Status
     metrics: Metrics
     errors_by_type: dict[ErrorType, int]
-    by_field: dict[str, FieldRow]
+    by_field: dict[str, FieldCounts]
     documents: tuple[DocumentRow, ...]
     macro_f1: float | None
     pooled_f1: float | None
@@ -220,9 +220,9 @@ def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
     return None if agreement is None else AgreementRow(*agreement)
 
 
-def field_row(counts: Counts) -> FieldRow:
+def field_row(counts: Counts) -> FieldCounts:
     """The counts of one attribute, with the numbers that follow from them."""
-    return FieldRow(
+    return FieldCounts(
         counts.tp, counts.fp, counts.fn, counts.tn, stats.precision(counts), stats.recall(counts), stats.f1(counts)
     )
 

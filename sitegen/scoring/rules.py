@@ -65,7 +65,7 @@ class _Table(Generic[_T]):
         return [said for each, said in self.entries if each.matches(path)]
 
 
-class Rules:
+class FieldRules:
     """The rules of one eval. What they say of a path is remembered by its attribute; otherwise it never changes."""
 
     def __init__(self, mapping: Mapping, schema: SchemaRules) -> None:
@@ -231,9 +231,9 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
 
 
 @lru_cache(maxsize=64)
-def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None) -> tuple[Rules, tuple[Finding, ...]]:
+def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None) -> tuple[FieldRules, tuple[Finding, ...]]:
     """Compile the rules of one eval, and say what was wrong with their sources. Never raises."""
     said, findings = read_mapping(mapping, settings)
     stated = read_schema(schema)
-    rules = Rules(said, stated)
+    rules = FieldRules(said, stated)
     return rules, (*findings, *stated.findings, *rules.findings)

@@ -26,7 +26,7 @@ class Embedder(Protocol):
         """One vector a text, in order."""
 
 
-class Inputs(NamedTuple):
+class ScoringInputs(NamedTuple):
     """Everything that one result depends on."""
 
     outputs: tuple[File, ...]
@@ -59,8 +59,8 @@ class Scorer(Protocol):
     def nouns(self) -> Nouns:
         """What this kind calls documents, attributes and errors."""
 
-    def score(self, inputs: Inputs) -> Result:
+    def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
 
-    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The metrics of these documents alone, as far as their own scores say; the others are undefined."""

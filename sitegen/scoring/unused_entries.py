@@ -12,7 +12,7 @@ from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.outputs import read_outputs
 from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse, pattern, show
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
 
 _Fields: TypeAlias = dict[tuple[Step, ...], bool]
@@ -55,7 +55,7 @@ class _Entry(NamedTuple):
     """It also fits the last steps of a path, as tolerance categories do."""
 
 
-def mapping_use(inputs: Inputs) -> MappingUse:
+def mapping_use(inputs: ScoringInputs) -> MappingUse:
     """What of the mapping and the settings fits no field of these documents, on either side. Never raises."""
     file = inputs.mapping
     path = file.path if file else None
@@ -75,7 +75,7 @@ def mapping_use(inputs: Inputs) -> MappingUse:
     )
 
 
-def _fields(inputs: Inputs) -> _Fields | None:
+def _fields(inputs: ScoringInputs) -> _Fields | None:
     """The fields of ground truth and output; None if one of them cannot be read, or they are too many."""
     truth_file = inputs.ground_truth
     if truth_file is None or truth_file.content is None:

@@ -100,7 +100,7 @@ def _nearest(path: Path) -> Path:
     return next(parent for parent in path.parents if parent.is_dir())
 
 
-class Follower:
+class ChangeWatcher:
     """Looks at the disk, and tells the paths of each burst of changes that matter."""
 
     def __init__(self, tell: Callable[[list[Path]], None]) -> None:

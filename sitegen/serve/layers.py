@@ -15,8 +15,8 @@ from sitegen.analysis.memo import Memo
 from sitegen.build import Progress, build, publish, template_digest
 from sitegen.project import Options, open_project
 from sitegen.render.output_folder import claimed
-from sitegen.stages.ledger import Site
-from sitegen.stages.overlay import Overlay
+from sitegen.stages.preview_ledger import Overlay
+from sitegen.stages.site_files import Site
 
 FOLDER = "watch"
 """Below the folder of the memo: both layers, and a memo of their own, which no other build then moves."""

@@ -14,7 +14,7 @@ from sitegen.errors import SitegenError
 from sitegen.project import Options, open_project
 from sitegen.render.environment import find_templates
 from sitegen.serve.board import Board
-from sitegen.serve.following import Follower, followed
+from sitegen.serve.following import ChangeWatcher, followed
 from sitegen.serve.layers import Layers, build_layers
 
 
@@ -56,7 +56,7 @@ async def rebuild_on_change(options: Options, board: Board, tell: Callable[[Buil
         paths.update(burst)
         changed.set()
 
-    follower = Follower(note)
+    follower = ChangeWatcher(note)
     try:
         while True:
             found = open_project(options, "")

@@ -16,12 +16,12 @@ from sitegen.pages.touched import Touched
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import digest
 from sitegen.stages.failures import attempt, write_in_its_place
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 
 OWNER: Final = "commits"
 
 
-class Told(NamedTuple):
+class CommitPageInputs(NamedTuple):
     """What ``commit_page`` is told of one commit."""
 
     record: CommitRecord
@@ -37,7 +37,7 @@ class CommitsTask(NamedTuple):
     """Some commits to write."""
 
     workshop: Workshop
-    commits: tuple[Told, ...]
+    commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
     """What surely stands of them in the output folder."""
 
@@ -75,7 +75,7 @@ def write_pages(task: CommitsTask) -> CommitsDone:
     return CommitsDone(tuple(writer.rows), writer.written, writer.kept, uncommitted, tuple(failures))
 
 
-def _made(renderer: Renderer, told: Told) -> tuple[CommitView, bytes]:
+def _made(renderer: Renderer, told: CommitPageInputs) -> tuple[CommitView, bytes]:
     page = commit_page(*told)
     assert isinstance(page.view, CommitView)
     return page.view, renderer.render(page)

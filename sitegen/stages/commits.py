@@ -16,11 +16,11 @@ from sitegen.pages import links, touched
 from sitegen.pages.agents import apart_since, thickens
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.touched import Touched
-from sitegen.stages.brought import forget_brought, known_brought
-from sitegen.stages.commit_task import OWNER, CommitsTask, Told, write_pages
+from sitegen.stages.commit_effects import forget_brought, known_brought
+from sitegen.stages.commit_task import OWNER, CommitPageInputs, CommitsTask, write_pages
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
-from sitegen.stages.ledger import Ledger
+from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
 
 NEWEST: Final = "newest"
@@ -64,13 +64,15 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
     return Commits(newest, uncommitted, tuple(failures))
 
 
-def _tasks(timeline: Timeline, commits: Iterator[Told], standing: Mapping[str, PageRow]) -> Iterator[CommitsTask]:
+def _tasks(
+    timeline: Timeline, commits: Iterator[CommitPageInputs], standing: Mapping[str, PageRow]
+) -> Iterator[CommitsTask]:
     while some := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(one.record.commit.sha) for one in some)
         yield CommitsTask(timeline.shop, some, tuple(standing[path] for path in paths if path in standing))
 
 
-def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[Told]:
+def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[CommitPageInputs]:
     """The new commits, oldest first. ``newest``: id of the one before them that has a page."""
     update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
@@ -92,7 +94,7 @@ def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> I
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names(changed, summaries, record.commit.position)
         thickened = tuple(path for path in files if (path, sha) in thick)
-        yield Told(record, moves, changed, files, names, newest, thickened)
+        yield CommitPageInputs(record, moves, changed, files, names, newest, thickened)
         newest = sha
 
 

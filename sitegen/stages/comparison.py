@@ -9,9 +9,9 @@ from itertools import pairwise, repeat
 from typing import NamedTuple, TypeAlias
 
 from sitegen.analysis.attribution import mixtures
-from sitegen.analysis.comparison.change import Change, Origin, change_of
+from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import compare, variant_of, variants_of
-from sitegen.analysis.deltas import Side, delta
+from sitegen.analysis.deltas import ScoredPoint, delta
 from sitegen.analysis.memo import Memo
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
@@ -30,13 +30,13 @@ from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
 from sitegen.stats.significance import ALPHA
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 
 Thresholds: TypeAlias = dict[str, float]
 """Least value wanted, by name of the metric."""
 
 
-class Compared(NamedTuple):
+class ComparisonWithThresholds(NamedTuple):
     """A comparison, and what is wanted of each eval's metrics."""
 
     document: ComparisonDocument
@@ -52,7 +52,7 @@ class _Side(NamedTuple):
     result: Result
 
 
-def compare_variants(bench: Bench, eval_id: str, names: Sequence[str]) -> Compared:
+def compare_variants(bench: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
     """Variants of an eval as they lie in the work tree, all of them if none is named.
 
     Raises ConfigurationError if there is no such eval or variant, or if there are not two.
@@ -68,17 +68,19 @@ def compare_variants(bench: Bench, eval_id: str, names: Sequence[str]) -> Compar
         raise ConfigurationError(f"Of the eval {eval_id!r} there are no two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
     found = compare(eval_id, chosen, _alpha(verified.place.entry))
-    return Compared(ComparisonDocument(variants=(found,)), {eval_id: thresholds})
+    return ComparisonWithThresholds(ComparisonDocument(variants=(found,)), {eval_id: thresholds})
 
 
-def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> Compared:
+def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> ComparisonWithThresholds:
     """Prompts that answered the test cases of one eval, each called by its path."""
     chosen = [variant_of(each.prompt_path, each.verified.result) for each in evaluations]
     found = compare(entry.id, chosen, _alpha(entry))
-    return Compared(ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)})
+    return ComparisonWithThresholds(
+        ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)}
+    )
 
 
-def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> Compared:
+def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> ComparisonWithThresholds:
     """Iterations of one eval, each as it was last scored.
 
     Raises ConfigurationError if there is no such eval or iteration.
@@ -94,14 +96,14 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
         sides = history.sides(one, [snapshot.label for snapshot in chosen], chosen)
         document = _document(eval_id, sides, _alpha(history.timeline.manifest.entry(eval_id)))
         if document.changes:
-            points = [Side(at, side.result.scorecard) for at, side in zip(chosen, sides, strict=True)]
+            points = [ScoredPoint(at, side.result.scorecard) for at, side in zip(chosen, sides, strict=True)]
             origins = map(history.origin, repeat(one), points, points[1:])
             found = zip(document.changes, origins, strict=True)
             document = replace(document, changes=tuple(replace(change, origin=origin) for change, origin in found))
-        return Compared(document, history.thresholds())
+        return ComparisonWithThresholds(document, history.thresholds())
 
 
-def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
+def compare_revisions(options: Options, revisions: tuple[str, str]) -> ComparisonWithThresholds:
     """Every eval that both revisions have: the newest output of each, by the rules of that revision.
 
     Raises NothingToReportError if they have none in common.
@@ -127,7 +129,7 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compared:
         changes=tuple(one for document in documents for one in document.changes),
         passed_over=tuple(sorted((before.keys() | after.keys()) - set(common))),
     )
-    return Compared(whole, thresholds)
+    return ComparisonWithThresholds(whole, thresholds)
 
 
 def _alpha(entry: EvalConfig) -> float:
@@ -142,7 +144,7 @@ def _document(eval_id: str, sides: Sequence[_Side], alpha: float) -> ComparisonD
     return ComparisonDocument(changes=tuple(_change(eval_id, before, after) for before, after in pairwise(sides)))
 
 
-def _change(eval_id: str, before: _Side, after: _Side) -> Change:
+def _change(eval_id: str, before: _Side, after: _Side) -> ResultChange:
     cards = [before.result.scorecard, after.result.scorecard]
     specs = specs_with_usage(specs_of(scorer(before.kind), cards), cards)
     return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result), before.kind)
@@ -180,7 +182,7 @@ class _Folded(NamedTuple):
             keep_vectors(self.memo, one.id, vectors.new)
         return [_Side(label, one.kind, result) for label, result in zip(labels, found, strict=True)]
 
-    def origin(self, one: EvalHistory, before: Side, after: Side) -> Origin | None:
+    def origin(self, one: EvalHistory, before: ScoredPoint, after: ScoredPoint) -> Origin | None:
         """Where the change of the headline came from, which takes scoring what both sides can be mixed to.
 
         None of recorded numbers, and where it cannot be told.
@@ -191,7 +193,7 @@ class _Folded(NamedTuple):
         vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
         cards = [result.scorecard for result in results(self.timeline.shop, by, crossed, vectors)]
         known = dict(zip(crossed, cards, strict=True))
-        parts = delta(by.over, before, after, known.__getitem__).headline.parts
+        parts = delta(by.metrics_for, before, after, known.__getitem__).headline.parts
         return parts and Origin(*parts)
 
 

@@ -10,7 +10,7 @@ from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
-from sitegen.history.state import Parts, decode, encode
+from sitegen.history.state import PartStore, decode, encode
 from sitegen.model.problems import Finding
 from sitegen.project_files import read_inside
 from sitegen.render.writer import digest
@@ -23,7 +23,7 @@ _CHECKED: Final = "paths inside the project"
 T = TypeVar("T")
 
 
-def read_site(files: FilesAt, parts: Parts) -> SiteConfig:
+def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
     """The site's: from the work tree, or from the commit where there is none. Raises ConfigurationError."""
     root = files.found.root
     key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
@@ -38,7 +38,7 @@ class ManifestRead(NamedTuple):
     """What is understood, but hardly meant so."""
 
 
-def read_manifest(files: FilesAt, config: SiteConfig, parts: Parts, *, worktree: bool) -> ManifestRead:
+def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> ManifestRead:
     """The manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
     content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
@@ -52,13 +52,13 @@ def read_manifest(files: FilesAt, config: SiteConfig, parts: Parts, *, worktree:
     return _kept(parts, "manifest", key, ManifestRead, read)
 
 
-def read_origin(repository: Repository, parts: Parts) -> str | None:
+def read_origin(repository: Repository, parts: PartStore) -> str | None:
     """The web address of the remote ``origin``, as ``Repository.origin_url`` says."""
     key = digest(repository.found.refs())
     return _kept(parts, "origin", key, str, lambda: repository.origin_url() or "") or None
 
 
-def _kept(parts: Parts, name: str, key: str, kind: type[T], read: Callable[[], T]) -> T:
+def _kept(parts: PartStore, name: str, key: str, kind: type[T], read: Callable[[], T]) -> T:
     """What was kept under a key; else what is read now, in its place."""
     kept = parts.get(CONFIGURATION, name)
     if kept and kept.startswith(key.encode()):

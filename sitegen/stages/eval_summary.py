@@ -20,7 +20,7 @@ def summary_of(
     steps: tuple[Step, ...],
     suspects: tuple[SuspectTruth, ...],
 ) -> EvalSummary:
-    """A series in a few numbers a point. ``speaks``: what ``spoken_for`` says of its points."""
+    """A series in a few numbers a point. ``speaks``: what ``edits_of_outputs`` says of its points."""
     newest = series.points[-1] if series.points else None
     return EvalSummary(
         info=series.info,

@@ -13,16 +13,16 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.scoring.unused_entries import MappingUse
-from sitegen.stages.around import forget_around, keep_around
-from sitegen.stages.brought import keep_brought
-from sitegen.stages.cards import wanted_keys
+from sitegen.stages.commit_effects import keep_brought
+from sitegen.stages.edit_outcomes import forget_around, keep_around
 from sitegen.stages.engine import Pool
-from sitegen.stages.eval_task import EvalTask, owner
-from sitegen.stages.eval_work import write_eval
+from sitegen.stages.eval_job import EvalTask, owner
+from sitegen.stages.eval_job_run import write_eval
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.ledger import Ledger
 from sitegen.stages.pinning import pins_of, under_pins
-from sitegen.stages.shortening import shorten
+from sitegen.stages.scorecard_store import wanted_keys
+from sitegen.stages.site_files import Ledger
+from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
 

@@ -8,17 +8,17 @@ from typing import NamedTuple
 from sitegen.analysis.attribution import under_rules_of
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, limits_of
 from sitegen.analysis.memo import Memo
-from sitegen.config import Gate
+from sitegen.config import GateSettings
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history import problems
 from sitegen.history.repository import Repository
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
-from sitegen.model.gate import EvalCheck, GateReport, Limits, Reason
+from sitegen.model.gate import EvalCheck, GateReport, MetricLimits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.scoring.usage import all_specs
-from sitegen.stages.gate_pair import Pair, Side, card_of, held_specs, side_specs
+from sitegen.stages.gate_pair import GatedPair, GateSide, card_of, held_specs, side_specs
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.text.keys import nearest
 
@@ -55,7 +55,7 @@ class _Revision(NamedTuple):
     """What a revision holds."""
 
     timeline: Timeline
-    evals: dict[str, Side]
+    evals: dict[str, GateSide]
     """By id; those that live and have an output."""
 
 
@@ -77,7 +77,7 @@ def _start(head: Project, base: str, *, exact: bool) -> str:
 
 def _revision(timeline: Timeline, parts: Copied) -> _Revision:
     living = ((one, newest(one)) for one in _evals(timeline, parts) if not one.deleted)
-    return _Revision(timeline, {one.id: Side(timeline, one, snapshot) for one, snapshot in living if snapshot})
+    return _Revision(timeline, {one.id: GateSide(timeline, one, snapshot) for one, snapshot in living if snapshot})
 
 
 def _evals(timeline: Timeline, parts: Copied) -> list[EvalHistory]:
@@ -109,13 +109,13 @@ def _report(memo: Memo, earlier: _Revision | None, later: _Revision, start: str)
     return gate_report(start, head, (*gone, *there), allow_incomparable=gate.allow_incomparable)
 
 
-def _gone(gate: Gate, side: Side) -> EvalCheck:
+def _gone(gate: GateSettings, side: GateSide) -> EvalCheck:
     """An eval that the head lacks: deleting what fails is no way to pass."""
     reasons: tuple[Reason, ...] = () if side.history.id in gate.removed else ("removed",)
     return check_eval(side.timeline.info(side.history), "gone", reasons=reasons)
 
 
-def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalCheck:
+def _there(memo: Memo, gate: GateSettings, before: GateSide | None, after: GateSide) -> EvalCheck:
     info = after.timeline.info(after.history)
     same = before if before and before.history.kind == after.history.kind else None
     own = side_specs(memo, after, same)
@@ -124,12 +124,12 @@ def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalChec
     names = {spec.name for spec in specs}
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
     if same:
-        pair = Pair(memo, same, after, own)
+        pair = GatedPair(memo, same, after, own)
         metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
         return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
     card = card_of(memo, after)
     specs = held_specs(own, [card], limits)
-    floors = {name: Limits(floor=limit.floor) for name, limit in limits.items()}
+    floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
     alone = [check_metric(spec, floors[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
     if before:
@@ -137,7 +137,9 @@ def _there(memo: Memo, gate: Gate, before: Side | None, after: Side) -> EvalChec
     return check_eval(info, "new", (*alone, *strangers), file=file)
 
 
-def _refuse_unknown(memo: Memo, gate: Gate, before: Mapping[str, Side], after: Mapping[str, Side]) -> None:
+def _refuse_unknown(
+    memo: Memo, gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]
+) -> None:
     """A limit that nothing is held against would pass for ever."""
     evals = {**before, **after}
     sides = (*before.values(), *after.values())

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
 from sitegen.analysis.attribution import differing, mixtures
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.edited_since import edited_since
 from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.gate import check_metric
@@ -19,7 +19,7 @@ from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.points import edits_of_points
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.flips import CellFlip, Flips
-from sitegen.model.gate import Compared, Limits, MetricCheck
+from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.responses import Answer
@@ -28,7 +28,7 @@ from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
-from sitegen.stages.cards import Cards, KeyOf, runs_of
+from sitegen.stages.scorecard_store import Cards, KeyOf, runs_of
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
@@ -37,7 +37,7 @@ LISTED: Final = 200
 """Cells of each fate that are kept."""
 
 
-class Side(NamedTuple):
+class GateSide(NamedTuple):
     """An eval at one of the revisions."""
 
     timeline: Timeline
@@ -57,37 +57,37 @@ class _Scored(NamedTuple):
     """Of both sides; none of an output that is the same."""
 
 
-def card_of(memo: Memo, side: Side) -> Scorecard:
+def card_of(memo: Memo, side: GateSide) -> Scorecard:
     """One output, scored."""
-    cards = _Scoring(memo, side, (side.snapshot,))
+    cards = _SnapshotScoring(memo, side, (side.snapshot,))
     cards.fill()
     return cards[side.snapshot]
 
 
-def side_specs(memo: Memo, side: Side, base: Side | None = None) -> tuple[MetricSpec, ...]:
+def side_specs(memo: Memo, side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
     """The metrics of an eval, the headline first; where its scorecards say them, of all its outputs, as on pages."""
     by = scorer(side.history.kind)
     if by.metrics:
         sides = (side, base) if base else (side,)
         return series_specs(by, (at.settings for each in sides for at in each.history.snapshots), ())
-    cards = _Scoring(memo, side, side.history.snapshots)
+    cards = _SnapshotScoring(memo, side, side.history.snapshots)
     cards.fill()
     every = [cards[snapshot] for snapshot in side.history.snapshots]
     return specs_of(by, (*every, card_of(memo, base)) if base else every)
 
 
 def held_specs(
-    own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, Limits]
+    own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, MetricLimits]
 ) -> tuple[MetricSpec, ...]:
     """The metrics of an eval, and those of usage that an output states or a limit names."""
     stated = specs_with_usage(own, cards)
-    return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != Limits())
+    return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != MetricLimits())
 
 
-class Pair:
+class GatedPair:
     """An eval that both revisions have, of one kind."""
 
-    def __init__(self, memo: Memo, before: Side, after: Side, specs: tuple[MetricSpec, ...]) -> None:
+    def __init__(self, memo: Memo, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...]) -> None:
         """``specs``: what ``side_specs`` says of both."""
         self._memo = memo
         self._specs = specs
@@ -95,7 +95,7 @@ class Pair:
         self._after = after
         self._scorer = scorer(after.history.kind)
 
-    def metrics(self, limits: Mapping[str, Limits], *, noise: bool) -> Iterator[MetricCheck]:
+    def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool) -> Iterator[MetricCheck]:
         """Every metric of the kind, held against its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
@@ -115,12 +115,12 @@ class Pair:
             return moved
         return MetricDelta(moved.name, answers_change(moved.name, *self._scored.answers), None)
 
-    def compared(self) -> Compared:
+    def compared(self) -> GatedChange:
         """What became of it besides its metrics."""
         broken, fixed = (self._with(fate) for fate in ("broken", "fixed"))
         edits = edited_since(*(side.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns = self._scorer.nouns
-        return Compared(
+        return GatedChange(
             overlap=self.overlap,
             units=("case", "cases") if self._scored.cases else (nouns.document, nouns.documents),
             fixed=len(fixed),
@@ -153,12 +153,12 @@ class Pair:
     @cached_property
     def _scored(self) -> _Scored:
         first, last = self._before.snapshot, self._after.snapshot
-        cards = _Scoring(self._memo, self._after, (first, last, *mixtures(first, last)))
+        cards = _SnapshotScoring(self._memo, self._after, (first, last, *mixtures(first, last)))
         found = cards.results((first, last)) if self._roles else ()
         cards.fill()
         both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
-        sides = deltas.Side(first, both[0]), deltas.Side(last, both[1])
-        delta = deltas.delta(self._scorer.over, *sides, cards.__getitem__)
+        sides = deltas.ScoredPoint(first, both[0]), deltas.ScoredPoint(last, both[1])
+        delta = deltas.delta(self._scorer.metrics_for, *sides, cards.__getitem__)
         flipped = _flipped(found)
         cases = _common_cases(*(result.answers for result in found)) if found else None
         return _Scored(both, delta, flipped, tallied(flipped), cases, tuple(result.answers for result in found))
@@ -177,7 +177,7 @@ class Pair:
         timeline, history = self._before.timeline, self._before.history
         snapshots = history.snapshots
         runs = [runs_of(snapshot) for snapshot in snapshots]
-        cards = _Scoring(self._memo, self._before, (*snapshots, *(run for some in runs for run in some)))
+        cards = _SnapshotScoring(self._memo, self._before, (*snapshots, *(run for some in runs for run in some)))
         cards.fill()
         repeats = RepeatsSoFar()
         edits = edits_of_points(snapshots, driving_edits(timeline, history.id))
@@ -187,7 +187,7 @@ class Pair:
 
 
 def _flipped(found: Sequence[Result]) -> tuple[CellFlip, ...]:
-    follower = Follower()
+    follower = CellTracker()
     for result in found:
         follower.follow(result.judgements)
     return tuple(flipped_cells(follower.cells(), 0, 1))
@@ -204,10 +204,10 @@ def _common_cases(before: Iterable[Answer], after: Iterable[Answer]) -> Overlap 
     return Overlap("refused" if not common else "bridged" if gone or come else "comparable", common, gone, come)
 
 
-class _Scoring:
+class _SnapshotScoring:
     """The scorecards of some snapshots of an eval: what the memo knows, and what is scored now and kept."""
 
-    def __init__(self, memo: Memo, side: Side, snapshots: Sequence[Snapshot]) -> None:
+    def __init__(self, memo: Memo, side: GateSide, snapshots: Sequence[Snapshot]) -> None:
         self._memo = memo
         self._history = side.history
         self._shop = side.timeline.shop_for(side.history.id)

@@ -14,11 +14,11 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.agents import thickens
-from sitegen.pages.edit import Drawn, draw_edit, edit_page
-from sitegen.pages.instruction import EditRecord, Shown, instruction_page, line_counts, show_text, word_counts
+from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
+from sitegen.pages.instruction import DisplayedFile, EditRecord, instruction_page, line_counts, show_text, word_counts
 from sitegen.render.writer import digest
 from sitegen.stages.failures import attempt
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 from sitegen.text.outline import NO_TEXT, Outline, outline, touched
 from sitegen.text.patch import PatchCounts, read_patch
 from sitegen.text.sections import TextStats
@@ -31,8 +31,8 @@ class Newest(NamedTuple):
     """
 
     edit: Edit
-    drawn: Drawn
-    shown: Shown | None
+    drawn: RenderedPatch
+    shown: DisplayedFile | None
     """None: there is no text that can be shown."""
 
 
@@ -148,13 +148,13 @@ class _InstructionWork:
         page = links.edit(self._history.path, self._edits[index].commit.sha)
         return self._writer.is_fresh(self._owner, page, self._keys[index])
 
-    def _text(self) -> Shown | None:
+    def _text(self) -> DisplayedFile | None:
         """The file as it is now; of a deleted one, as it was last."""
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
         content = next(self._repository.read_blobs([newest.oid])).content if newest else None
         return None if content is None else show_text(content)
 
-    def _write_edit(self, index: int, drawn: Drawn) -> None:
+    def _write_edit(self, index: int, drawn: RenderedPatch) -> None:
         # Edits come in order, so whatever came before this one is counted by now.
         known = self._counts[: index + 1]
         self._sizes += list(map(TextStats, line_counts(known), word_counts(known)))[len(self._sizes) :]

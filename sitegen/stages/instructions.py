@@ -16,14 +16,14 @@ from sitegen.pages import links
 from sitegen.pages.agents import apart_since
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord, FileSize, file_size
-from sitegen.stages.around import Around, known_around
+from sitegen.stages.edit_outcomes import EditOutcome, known_around
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
-from sitegen.stages.ledger import Ledger
+from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 from sitegen.text.patch import PatchCounts
 
 COUNTS = "counts"
@@ -33,7 +33,7 @@ NEWEST = "newest edit"
 VERDICTS = "verdicts"
 
 
-class Instructions(NamedTuple):
+class WrittenInstructions(NamedTuple):
     """What is known of the instruction files after their pages are written."""
 
     effects: EffectIndex
@@ -57,7 +57,7 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
 
 def write_instructions(
     timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]
-) -> Instructions:
+) -> WrittenInstructions:
     """Write the files that are touched: by an edit, or by a point that says what an edit did."""
     effects = index_effects(timeline, evals)
     positions = _touched_positions(timeline, effects)
@@ -81,7 +81,7 @@ def write_instructions(
         ledger.drop(owner(former))
         _forget(memo, former)
     verdicts = _verdicts(timeline, memo, effects, positions)
-    return Instructions(
+    return WrittenInstructions(
         effects=effects,
         files=tuple(
             FileRecord(file, _size(memo, file), impact(effects.around(file.edits[-1].commit.position, file.path)))
@@ -155,7 +155,7 @@ def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[
     return tuple(_told(effect, known_around(memo, position, effect.eval_id)) for effect in index.around(position, path))
 
 
-def _told(effect: Effect, around: Around | None) -> Effect:
+def _told(effect: Effect, around: EditOutcome | None) -> Effect:
     return effect._replace(flips=around.flips, verdict=around.verdict) if around else effect
 
 

@@ -16,8 +16,8 @@ from sitegen.history.files import Folders
 from sitegen.history.layout import (
     RECORDED,
     RESULTS,
+    EntryRules,
     Layout,
-    Rules,
     is_glob,
     is_path,
     iteration_number,
@@ -93,7 +93,7 @@ class MissingFiles:
             return
         kind = summary.info.kind
         folder = self._folder(entry.id)
-        rules = Rules.of(entry)
+        rules = EntryRules.of(entry)
         for what, path, effect in (
             ("mapping", rules.mapping, "it is scored without one"),
             ("schema", rules.schema, "it is scored without one"),

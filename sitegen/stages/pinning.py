@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sitegen.history.state import Copied, Inputs, Parts, Store
+from sitegen.history.state import Copied, EvalInputs, PartStore, Store
 from sitegen.model.timeline import EvalHistory
 from sitegen.stages.timeline import Timeline, fold
 
 
-def pins_of(timeline: Timeline, parts: Parts) -> dict[str, Inputs]:
+def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
     """What each eval was scored by at the pinned revision, by id; empty if none is pinned.
 
     History is folded up to there on a copy of the parts, which stay those of the head.
@@ -23,7 +23,7 @@ def pins_of(timeline: Timeline, parts: Parts) -> dict[str, Inputs]:
     return {eval_id: inputs for eval_id, inputs in known if inputs is not None and inputs.ground_truth is not None}
 
 
-def under_pins(history: EvalHistory, pins: Mapping[str, Inputs]) -> EvalHistory:
+def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
     """Every snapshot under the pinned inputs of its eval; as it is if the eval had no ground truth there."""
     names = (history.id, *reversed(history.renamed_from))
     inputs = next((pins[name] for name in names if name in pins), None)

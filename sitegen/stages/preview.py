@@ -16,7 +16,7 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.methods import methods_page
-from sitegen.pages.report import Past, report_page
+from sitegen.pages.report import EarlierPoints, report_page
 from sitegen.project import own_templates
 from sitegen.render.environment import Renderer, template_folders
 from sitegen.render.standalone import standalone
@@ -25,10 +25,10 @@ from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.verifying import Bench, Verified
+from sitegen.verifying import Verified, WorktreeProject
 
 
-def write_preview(bench: Bench, verified: Verified) -> Path:
+def write_preview(bench: WorktreeProject, verified: Verified) -> Path:
     """Write the report with what it needs, without bounds. Returns the page.
 
     Raises ConfigurationError if a template of the project is wrong.
@@ -49,7 +49,7 @@ def write_preview(bench: Bench, verified: Verified) -> Path:
     return folder / page.path
 
 
-def report_file(bench: Bench, verified: Verified, metadata: Metadata, data: str) -> bytes:
+def report_file(bench: WorktreeProject, verified: Verified, metadata: Metadata, data: str) -> bytes:
     """The report as one file that needs nothing beside it; ``data`` is the whole result, as seen from it.
 
     It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
@@ -68,12 +68,12 @@ def report_file(bench: Bench, verified: Verified, metadata: Metadata, data: str)
     return standalone(renderer.render(page), page.path, styles.content.decode(), (beside,))
 
 
-def _renderer(bench: Bench) -> Renderer:
+def _renderer(bench: WorktreeProject) -> Renderer:
     site = SiteInfo(bench.config.title or bench.root.name, __version__)
     return Renderer(template_folders(own_templates(bench.root)), site)
 
 
-def _snapshot(bench: Bench, verified: Verified) -> Snapshot:
+def _snapshot(bench: WorktreeProject, verified: Verified) -> Snapshot:
     """The output as a point of the uncommitted state."""
     inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
     return Snapshot(
@@ -101,7 +101,7 @@ def _report(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | N
         metadata=entry.metadata,
         nouns=scorer(kind).nouns,
     )
-    alone = Past((snapshot,), lambda judgement: 0)
+    alone = EarlierPoints((snapshot,), lambda judgement: 0)
     point = Point(snapshot, result.scorecard, ())
     cards = [result.scorecard]
     specs = specs_with_usage(specs_of(scorer(kind), cards), cards)

@@ -38,7 +38,7 @@ class _Place(NamedTuple):
     secret: Secret
 
 
-class Gate:
+class PublicCheck:
     """Lets a site pass, or not. Made before the build, so that a wrong configuration is said at once."""
 
     def __init__(self, options: Options) -> None:

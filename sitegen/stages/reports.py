@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitegen.analysis.cells import Follower
-from sitegen.analysis.deltas import Side, delta
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.deltas import ScoredPoint, delta
 from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
-from sitegen.analysis.points import Told
+from sitegen.analysis.points import SeriesInputs
 from sitegen.analysis.series import problems
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.report import Past, report_page
+from sitegen.pages.report import EarlierPoints, report_page
 from sitegen.scoring.scorer import Scorer
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cards import Cards, runs_of
+from sitegen.stages.scorecard_store import Cards, runs_of
 from sitegen.stages.scoring import results
-from sitegen.stages.vectors import Vectors
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.vectors import EvalEmbedder
+from sitegen.stages.worker_context import Workshop
 
 
-class Reports:
+class ReportWriter:
     """Makes them in any order from the first to the last; points may be left out."""
 
     def __init__(
@@ -33,12 +33,12 @@ class Reports:
         info: EvalInfo,
         scorer: Scorer,
         specs: tuple[MetricSpec, ...],
-        told: Told,
+        told: SeriesInputs,
         edits: Sequence[tuple[Edit, ...]],
         linked: Sequence[tuple[Edit, ...]],
         moved: Sequence[tuple[str, str, str]],
         cards: Cards,
-        vectors: Vectors | None,
+        vectors: EvalEmbedder | None,
     ) -> None:
         """Take what all reports are made from.
 
@@ -67,7 +67,7 @@ class Reports:
         self._vectors = vectors
         self._repeats = RepeatsSoFar()
 
-    def page(self, index: int, result: Result, follower: Follower) -> Page:
+    def page(self, index: int, result: Result, follower: CellTracker) -> Page:
         """The report of a point that the follower has just taken, and whose mixtures with the one before are scored."""
         snapshots = self._told.snapshots
         at, before = self._side(index), self._side(index - 1) if index else None
@@ -79,7 +79,7 @@ class Reports:
             at.snapshot,
             result.scorecard,
             self._linked[index],
-            delta=before and delta(self._scorer.over, before, at, self._cards.__getitem__),
+            delta=before and delta(self._scorer.metrics_for, before, at, self._cards.__getitem__),
             flips=tallied(flipped) if before else None,
         )
         return report_page(
@@ -88,7 +88,7 @@ class Reports:
             point,
             Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
             result,
-            Past(
+            EarlierPoints(
                 snapshots[: index + 1],
                 follower.wrong_since,
                 flipped,
@@ -101,8 +101,8 @@ class Reports:
             self._told.made_with[index],
         )
 
-    def _side(self, index: int) -> Side:
-        return Side(self._told.snapshots[index], self._cards[self._told.snapshots[index]])
+    def _side(self, index: int) -> ScoredPoint:
+        return ScoredPoint(self._told.snapshots[index], self._cards[self._told.snapshots[index]])
 
     def _runs(self, snapshot: Snapshot) -> list[Result]:
         """Its repeated runs, scored as its output is."""

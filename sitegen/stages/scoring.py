@@ -11,11 +11,11 @@ from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.scoring.own import scored
 from sitegen.scoring.redaction import redaction
-from sitegen.scoring.scorer import Embedder, File, Inputs, Scorer
+from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.stages.failures import working_on
-from sitegen.stages.mappings import recall
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.mapping_cache import recall
+from sitegen.stages.worker_context import Workshop
 
 
 def results(
@@ -34,7 +34,7 @@ def results(
         yield shown
 
 
-def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[Inputs]:
+def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
     """What each snapshot is scored from, in order, but for the embedder."""
     if not snapshots:
         return
@@ -78,7 +78,7 @@ class _Shelf:
         self._stream = stream
         self._held: list[File | None] = [None, None, None]
 
-    def inputs(self, snapshot: Snapshot, plan: _Plan) -> Inputs:
+    def inputs(self, snapshot: Snapshot, plan: _Plan) -> ScoringInputs:
         outputs = tuple(self._take(blob) for blob in snapshot.outputs)
         for role, blob in enumerate((snapshot.ground_truth, snapshot.mapping, snapshot.schema)):
             if blob is None:
@@ -86,7 +86,7 @@ class _Shelf:
             elif plan.fresh[role]:
                 self._held[role] = self._take(blob)
         truth, mapping, schema = self._held
-        return Inputs(outputs, truth, mapping, schema, snapshot.settings)
+        return ScoringInputs(outputs, truth, mapping, schema, snapshot.settings)
 
     def _take(self, blob: Blob) -> File:
         read = next(self._stream)

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 from sitegen.analysis.memo import Memo
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.search import SHARD, Entry, edit_entry, iteration_entry, shard, shard_of
+from sitegen.pages.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.stages.evals import Evals
-from sitegen.stages.ledger import Ledger
+from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
 
 OWNER: Final = "search"
@@ -31,7 +31,7 @@ def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledge
     body = None if whole else memo.get(_KIND, _TAIL)
     count: int
     count, last = json.loads(body) if body else (0, [])
-    log = chain((Entry(*entry) for entry in last), _new_entries(timeline, evals))
+    log = chain((SearchEntry(*entry) for entry in last), _new_entries(timeline, evals))
     count -= len(last)
     writer = ledger.writer(OWNER)
     while entries := list(islice(log, SHARD)):
@@ -53,7 +53,7 @@ class _At(NamedTuple):
     nth: int
 
 
-def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[Entry]:
+def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
     """Points and edits of the new commits, in order; those of one eval or file are in it already.
 
     An eval that could not be made has no reports to lead to.
@@ -70,12 +70,12 @@ def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[Entry]:
     return (entry() for at, entry in merge(*points, *edits, key=itemgetter(0)) if at.position in new)
 
 
-def _points(info: EvalInfo, snapshots: Sequence[Snapshot]) -> Iterator[tuple[_At, Callable[[], Entry]]]:
+def _points(info: EvalInfo, snapshots: Sequence[Snapshot]) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
     for index, at in enumerate(snapshots):
         entry = partial(iteration_entry, info, at.label, at.slug, at.commit.subject)
         yield _At(at.commit.position, False, info.id, index), entry
 
 
-def _edits(edits: Sequence[Edit]) -> Iterator[tuple[_At, Callable[[], Entry]]]:
+def _edits(edits: Sequence[Edit]) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
     for index, edit in enumerate(edits):
         yield _At(edit.commit.position, True, edit.path, index), partial(edit_entry, edit)

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sitegen.analysis.attribution import mixtures
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.points import Told, instructions_of, points
+from sitegen.analysis.points import SeriesInputs, instructions_of, points
 from sitegen.analysis.series import pack_cells, unpack_cells
-from sitegen.analysis.windows import spoken_for
+from sitegen.analysis.windows import edits_of_outputs
 from sitegen.errors import ConfigurationError
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
@@ -23,12 +23,12 @@ from sitegen.model.timeline import EvalHistory
 from sitegen.project import Options, open_project
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cards import Cards, presents, wanted_keys
 from sitegen.stages.evals import CELLS
+from sitegen.stages.scorecard_store import Cards, under_newest_rules, wanted_keys
 from sitegen.stages.scoring import results
 from sitegen.stages.timeline import Timeline, driving_edits, fold
 from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 
 
 class Opened(NamedTuple):
@@ -55,8 +55,8 @@ class Opened(NamedTuple):
         specs = series_specs(by, settings, map(cards.__getitem__, history.snapshots))
         cards.order_by(specs)
         made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
-        speaks = spoken_for(history.snapshots, edits, made_with)
-        told = Told(history.snapshots, edits, made_with, by.over, history.kind, speaks)
+        speaks = edits_of_outputs(history.snapshots, edits, made_with)
+        told = SeriesInputs(history.snapshots, edits, made_with, by.metrics_for, history.kind, speaks)
         every = points(told, cards.__getitem__, cells)
         specs = specs_with_usage(specs, (point.scorecard for point in every))
         return Series(self.timeline.info(history), history, specs, every, cells)
@@ -88,13 +88,13 @@ def _scored(shop: Workshop, memo: Memo, history: EvalHistory) -> tuple[Cards, Ce
     cards = Cards(shop, history.kind, vectors, memo.scorecards(wanted_keys(history, shop.redact)).items())
     keys = [cards.key(snapshot) for snapshot in snapshots]
     body = memo.get(CELLS, history.id)
-    follower = Follower(unpack_cells(keys, body) if body else None)
+    follower = CellTracker(unpack_cells(keys, body) if body else None)
     known = follower.points
     rest = snapshots[known:]
     for snapshot, result in zip(rest, results(shop, scorer(history.kind), rest, vectors), strict=True):
         cards.put(snapshot, result.scorecard)
         follower.follow(result.judgements)
-    cards.fill((*snapshots, *presents(history)))
+    cards.fill((*snapshots, *under_newest_rules(history)))
     cards.fill(mixture for pair in pairwise(snapshots) for mixture in mixtures(*pair))
     cells = follower.cells()
     memo.keep_scorecards(cards.new)

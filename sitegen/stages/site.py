@@ -25,15 +25,15 @@ from sitegen.pages.regressions import regressions_page
 from sitegen.render.environment import Renderer
 from sitegen.scoring.kinds import SCORERS, scorer
 from sitegen.scoring.own import installed_versions, own_specs
-from sitegen.stages.budget import fit
 from sitegen.stages.commits import Commits
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt
 from sitegen.stages.for_machines import machine_files
-from sitegen.stages.instructions import Instructions, edit_counts
-from sitegen.stages.ledger import Ledger, Site
+from sitegen.stages.instructions import WrittenInstructions, edit_counts
 from sitegen.stages.search import write_search_log
+from sitegen.stages.site_files import Ledger, Site
+from sitegen.stages.size_budget.budget import fit
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
 from sitegen.text.patch import PatchCounts
@@ -62,7 +62,7 @@ class _Alone(NamedTuple):
     """By file and commit."""
 
     @classmethod
-    def of(cls, timeline: Timeline, instructions: Instructions, memo: Memo) -> Self:
+    def of(cls, timeline: Timeline, instructions: WrittenInstructions, memo: Memo) -> Self:
         """As the stage of the instructions kept it."""
         counts = {
             (record.history.path, edit.commit.sha): counted
@@ -89,7 +89,7 @@ class _Alone(NamedTuple):
 def write_site(
     timeline: Timeline,
     evals: Evals,
-    instructions: Instructions,
+    instructions: WrittenInstructions,
     commits: Commits,
     memo: Memo,
     ledger: Ledger,
@@ -171,7 +171,7 @@ def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
 def _pages(
     timeline: Timeline,
     evals: Evals,
-    instructions: Instructions,
+    instructions: WrittenInstructions,
     latest: tuple[EditEffects, ...],
     problems: tuple[Problem, ...],
     commits: Commits,
@@ -222,7 +222,7 @@ def _moved(timeline: Timeline) -> dict[tuple[str, str], str]:
     }
 
 
-def _edits(timeline: Timeline, instructions: Instructions) -> Iterator[EditEffects]:
+def _edits(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:
     """The commits with edits, newest first; as many as are asked for, for a long history has thousands."""
     newest_first = merge(*map(_backwards, timeline.instructions), key=_position, reverse=True)
     for position, found in groupby(newest_first, key=_position):

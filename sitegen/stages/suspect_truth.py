@@ -14,7 +14,7 @@ from sitegen.render.writer import digest
 from sitegen.scoring.correction import corrected
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.scoring import all_inputs
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 
 LOCATED: Final = 25
 """Suspects whose line is looked for: each costs a few scorings."""

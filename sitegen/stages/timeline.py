@@ -16,7 +16,7 @@ from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
-from sitegen.history.state import Parts, Store
+from sitegen.history.state import PartStore, Store
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
@@ -34,9 +34,9 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import read_manifest, read_origin, read_site
-from sitegen.stages.mappings import known_mappings
+from sitegen.stages.mapping_cache import known_mappings
 from sitegen.stages.missing_files import MissingFiles
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 from sitegen.text.addresses import is_web_address
 
 DASK: Final = "SITEGEN_DASK"
@@ -126,7 +126,7 @@ _HINTS: Final = 3
 """What is probably misspelt, said where there is nothing to report."""
 
 
-def fold(project: Project, parts: Parts) -> Timeline:
+def fold(project: Project, parts: PartStore) -> Timeline:
     """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
     root = project.found.root
     repository = Repository(project.found)
@@ -212,7 +212,7 @@ def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
     return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
 
-def _instructions(parts: Parts, update: Update) -> tuple[InstructionHistory, ...]:
+def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory, ...]:
     """All files, by path: those that the update touched as it has them, the others as they were kept."""
     touched = {file.path: file for file in update.instructions}
     if update.complete:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sitegen.analysis.muting import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
-from sitegen.history.files import FilesAt, Folders, Listed, named_by
+from sitegen.history.files import FilesAt, FolderListing, Folders, named_by
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.worktree import listed
@@ -35,7 +35,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     with FilesAt(timeline.project.found, timeline.head.sha) as files:
         folders: Folders = files
         if timeline.project.options.worktree and timeline.project.found.root is not None:
-            folders = Listed(listed(timeline.shop.open()))
+            folders = FolderListing(listed(timeline.shop.open()))
         missing = MissingFiles(
             layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
         )

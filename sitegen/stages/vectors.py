@@ -15,7 +15,7 @@ Rows: TypeAlias = tuple[tuple[str, bytes], ...]
 """(digest of the model and the text, its vector as single precision floats)."""
 
 
-class Vectors:
+class EvalEmbedder:
     """The embedder of one eval: makes what is not known, and remembers it, for a task cannot write the memo."""
 
     def __init__(self, known: Iterable[tuple[str, bytes]]) -> None:
@@ -42,9 +42,9 @@ def model_of(kind: str) -> str:
     return installed() if kind in EMBEDDED else ""
 
 
-def vectors_of(kind: str, known: Iterable[tuple[str, bytes]]) -> Vectors | None:
+def vectors_of(kind: str, known: Iterable[tuple[str, bytes]]) -> EvalEmbedder | None:
     """The embedder for an eval of a kind; None where there is no model."""
-    return Vectors(known) if model_of(kind) else None
+    return EvalEmbedder(known) if model_of(kind) else None
 
 
 def known_vectors(memo: Memo, eval_id: str, kind: str) -> Rows:

@@ -50,7 +50,7 @@ class Aside(NamedTuple):
     """By how much it was off, as far as that counts."""
 
 
-class Row(NamedTuple):
+class LevelValues(NamedTuple):
     """The values that are cut into levels, with their sums."""
 
     values: Sequence[float]
@@ -61,15 +61,15 @@ class Row(NamedTuple):
     """The variance of a single value is not below it."""
 
 
-def row_of(values: Sequence[float], aside: Sequence[Aside], grain: float) -> Row:
+def row_of(values: Sequence[float], aside: Sequence[Aside], grain: float) -> LevelValues:
     """``grain``: what one case is worth."""
     centre = fsum(values) / len(values)
     around = [value - centre for value in values]
     off = [one._replace(agreed=one.agreed - centre) for one in aside]
-    return Row(around, [0.0, *accumulate(around)], off, (grain / 2) ** 2)
+    return LevelValues(around, [0.0, *accumulate(around)], off, (grain / 2) ** 2)
 
 
-def told_apart(row: Row, starts: Sequence[int]) -> list[int]:
+def told_apart(row: LevelValues, starts: Sequence[int]) -> list[int]:
     """Those of the starts of levels at which a step is more than noise, and the first."""
     chances: dict[tuple[int, int, int], float] = {}
 
@@ -90,7 +90,7 @@ def told_apart(row: Row, starts: Sequence[int]) -> list[int]:
     return bounds[:-1]
 
 
-def newest(row: Row, starts: Sequence[int]) -> int | None:
+def newest(row: LevelValues, starts: Sequence[int]) -> int | None:
     """Where the newest values begin, if they are off the last level and too few to be told apart; else None."""
     last, end = starts[-1], len(row.values)
     places = range(last + FEWEST_BEFORE, end)
@@ -99,14 +99,14 @@ def newest(row: Row, starts: Sequence[int]) -> int | None:
     return start if few and _chance(row, last, start, end) < CHANCE_NEWEST else None
 
 
-def _gain(row: Row, start: int, middle: int, end: int) -> float:
+def _gain(row: LevelValues, start: int, middle: int, end: int) -> float:
     """By how much the sum of squares is larger around one level than around two."""
     first, second = middle - start, end - middle
     before, after = row.sums[middle] - row.sums[start], row.sums[end] - row.sums[middle]
     return (after / second - before / first) ** 2 * first * second / (first + second)
 
 
-def _chance(row: Row, start: int, middle: int, end: int) -> float:
+def _chance(row: LevelValues, start: int, middle: int, end: int) -> float:
     """That the means of two levels differ so much, both sides, by Student's test; 1 without a degree of freedom."""
     off = [one.off for one in row.aside if start < one.place < end]
     before, after = _around(row, start, middle), _around(row, middle, end)
@@ -125,13 +125,13 @@ def _chance(row: Row, start: int, middle: int, end: int) -> float:
     return erfc(deviate / sqrt(2))
 
 
-def _around(row: Row, start: int, end: int) -> list[float]:
+def _around(row: LevelValues, start: int, end: int) -> list[float]:
     """The values of a level without its mean."""
     mean = (row.sums[end] - row.sums[start]) / (end - start)
     return [value - mean for value in row.values[start:end]]
 
 
-def _beyond_tails(row: Row, start: int, middle: int, end: int) -> bool:
+def _beyond_tails(row: LevelValues, start: int, middle: int, end: int) -> bool:
     """Whether heavy tails do not explain a step."""
     few, many = sorted((_all(row, start, middle), _all(row, middle, end)), key=len)
     gap = max(min(few) - max(many), min(many) - max(few))
@@ -140,7 +140,7 @@ def _beyond_tails(row: Row, start: int, middle: int, end: int) -> bool:
     return gap > 0 or _rank_sum(few, many) * (len(row.values) - 1) < CHANCE_RANKS
 
 
-def _all(row: Row, start: int, end: int) -> list[float]:
+def _all(row: LevelValues, start: int, end: int) -> list[float]:
     """The values of a level, and those aside among them."""
     return [*row.values[start:end], *(one.agreed + one.off for one in row.aside if start < one.place < end)]
 

@@ -8,8 +8,8 @@ from typing import Final, Literal, NamedTuple
 
 from sitegen.text.markdown import passage
 from sitegen.text.pairing import pair
-from sitegen.text.patch import Hunk, Line, Patch
-from sitegen.text.words import Span, Spans, mark
+from sitegen.text.patch import Hunk, Patch, PatchLine
+from sitegen.text.words import Spans, WordSpan, mark
 
 MOST_LINES: Final = 2_000
 """Lines of a patch that a page draws."""
@@ -18,7 +18,7 @@ MOST_MARKED: Final = 100_000
 """Characters of rewritten lines in which words are compared; the rest is shown without marks."""
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     """One row of a diff. A change may have one side only."""
 
     kind: Literal["hunk", "context", "change", "remark"]
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 class Diff(NamedTuple):
     """What of a patch is drawn."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
     """Each hunk rendered as Markdown: safe HTML."""
     left_out: int
@@ -55,26 +55,26 @@ def _bounded(hunks: Sequence[Hunk]) -> tuple[list[Hunk], int]:
     return kept, max(0, -room)
 
 
-def _rows(hunks: Iterable[Hunk]) -> Iterator[Row]:
+def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
     budget = MOST_MARKED
     for hunk in hunks:
         place = f"@@ −{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@ {hunk.section}".rstrip()
-        yield Row("hunk", old=(Span(place, False),))
+        yield DiffRow("hunk", old=(WordSpan(place, False),))
         for context, group in groupby(hunk.lines, key=_is_context):
             if context:
                 for _, text, old_line, new_line in group:
-                    yield Row("context", old_line, new_line, same := (Span(text, False),), same)
+                    yield DiffRow("context", old_line, new_line, same := (WordSpan(text, False),), same)
                 continue
             run = list(group)
             yield from _change_rows(run, budget)
             budget -= sum(len(line.text) for line in run)
 
 
-def _is_context(line: Line) -> bool:
+def _is_context(line: PatchLine) -> bool:
     return line.kind == "context"
 
 
-def _change_rows(run: Sequence[Line], budget: int) -> Iterator[Row]:
+def _change_rows(run: Sequence[PatchLine], budget: int) -> Iterator[DiffRow]:
     """Rows of neighbouring removed and added lines; words are marked as long as the budget of characters lasts."""
     removed = [line for line in run if line.kind == "removed"]
     added = [line for line in run if line.kind == "added"]
@@ -83,16 +83,16 @@ def _change_rows(run: Sequence[Line], budget: int) -> Iterator[Row]:
         new = added[j] if j is not None else None
         if alike and old is not None and new is not None and len(old.text) + len(new.text) <= budget:
             budget -= len(old.text) + len(new.text)
-            yield Row("change", old.old, new.new, *mark(old.text, new.text))
+            yield DiffRow("change", old.old, new.new, *mark(old.text, new.text))
         else:
-            yield Row("change", old and old.old, new and new.new, _plain(old), _plain(new))
+            yield DiffRow("change", old and old.old, new and new.new, _plain(old), _plain(new))
     for line in run:
         if line.kind == "remark":
-            yield Row("remark", old=(Span(line.text.strip(), False),))
+            yield DiffRow("remark", old=(WordSpan(line.text.strip(), False),))
 
 
-def _plain(line: Line | None) -> Spans | None:
-    return None if line is None else (Span(line.text, False),)
+def _plain(line: PatchLine | None) -> Spans | None:
+    return None if line is None else (WordSpan(line.text, False),)
 
 
 def rendered(hunk: Hunk) -> str:

@@ -15,7 +15,7 @@ COMPARED: Final = 500
 """Characters of a line that are compared."""
 
 
-class Pair(NamedTuple):
+class AlignedLines(NamedTuple):
     """One row of a comparison side by side. At least one index is not None."""
 
     removed: int | None
@@ -25,23 +25,23 @@ class Pair(NamedTuple):
     """The added line is the removed one rewritten; else they only share a row."""
 
 
-def pair(removed: Sequence[str], added: Sequence[str]) -> tuple[Pair, ...]:
+def pair(removed: Sequence[str], added: Sequence[str]) -> tuple[AlignedLines, ...]:
     """Every removed and every added line once, both in their order.
 
     Lines that are alike stand on one row, so that the sum of similarities is largest; between them, what is left over
     of both sides shares rows from the top.
     """
-    rows: list[Pair] = []
+    rows: list[AlignedLines] = []
     at_removed = at_added = 0
     for i, j in [*_alike(removed, added), (len(removed), len(added))]:
         while at_removed < i or at_added < j:
             left = at_removed if at_removed < i else None
             right = at_added if at_added < j else None
-            rows.append(Pair(left, right, False))
+            rows.append(AlignedLines(left, right, False))
             at_removed += left is not None
             at_added += right is not None
         if i < len(removed):
-            rows.append(Pair(i, j, True))
+            rows.append(AlignedLines(i, j, True))
             at_removed, at_added = i + 1, j + 1
     return tuple(rows)
 

@@ -26,7 +26,7 @@ _ADDED = re.compile(rb"^\+", re.MULTILINE)
 _REMOVED = re.compile(rb"^-", re.MULTILINE)
 
 
-class Line(NamedTuple):
+class PatchLine(NamedTuple):
     """One line of a hunk, without its end."""
 
     kind: LineKind
@@ -46,7 +46,7 @@ class Hunk(NamedTuple):
     old_count: int
     new_start: int
     new_count: int
-    lines: tuple[Line, ...]
+    lines: tuple[PatchLine, ...]
 
 
 class PatchCounts(NamedTuple):
@@ -124,7 +124,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
             hunk.target_start,
             hunk.target_length,
             tuple(
-                Line(_KINDS[line.line_type], shown(line.value), line.source_line_no, line.target_line_no)
+                PatchLine(_KINDS[line.line_type], shown(line.value), line.source_line_no, line.target_line_no)
                 for line in hunk
             ),
         )
@@ -150,14 +150,14 @@ def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]
     """Hunks in which lines that differ only in a carriage return are context; hunks of nothing else are dropped."""
     kept, endings = [], 0
     for hunk in hunks:
-        lines: list[Line] = []
+        lines: list[PatchLine] = []
         for changed, group in groupby(hunk.lines, key=lambda line: line.kind != "context"):
             run = list(group)
             old = [line for line in run if line.kind == "removed"]
             new = [line for line in run if line.kind == "added"]
             if changed and [line.text.rstrip("\r") for line in old] == [line.text.rstrip("\r") for line in new]:
                 endings += len(old)
-                run = [Line("context", b.text, a.old, b.new) for a, b in zip(old, new, strict=True)]
+                run = [PatchLine("context", b.text, a.old, b.new) for a, b in zip(old, new, strict=True)]
             lines.extend(line._replace(text=line.text.rstrip("\r")) for line in run)
         if any(line.kind in ("removed", "added") for line in lines):
             kept.append(hunk._replace(lines=tuple(lines)))

@@ -28,7 +28,7 @@ _SHORT_CHARACTERS = 64
 _ALIKE = 0.5
 
 
-class Span(NamedTuple):
+class WordSpan(NamedTuple):
     """A piece of one of the two texts."""
 
     text: str
@@ -45,7 +45,7 @@ class _Stretch(NamedTuple):
     end_b: int
 
 
-Spans: TypeAlias = tuple[Span, ...]
+Spans: TypeAlias = tuple[WordSpan, ...]
 _Sides: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
@@ -61,9 +61,9 @@ def mark(a: str, b: str) -> tuple[Spans, Spans]:
     and end, everything else in words. Time and memory are bounded for any input.
     """
     if a == b:
-        return (same := (Span(a, False),) if a else ()), same
+        return (same := (WordSpan(a, False),) if a else ()), same
     if not a or not b:
-        return ((Span(a, True),) if a else ()), ((Span(b, True),) if b else ())
+        return ((WordSpan(a, True),) if a else ()), ((WordSpan(b, True),) if b else ())
     if len(a) + len(b) > LONGEST:
         return _spans((a, b), _ends(a, b))
     words = tokens(a), tokens(b)
@@ -146,15 +146,15 @@ def _size(change: _Stretch, words: _Sides) -> int:
 
 def _spans(words: _Sides, stretches: list[_Stretch]) -> tuple[Spans, Spans]:
     a, b = words
-    old: list[Span] = []
-    new: list[Span] = []
+    old: list[WordSpan] = []
+    new: list[WordSpan] = []
     for equal, start_a, end_a, start_b, end_b in stretches:
         _append(old, "".join(a[start_a:end_a]), not equal)
         _append(new, "".join(b[start_b:end_b]), not equal)
     return tuple(old), tuple(new)
 
 
-def _append(spans: list[Span], text: str, changed: bool) -> None:
+def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
     """Adds a piece; spaces at the edge of a change stay outside of it, unless spaces are all that changed."""
     core = text.strip() if changed else ""
     if not core or core == text:
@@ -166,10 +166,10 @@ def _append(spans: list[Span], text: str, changed: bool) -> None:
     _extend(spans, text[at + len(core) :], False)
 
 
-def _extend(spans: list[Span], text: str, changed: bool) -> None:
+def _extend(spans: list[WordSpan], text: str, changed: bool) -> None:
     if not text:
         return
     if spans and spans[-1].changed == changed:
-        spans[-1] = Span(spans[-1].text + text, changed)
+        spans[-1] = WordSpan(spans[-1].text + text, changed)
     else:
-        spans.append(Span(text, changed))
+        spans.append(WordSpan(text, changed))

@@ -17,8 +17,8 @@ from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord
 from sitegen.pages import exports, search
-from sitegen.pages.brought import FieldFlips, brought
 from sitegen.pages.commit import CommitView, EvalMove, commit_page
+from sitegen.pages.commit_effects import FlippedField, commit_effect
 from sitegen.pages.compare import compare_page
 from sitegen.pages.fields import field_page, field_work
 from sitegen.pages.methods import methods_page
@@ -77,8 +77,8 @@ def pages() -> list[Page]:
 def _uncommitted(series: Series) -> Iterator[Page]:
     """The overview of a watched site: after an edit with all that may be said of it, and before any."""
     before, after = series.points[-2:]
-    fields = tuple(FieldFlips(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
-    found = brought(series.info, series.specs[:3], before, sample.compared(before, after, FLIPS))
+    fields = tuple(FlippedField(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
+    found = commit_effect(series.info, series.specs[:3], before, sample.compared(before, after, FLIPS))
     assert found is not None
     found = found._replace(fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
     ends = sample.headline(before), (sample.headline(after),)

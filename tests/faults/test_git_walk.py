@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.history.repository import Repository
-from sitegen.model.commits import Change, Commit, Revision
+from sitegen.model.commits import ChangedPath, Commit, Revision
 from tests.gitrepo import DAY, START, Executable, GitRepo, Link, Submodule
 
 
@@ -33,11 +33,11 @@ def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) 
     assert walk(repo) == [
         Revision(
             Commit(first, 0, "Ann", "2023-11-15T14:13:20-08:00", "Start", "With a body."),
-            (Change("a.txt", None, one), Change("b.txt", None, two)),
+            (ChangedPath("a.txt", None, one), ChangedPath("b.txt", None, two)),
         ),
         Revision(
             Commit(second, 1, "Ann", "2023-11-16T22:13:20+00:00", "Go on"),
-            (Change("a.txt", one, three), Change("b.txt", two, None)),
+            (ChangedPath("a.txt", one, three), ChangedPath("b.txt", two, None)),
         ),
     ]
 
@@ -82,7 +82,7 @@ def test_renames_are_a_deletion_and_an_addition_whatever_is_configured(repo: Git
     first = repo.commit({"old.md": "text\n" * 20})
     repo.commit({"old.md": None, "new.md": "text\n" * 20})
     oid = repo.oid(first, "old.md")
-    assert walk(repo)[1].changes == (Change("new.md", None, oid), Change("old.md", oid, None))
+    assert walk(repo)[1].changes == (ChangedPath("new.md", None, oid), ChangedPath("old.md", oid, None))
 
 
 def test_the_root_commit_adds_its_files_whatever_is_configured(repo: GitRepo) -> None:
@@ -184,10 +184,10 @@ def test_symbolic_links_and_submodules_are_no_files_and_are_told_of(repo: GitRep
     second = repo.commit({"a": Link("b"), "link": "now a file"})
     told: list[tuple[str, str, str]] = []
     revisions = walk(repo, irregular=lambda commit, path, what: told.append((commit.sha, path, what)))
-    assert revisions[0].changes == (Change("a", None, repo.oid(first, "a")),)
+    assert revisions[0].changes == (ChangedPath("a", None, repo.oid(first, "a")),)
     assert revisions[1].changes == (
-        Change("a", repo.oid(first, "a"), None),
-        Change("link", None, repo.oid(second, "link")),
+        ChangedPath("a", repo.oid(first, "a"), None),
+        ChangedPath("link", None, repo.oid(second, "link")),
     )
     assert told == [
         (first, "link", "a symbolic link"),

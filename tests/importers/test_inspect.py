@@ -24,7 +24,7 @@ from sitegen.scoring.judged.formats.inspect_logs import WORDS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.run_statements import recorded_in
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 FIXTURES = Path(__file__).parent / "fixtures"
 JSON, EVAL = ((FIXTURES / f"inspect.{ending}").read_bytes() for ending in ("json", "eval"))
@@ -95,7 +95,9 @@ def test_totals_are_those_of_the_tool(ending: str) -> None:
     tokens = usage["input_tokens"] + usage["input_tokens_cache_read"]
     assert sum(case.usage.tokens_in or 0 for case in cases) == tokens
     assert sum(case.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
-    card = scorer("judged").score(Inputs((File(f"x.{ending}", content(ending)),), None, None, None, "{}")).scorecard
+    card = (
+        scorer("judged").score(ScoringInputs((File(f"x.{ending}", content(ending)),), None, None, None, "{}")).scorecard
+    )
     assert card.metric("score") == pytest.approx(sum(own.values()) / 4)
     accuracy = own["match"]
     assert card.metric("pass_rate") == pytest.approx(accuracy)

@@ -12,7 +12,7 @@ from sitegen.scoring.judged.case import JudgedCase, Opinion, Usage
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 CONTENT = (Path(__file__).parent / "fixtures/pytest.xml").read_bytes()
 WRONG = Counts(fp=1, fn=1, wrong_value=1)
@@ -20,7 +20,7 @@ WRONG = Counts(fp=1, fn=1, wrong_value=1)
 
 def test_totals_are_those_of_the_tool() -> None:
     stated = {key: int(number) for key, number in re.findall(r' (tests|failures|errors|skipped)="(\d+)"', str(CONTENT))}
-    card = scorer("judged").score(Inputs((File("junit.xml", CONTENT),), None, None, None, "{}")).scorecard
+    card = scorer("judged").score(ScoringInputs((File("junit.xml", CONTENT),), None, None, None, "{}")).scorecard
     cases = read_results("junit.xml", CONTENT).cases
     judged = stated["tests"] - stated["skipped"]
     right = judged - stated["failures"] - stated["errors"]

@@ -15,7 +15,7 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.judged.case import Usage
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json")
@@ -27,7 +27,7 @@ def content(name: str) -> bytes:
 
 
 def score(body: bytes) -> Result:
-    return scorer("judged").score(Inputs((File("output.json", body),), None, None, None, "{}"))
+    return scorer("judged").score(ScoringInputs((File("output.json", body),), None, None, None, "{}"))
 
 
 def changed(name: str, **results: Any) -> bytes:

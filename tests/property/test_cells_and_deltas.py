@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sitegen.analysis.attribution import ROLES, attribute, subsets
 from sitegen.analysis.blame import by_attribute
-from sitegen.analysis.cells import Follower, shown
+from sitegen.analysis.cells import CellTracker, shown
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.model.cells import Cell
@@ -27,8 +27,8 @@ def _judged(point: dict[str, tuple[Any, ...]]) -> list[Judgement]:
     return [Judgement("second" if path == "b" else "", path, path, *rest) for path, rest in point.items()]
 
 
-def _followed(points: list[dict[str, tuple[Any, ...]]]) -> Follower:
-    follower = Follower()
+def _followed(points: list[dict[str, tuple[Any, ...]]]) -> CellTracker:
+    follower = CellTracker()
     for point in points:
         follower.follow(_judged(point))
     return follower
@@ -58,7 +58,7 @@ def test_only_changes_are_kept(points):
 def test_following_may_stop_anywhere_and_go_on(points, stop):
     first = _followed(points[:stop]).cells()
     keys = [f"{index:064d}" for index in range(len(points))]
-    follower = Follower(unpack_cells(keys, pack_cells(keys, first)))
+    follower = CellTracker(unpack_cells(keys, pack_cells(keys, first)))
     for point in points[stop:]:
         follower.follow(_judged(point))
     assert follower.cells() == _followed(points).cells()
@@ -100,23 +100,23 @@ def test_what_is_left_of_the_past_says_the_same_of_the_last_two_points(points):
 def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
     right, wrong = Judgement("", "a", "a", "correct", 1, 1), Judgement("", "a", "a", "omission", 1, None)
     for order in ([right, wrong], [wrong, right]):
-        follower = Follower()
+        follower = CellTracker()
         follower.follow(order)
         assert [run.state for cell in follower.cells().cells for run in cell.runs] == ["omission"]
 
 
 def test_a_cell_that_moves_to_another_category_is_found_under_both():
-    follower = Follower()
+    follower = CellTracker()
     for category in ("(none)", "red", "(none)", "blue"):
         follower.follow([Judgement("case", "a", category, "wrong_value", "x", "y")])
-        follower = Follower(follower.cells())
+        follower = CellTracker(follower.cells())
     (cell,) = follower.cells().cells
     assert (cell.attribute, cell.earlier_attributes, len(cell.runs)) == ("blue", ("red", "(none)"), 1)
     assert by_attribute(follower.cells()) == {"blue": [cell], "red": [cell], "(none)": [cell]}
 
 
 def test_an_extra_item_is_not_the_expected_item_of_its_number():
-    follower = Follower()
+    follower = CellTracker()
     follower.follow(
         [
             Judgement("", "items[0].c", "items[].c", "omission", 1, None),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitegen.analysis.comparison.values import Comparison
-from sitegen.analysis.comparison.variants import Variant, compare
+from sitegen.analysis.comparison.values import VariantComparison
+from sitegen.analysis.comparison.variants import ComparedVariant, compare
 from sitegen.model.metrics import Metric
 from sitegen.model.responses import Answer
 from sitegen.stats.significance import holm
@@ -15,14 +15,14 @@ ANSWER = st.tuples(st.integers(0, 12), st.sampled_from([True, False, None]), st.
 
 
 @st.composite
-def variants(draw: st.DrawFn) -> list[Variant]:
+def variants(draw: st.DrawFn) -> list[ComparedVariant]:
     names = draw(st.lists(st.text(max_size=4), min_size=2, max_size=4, unique=True))
     return [
         variant(name, draw(st.lists(ANSWER, max_size=30)), draw(st.sampled_from([None, 0.4, 0.9]))) for name in names
     ]
 
 
-def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> Variant:
+def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> ComparedVariant:
     answers = tuple(Answer(name, f"case-{case}", "", right, grade) for case, right, grade in given_)
     scored = [answer.correct for answer in answers if answer.correct is not None]
     grades = [answer.quality for answer in answers if answer.quality is not None]
@@ -31,10 +31,10 @@ def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consis
         Metric("consistency_score", consistency),
         Metric("average_quality", sum(grades) / len(grades) if grades else None),
     )
-    return Variant(name, answers, metrics)
+    return ComparedVariant(name, answers, metrics)
 
 
-def p_values(found: Comparison) -> list[tuple[float | None, float | None]]:
+def p_values(found: VariantComparison) -> list[tuple[float | None, float | None]]:
     tests = [test for pair in found.pairs for test in pair.tests]
     return [(each.p_value, each.adjusted_p) for test in tests for each in (test.independent, test.paired)]
 

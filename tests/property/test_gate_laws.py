@@ -13,14 +13,14 @@ from sitegen.comparing.gate.junit import to_junit_bytes
 from sitegen.comparing.gate.markdown import LONGEST, markdown
 from sitegen.comparing.words import code
 from sitegen.model.deltas import MetricDelta, Overlap
-from sitegen.model.gate import Compared, EvalCheck, Limits
+from sitegen.model.gate import EvalCheck, GatedChange, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import EvalInfo
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
-LIMITS = st.builds(Limits, st.none() | VALUES, st.none() | st.floats(0, 100))
+LIMITS = st.builds(MetricLimits, st.none() | VALUES, st.none() | st.floats(0, 100))
 DECISIONS: tuple[Decision, ...] = ("worse", "inconclusive", "same", "better")
 NOISES = st.sampled_from(DECISIONS).map(
     lambda decision: lambda spec: ChangeVerdict(decision, "beyond chance", None, None, 0, 0, None, None, ())
@@ -28,16 +28,18 @@ NOISES = st.sampled_from(DECISIONS).map(
 OVERLAPS = st.sampled_from([Overlap("comparable", 2), Overlap("bridged", 1, ("a",)), Overlap("refused", 0, ("a",))])
 
 
-def compared(limits: Limits, before: float | None, after: float | None, overlap: Overlap, noise=None) -> EvalCheck:
+def compared(
+    limits: MetricLimits, before: float | None, after: float | None, overlap: Overlap, noise=None
+) -> EvalCheck:
     refused = before is None or after is None or overlap.verdict == "refused"
     change = None if refused else (after or 0) - (before or 0)
     metric = check_metric(F1, limits, (before, after), MetricDelta("f1", change, None), noise)
-    return check_eval(EvalInfo("a", "a"), "both", [metric], compared=Compared(overlap))
+    return check_eval(EvalInfo("a", "a"), "both", [metric], compared=GatedChange(overlap))
 
 
 @given(st.lists(st.tuples(VALUES, VALUES, OVERLAPS)))
 def test_without_limits_it_passes_if_and_only_if_everything_matched_and_there_was_something(sides):
-    evals = [compared(Limits(), *side) for side in sides]
+    evals = [compared(MetricLimits(), *side) for side in sides]
     matched = [one.matched for one in evals]
     assert gate_report("b", "h", evals).passed == (bool(matched) and all(matched))
     assert gate_report("b", "h", evals, allow_incomparable=True).passed == any(matched)
@@ -52,7 +54,7 @@ def test_a_lower_head_never_has_a_better_verdict(limits, before, one, other, noi
 
 @given(LIMITS, LIMITS, st.none() | VALUES, st.none() | VALUES, OVERLAPS, NOISES)
 def test_one_more_limit_never_helps(some, more, before, after, overlap, noise):
-    both = Limits(*(first if first is not None else second for first, second in zip(some, more, strict=True)))
+    both = MetricLimits(*(first if first is not None else second for first, second in zip(some, more, strict=True)))
     verdicts = [VERDICTS.index(compared(limits, before, after, overlap, noise).verdict) for limits in (some, both)]
     assert verdicts[1] >= verdicts[0]
 
@@ -96,7 +98,9 @@ def test_an_annotation_is_one_line_from_which_its_parts_can_be_read_again(file, 
 def test_a_report_of_any_names_is_xml_and_short_enough(eval_id, metric, limits, before, after):
     spec = MetricSpec(metric, metric, "")
     checked = check_metric(spec, limits, (before, after), MetricDelta(metric, after - before, None))
-    one = check_eval(EvalInfo(eval_id, f"{eval_id}!"), "both", [checked], compared=Compared(Overlap("comparable", 1)))
+    one = check_eval(
+        EvalInfo(eval_id, f"{eval_id}!"), "both", [checked], compared=GatedChange(Overlap("comparable", 1))
+    )
     report = gate_report("b" * 40, "h" * 40, [one])
     root = ET.fromstring(to_junit_bytes(report))
     assert (int(root.attrib["failures"]) > 0) == (not report.passed)

@@ -17,7 +17,7 @@ from sitegen.render.formats import printable
 from sitegen.scoring.highlights.extract import extract
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from tests import pages_sample as sample
 
@@ -78,7 +78,7 @@ JSONS = st.recursive(
 
 def score(gold: Any, given_: Any, said: str = "{}") -> Result:
     return HighlightsScorer().score(
-        Inputs(
+        ScoringInputs(
             (File("raw-llm-run.json", json.dumps(given_).encode()),),
             File("gold-standard.json", json.dumps(gold).encode()),
             None,
@@ -99,7 +99,7 @@ def score(gold: Any, given_: Any, said: str = "{}") -> Result:
 @example(b'{"a":' * 100_000, "log.ndjson", b'{"p-1": {"terms": ["a"]}}', "[" * 100_000)
 @example(b"\xff\xfe", "log.ndjson", b"\xff", "{}")
 def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said: str) -> None:
-    result = HighlightsScorer().score(Inputs((File(name, output),), File("gold.json", gold), None, None, said))
+    result = HighlightsScorer().score(ScoringInputs((File(name, output),), File("gold.json", gold), None, None, said))
     card = result.scorecard
     assert card.counts == stats.tally(result.judgements)
     assert card.counts == (stats.total(each.counts for each in card.documents) if card.documents else card.counts)
@@ -137,7 +137,7 @@ def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> Non
     log = "\n".join(json.dumps({"run_id": 7, "paragraphs": [each]}) for each in given_["paragraphs"]).encode()
     files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log).content)]
     truth = File("gold.json", json.dumps(gold).encode())
-    first, second = (HighlightsScorer().score(Inputs((file,), truth, None, None, "{}")) for file in files)
+    first, second = (HighlightsScorer().score(ScoringInputs((file,), truth, None, None, "{}")) for file in files)
     assert set(first.judgements) == set(second.judgements)
 
 

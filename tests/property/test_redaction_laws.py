@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.redaction import Redaction
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 HIDDEN = "hidden"
 MAPPING = b"lists:\n  items: {match_fields: [hidden], threshold: 0.5}\n"
@@ -45,7 +45,7 @@ def marked(value: Any, side: str, numbers: Any, *, hidden: bool = False) -> Any:
 def scored(truth: Any, output: Any, mapping: bytes | None) -> Result:
     files = (File("t.json", json.dumps(truth).encode()), File("o.json", json.dumps(output).encode()))
     rules = None if mapping is None else File("m.yaml", mapping)
-    return FieldsScorer().score(Inputs((files[1],), files[0], rules, None, "{}"))
+    return FieldsScorer().score(ScoringInputs((files[1],), files[0], rules, None, "{}"))
 
 
 @settings(max_examples=200)

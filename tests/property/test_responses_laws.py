@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.stats.consistency import mean_pairwise_cosine
 from sitegen.text.rouge import rouge
@@ -42,7 +42,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "É", "-"]), max_size=6).map(" 
 
 def score(cases: bytes, *outputs: tuple[str, bytes]) -> Result:
     files = tuple(File(name, content) for name, content in outputs)
-    return scorer("responses").score(Inputs(files, File("test_cases.json", cases), None, None, "{}"))
+    return scorer("responses").score(ScoringInputs(files, File("test_cases.json", cases), None, None, "{}"))
 
 
 @given(cases=st.binary(max_size=60), output=st.binary(max_size=60), name=st.sampled_from(["r.json", "r.jsonl", "r"]))

@@ -12,21 +12,23 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
-from sitegen.pages.changes import Change
-from sitegen.pages.heat import FieldRow, HeatMap
+from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.heat import HeatMap, HeatRow
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import Discrepancy, ErrorChange, FateRow, FixedCell, MetricChange, Section, Since
+from sitegen.pages.report import Discrepancy, ErrorChange, FateRow, FixedCell, ReportMetric, SchemaSection, Since
 from sitegen.pages.trend import TrendPoint, TrendView
-from sitegen.pages.values import Shown
+from sitegen.pages.values import DisplayValue
 from sitegen.render import escaping, formats, rows, trend_rows, why_rows
-from sitegen.text.words import Span
+from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
 NASTY = st.sampled_from([*sample.NASTY, "&amp;", "<!--", "]]>", "' \" ` = > <", "\udcff", "\x00", "a.b_c/d[0]"])
 TEXTS = NASTY | st.text(max_size=30) | st.text(alphabet="<>&'\"=/ a\ud800\u202e", max_size=20)
 NUMBERS = st.integers(0, 2000)
 COUNTS = st.builds(Counts, *[NUMBERS] * 8)
-SHOWN = st.builds(Shown, st.lists(st.builds(Span, TEXTS, st.booleans()), max_size=4).map(tuple), TEXTS, NUMBERS)
+SHOWN = st.builds(
+    DisplayValue, st.lists(st.builds(WordSpan, TEXTS, st.booleans()), max_size=4).map(tuple), TEXTS, NUMBERS
+)
 SPECS = st.builds(MetricSpec, name=TEXTS, label=TEXTS, explanation=TEXTS, higher_is_better=st.booleans())
 BY = st.sampled_from([None, "key", "position", "agreement"])
 CHANGES = st.none() | st.floats(-1, 1)
@@ -91,8 +93,8 @@ def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[Alig
     assert rows.paired(found) == ", ".join(words)
 
 
-@given(st.lists(st.builds(MetricChange, SPECS, CHANGES, CHANGES), max_size=3), st.booleans())
-def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[MetricChange], several: bool) -> None:
+@given(st.lists(st.builds(ReportMetric, SPECS, CHANGES, CHANGES), max_size=3), st.booleans())
+def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[ReportMetric], several: bool) -> None:
     read = _Reader(rows.more_metrics(changes, several))
     assert read.tags <= {"table", "tr", "td", "span"}
     assert set(read.attributes) <= {"class", "title", "aria-hidden"}
@@ -174,8 +176,8 @@ def test_rows_of_fixed_cells_show_values_as_text_and_add_no_element(found: list[
     assert all(_clean(span.text) in read.text for row in found for span in (*row.expected.spans, *row.before.spans))
 
 
-@given(SPECS, st.builds(Change, st.just(None), st.just(()), TEXTS))
-def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Change) -> None:
+@given(SPECS, st.builds(DisplayedChange, st.just(None), st.just(()), TEXTS))
+def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: DisplayedChange) -> None:
     read = _Reader(why_rows.sentence(spec, change))
     assert read.tags == {"table"}
     assert _clean(change.note[1:]) in read.text
@@ -185,7 +187,7 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Chang
 def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
     point = TrendPoint(
         1, label, "0001.html", "a" * 40, "a" * 7, subject, author, "2025-01-02", "unreadable", "x", True, True,
-        (0.5, None, 1.0), (1, 0, 0, 2), 2, changes=(Change(None, (), note),),
+        (0.5, None, 1.0), (1, 0, 0, 2), 2, changes=(DisplayedChange(None, (), note),),
     )  # fmt: skip
     heat = HeatMap((), (), 0)
     view = TrendView(
@@ -196,15 +198,15 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
     assert all(_clean(text) in read.text for text in (subject, author, label, note))
 
 
-@given(st.builds(FieldRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
-def test_a_row_of_field_history_shows_its_name_as_text(row: FieldRow) -> None:
+@given(st.builds(HeatRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
+def test_a_row_of_field_history_shows_its_name_as_text(row: HeatRow) -> None:
     read = _Reader(trend_rows.field_history([row], "../../", sample.WAYBILLS))
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert _clean(row.attribute) in read.text
 
 
-@given(st.builds(Section, TEXTS, st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), NUMBERS))
-def test_a_section_shows_its_name_as_text(section: Section) -> None:
+@given(st.builds(SchemaSection, TEXTS, st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), NUMBERS))
+def test_a_section_shows_its_name_as_text(section: SchemaSection) -> None:
     read = _Reader(rows.sections((section,)))
     assert read.tags <= {"table", "span", "svg", "rect", "i"}
     assert _clean(section.name) in read.text

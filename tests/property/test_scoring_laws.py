@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.paths import ANY, parse, show, with_key
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.values import Emptiness
 from sitegen.stats import counts as stats
 
@@ -32,7 +32,7 @@ TEXTS = st.text(st.sampled_from("abcdE \u00e9\u0301ß"), max_size=6)
 
 def score(expected: Any, given_: Any, **rules: Any) -> Result:
     return scorer("fields").score(
-        Inputs(
+        ScoringInputs(
             (File("extracted.json", json.dumps(given_).encode()),),
             File("ground_truth.json", json.dumps(expected).encode()),
             None,
@@ -175,7 +175,7 @@ def test_no_bytes_make_scoring_fail(
     output: bytes, ending: str, truth: bytes, truth_ending: str, mapping: bytes, schema: bytes, rules: str
 ) -> None:
     result = scorer("fields").score(
-        Inputs(
+        ScoringInputs(
             (File(f"extracted.{ending}", output),),
             File(f"ground_truth.{truth_ending}", truth),
             File("mapping.yaml", mapping),

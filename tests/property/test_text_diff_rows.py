@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.render.diff_rows import lines
-from sitegen.text.diff import Row
-from sitegen.text.words import Span
+from sitegen.text.diff import DiffRow
+from sitegen.text.words import WordSpan
 
 TEMPLATE = jinja2.Environment(autoescape=True).from_string(
     "{% for kind, a, b, old, new in rows %}<tr>"
@@ -20,22 +20,22 @@ TEMPLATE = jinja2.Environment(autoescape=True).from_string(
     "{% endfor %}</td>{% endif %}"
     "</tr>\n{% endfor %}"
 )
-spans = st.lists(st.builds(Span, st.text(max_size=40) | st.just('<b a="\'&amp;">'), st.booleans()), max_size=4).map(
+spans = st.lists(st.builds(WordSpan, st.text(max_size=40) | st.just('<b a="\'&amp;">'), st.booleans()), max_size=4).map(
     tuple
 )
 sides = st.none() | spans
-rows = st.lists(st.builds(Row, st.just("change"), st.integers(1), st.integers(1), sides, sides), max_size=8)
+rows = st.lists(st.builds(DiffRow, st.just("change"), st.integers(1), st.integers(1), sides, sides), max_size=8)
 
 
 @given(rows)
-def test_rows_hold_what_a_template_would_write(drawn: list[Row]):
+def test_rows_hold_what_a_template_would_write(drawn: list[DiffRow]):
     quotes = TEMPLATE.render(rows=drawn).replace("&#39;", "'").replace("&#34;", '"')
     assert lines(drawn) == quotes
 
 
 @given(st.text(max_size=60))
 def test_the_text_of_any_row_can_be_read_back(text: str):
-    row = Row("context", 1, 1, (Span(text, False),), (Span(text, False),))
-    html = lines([row, Row("hunk", old=(Span(text, False),)), Row("remark", old=(Span(text, False),))])
+    row = DiffRow("context", 1, 1, (WordSpan(text, False),), (WordSpan(text, False),))
+    html = lines([row, DiffRow("hunk", old=(WordSpan(text, False),)), DiffRow("remark", old=(WordSpan(text, False),))])
     assert html.count("<") == html.count(">")
     assert unescape(html).count(text) >= 4

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.errors import ConfigurationError
-from sitegen.scoring.code_judge import LISTED, Opinion, Subject, opinion
+from sitegen.scoring.code_judge import LISTED, CodeJudgement, Subject, opinion
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 EXPECTED = {"no": "A-1", "supplier": {"name": "Oak"}, "total": 10.5, "note": None}
 ITEMS = {"order": {"lines": [{"description": "bolt", "n": 2}, {"description": "nut", "n": 3}]}, "total": 5}
@@ -23,13 +23,13 @@ ITEMS = {"order": {"lines": [{"description": "bolt", "n": 2}, {"description": "n
 
 def judge(
     expected: object, candidate: object, config: object = None, subject: Subject = "fields", **more: object
-) -> Opinion:
+) -> CodeJudgement:
     return opinion(
         subject, json.dumps({"expected": expected, "candidate": candidate, "config": config, **more}).encode()
     )
 
 
-def counts(said: Opinion) -> dict[str, tuple[int, int, int, int]]:
+def counts(said: CodeJudgement) -> dict[str, tuple[int, int, int, int]]:
     return {name: (row.tp, row.fp, row.fn, row.tn) for name, row in said.details.metrics.items()}
 
 
@@ -191,10 +191,10 @@ def test_a_judge_says_what_the_scorer_says_and_its_results_sum_up_to_the_same(
 ) -> None:
     said = judge(expected, candidate)
     files = [File(f"{name}.json", json.dumps(value).encode()) for name, value in (("c", candidate), ("e", expected))]
-    card = scorer("fields").score(Inputs((files[0],), files[1], None, None, "{}")).scorecard
+    card = scorer("fields").score(ScoringInputs((files[0],), files[1], None, None, "{}")).scorecard
     assert said.score == card.metric("macro_f1_attributes")
     line = msgspec.json.encode({"id": "a", "evaluator_results": [said]})
-    judged = scorer("judged").score(Inputs((File("r.jsonl", line),), None, None, None, "{}")).scorecard
+    judged = scorer("judged").score(ScoringInputs((File("r.jsonl", line),), None, None, None, "{}")).scorecard
     assert judged.counts[:4] == card.counts[:4]
     assert {each.attribute: each.counts[:4] for each in judged.fields} == {
         each.attribute: each.counts[:4] for each in card.fields

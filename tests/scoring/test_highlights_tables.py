@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables
 
 CHECKS = ("counts", "accuracy, precision, F1", "status")
@@ -27,7 +27,7 @@ def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
     else:
         output = File("raw-llm-run.json", row["given"].encode())
     gold = File("gold-standard.json", row["gold"].encode())
-    result = scorer("highlights").score(Inputs((output,), gold, None, None, row.get("settings") or "{}"))
+    result = scorer("highlights").score(ScoringInputs((output,), gold, None, None, row.get("settings") or "{}"))
     card = result.scorecard
     values = (NOTHING if value is None else f"{value:.3f}" for _, value in card.metrics)
     said = {

@@ -19,7 +19,7 @@ from sitegen.scoring.judged.document import judged_document
 from sitegen.scoring.judged.panels import ROWS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.counts import total
 from tests.scoring.test_tables import NOTHING, tables
 
@@ -28,7 +28,7 @@ JUDGE = "Correct the judge's results."
 
 def score(content: bytes | None) -> Result:
     output = File("results.jsonl", content, "" if content is not None else "a Git LFS pointer")
-    return scorer("judged").score(Inputs((output,), None, None, None, "{}"))
+    return scorer("judged").score(ScoringInputs((output,), None, None, None, "{}"))
 
 
 def lines(*cases: dict[str, Any]) -> bytes:
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: s
 
 
 def test_a_missing_output_has_no_numbers() -> None:
-    card = scorer("judged").score(Inputs((), None, None, None, "{}")).scorecard
+    card = scorer("judged").score(ScoringInputs((), None, None, None, "{}")).scorecard
     assert (card.status, card.findings[0].what) == ("unreadable", "The output cannot be read: the output is missing")
 
 

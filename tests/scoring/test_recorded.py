@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.redaction import Redaction
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables
 
 
 def score(content: bytes | None, settings: str = "{}", name: str = "metrics.json") -> Result:
     output = File(name, content, "" if content is not None else "a Git LFS pointer")
-    return scorer("recorded").score(Inputs((output,), None, None, None, settings))
+    return scorer("recorded").score(ScoringInputs((output,), None, None, None, settings))
 
 
 def rows() -> list[tuple[str, dict[str, str]]]:

@@ -12,7 +12,7 @@ from sitegen.analysis.verdict import verdict
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.rouge import rouge
 from tests.scoring.test_tables import NOTHING, tables
 
@@ -43,7 +43,7 @@ def score(row: dict[str, str]) -> Result:
     else:
         output = File("responses.json", row["given"].encode())
     cases = File("test_cases.json", (row.get("cases") or json.dumps(CASES)).encode())
-    return scorer("responses").score(Inputs((output,), cases, None, None, "{}"))
+    return scorer("responses").score(ScoringInputs((output,), cases, None, None, "{}"))
 
 
 def said(result: Result, row: dict[str, str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ import pytest
 from sitegen.config import KIND_FILES
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 
 NOTHING = "—"
@@ -32,7 +32,7 @@ FENCE = re.compile(r"^```(\w+) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 class Case(NamedTuple):
     name: str
-    inputs: Inputs
+    inputs: ScoringInputs
     checks: dict[str, Any]
 
 
@@ -78,7 +78,7 @@ def section_case(title: str, blocks: dict[str, str], found: list[list[dict[str, 
         File(name, body.encode()) for name, body in blocks.items() if name.startswith(("extracted", "out/"))
     )
     settings = blocks.get("settings.json", "{}")
-    inputs = Inputs(outputs, first("ground_truth"), first("mapping"), first("schema"), settings)
+    inputs = ScoringInputs(outputs, first("ground_truth"), first("mapping"), first("schema"), settings)
     checks: dict[str, Any] = {}
     for table in found:
         if "path" in table[0]:
@@ -104,7 +104,7 @@ def row_case(title: str, row: dict[str, str]) -> Case:
         name: row[name] for name in ("outcome", "counts", "judgements", "alignment", "shown", "status") if name in row
     }
     assert checks, row
-    return Case(f"{title}: {row['case']}", Inputs((given,), truth, None, None, json.dumps(settings)), checks)
+    return Case(f"{title}: {row['case']}", ScoringInputs((given,), truth, None, None, json.dumps(settings)), checks)
 
 
 def document(cell: str, one: bool) -> bytes:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitegen.stages.ledger import Site
+from sitegen.stages.site_files import Site
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.sources.tables import write_project

@@ -17,7 +17,7 @@ from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.project import Options, open_project
 from sitegen.stages.timeline import fold
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 from tests.gitrepo import MemoryParts
 from tests.messages_api import KEY, Reply, serving
 from tests.sources.tables import HERE
@@ -67,7 +67,7 @@ def differences(stated: Any, written: Any, at: str = "") -> list[str]:
 def test_the_configuration_of_the_framework_is_found_where_it_lies(project):
     stated = yaml.safe_load((project / "evaluations/config/default_config.yaml").read_text())
     assert complaints("evaluation-config", stated) == []
-    bench = Bench.open(project)
+    bench = WorktreeProject.open(project)
     assert bench.config.llm == Llm(model="claude-3-opus-20240229", max_tokens=2048, temperature=0.0)
     entry = bench.place(EVAL).entry
     assert dict(entry.thresholds) == {"accuracy": 0.85, "consistency_score": 0.8, "average_quality": 4.0}
@@ -76,7 +76,7 @@ def test_the_configuration_of_the_framework_is_found_where_it_lies(project):
 
 def test_sitegen_toml_goes_before_a_configuration_that_was_only_found(project):
     (project / "sitegen.toml").write_text('[llm]\nmodel = "another"\n')
-    assert Bench.open(project).config.llm == Llm(model="another", max_tokens=2048, temperature=0.0)
+    assert WorktreeProject.open(project).config.llm == Llm(model="another", max_tokens=2048, temperature=0.0)
 
 
 def test_a_named_configuration_decides_methods_and_thresholds_of_verify_one(project, capsys):
@@ -107,7 +107,7 @@ def test_a_named_configuration_decides_methods_and_thresholds_of_verify_one(proj
 def test_what_is_not_understood_in_a_named_configuration_is_an_error(project, text, what, fix):
     Path("own.yaml").write_text(text)
     with pytest.raises(ConfigurationError) as caught:
-        Bench.open(project).configured(EVAL, Path("own.yaml"))
+        WorktreeProject.open(project).configured(EVAL, Path("own.yaml"))
     assert caught.value.what == what
     assert fix in str(caught.value.fix)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 
 
 @pytest.fixture(scope="module")
 def outcomes(built) -> dict[str, str]:
     """Field path -> what came of it."""
-    bench = Bench.open(built("verifier-instructions").repo.path)
+    bench = WorktreeProject.open(built("verifier-instructions").repo.path)
     return {each.path: each.outcome for each in bench.verify("examples").result.judgements}
 
 

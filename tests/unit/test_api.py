@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitegen import api, frames
-from sitegen.analysis.comparison.change import Change
+from sitegen.analysis.comparison.change import ResultChange
 from sitegen.api import outputs, projects
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SecretsError
 from sitegen.text.json_bytes import to_json_bytes
@@ -169,7 +169,7 @@ def test_what_is_wrong_inside_records_is_a_finding():
 def test_two_outputs_are_compared_under_the_names_given():
     first = api.score(".", "receipts", f"{EVAL}/results/iteration-001/extracted.json")
     change = api.compare(first, api.score(".", "receipts"), names=("before", "after"))
-    assert isinstance(change, Change)
+    assert isinstance(change, ResultChange)
     assert (change.eval_id, change.before, change.after) == ("receipts", "before", "after")
 
 

@@ -7,7 +7,7 @@ from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.stages.around import around, forget_around, keep_around, known_around
+from sitegen.stages.edit_outcomes import edit_outcome, forget_around, keep_around, known_around
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, snapshot
 
@@ -21,20 +21,20 @@ def point(number: int, output: str, right: int) -> Point:
 
 
 def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():
-    found = around(3, point(1, "x", 30), point(2, "y", 22), WORSE, "fields", F1)
+    found = edit_outcome(3, point(1, "x", 30), point(2, "y", 22), WORSE, "fields", F1)
     assert found.verdict is not None
     assert (found.edit, found.flips, found.verdict.fields) == (3, Flips(broken=WORSE.broken), ())
     assert (found.verdict.decision, found.verdict.why, found.verdict.broken) == ("worse", "beyond chance", 8)
-    less = around(3, point(1, "x", 30), point(2, "y", 22), WORSE, "fields", DISTANCE)
+    less = edit_outcome(3, point(1, "x", 30), point(2, "y", 22), WORSE, "fields", DISTANCE)
     assert less.verdict == found.verdict._replace(decision="better")
 
 
 def test_the_same_output_scored_again_is_not_judged():
-    assert around(3, point(1, "x", 30), point(2, "x", 22), WORSE, "fields", F1).verdict is None
+    assert edit_outcome(3, point(1, "x", 30), point(2, "x", 22), WORSE, "fields", F1).verdict is None
 
 
 def test_it_is_kept_by_edit_and_eval_until_it_is_forgotten(tmp_path: Path):
-    rows = [around(edit, point(1, "x", 30), point(2, "y", 22), WORSE, "fields", F1) for edit in (3, 5)]
+    rows = [edit_outcome(edit, point(1, "x", 30), point(2, "y", 22), WORSE, "fields", F1) for edit in (3, 5)]
     with Memo.open(tmp_path) as memo:
         keep_around(memo, "letters", rows)
         assert [known_around(memo, edit, "letters") for edit in (3, 4, 5)] == [rows[0], None, rows[1]]

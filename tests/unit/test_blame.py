@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.attribution import Role
-from sitegen.analysis.blame import Blame, CellBlame, Stretch, Turn, turns, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, turns, worst_first
 from sitegen.commands.blame import chosen
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Run, State
@@ -52,10 +52,10 @@ def test_a_cell_is_followed_from_run_to_run():
     assert found == CellBlame(
         one,
         (
-            Stretch(first, 2, None, ()),
-            Stretch(second, 3, "broken", ("outputs",)),
-            Stretch(third, 5, "still_wrong", ("outputs",)),
-            Stretch(last, 7, "fixed", ("outputs",)),
+            ExplainedRun(first, 2, None, ()),
+            ExplainedRun(second, 3, "broken", ("outputs",)),
+            ExplainedRun(third, 5, "still_wrong", ("outputs",)),
+            ExplainedRun(last, 7, "fixed", ("outputs",)),
         ),
         None,
     )
@@ -112,9 +112,11 @@ def test_what_happened_is_summed_up_by_point():
     cells = CellMap(4, (one, other, late))
     blame = Blame(cells, some)
     assert turns(map(blame.of, cells.cells), 4) == (
-        Turn(0, (), (), 1, 2),
-        Turn(1, (("broken", 1),), (("outputs", 1),), 2, 2),
-        Turn(2, (("appeared", 1), ("fixed", 1), ("still_wrong", 1)), (("ground_truth", 2), ("outputs", 1)), 2, 3),
+        ChangePoint(0, (), (), 1, 2),
+        ChangePoint(1, (("broken", 1),), (("outputs", 1),), 2, 2),
+        ChangePoint(
+            2, (("appeared", 1), ("fixed", 1), ("still_wrong", 1)), (("ground_truth", 2), ("outputs", 1)), 2, 3
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.memo import PageRow
-from sitegen.stages.ledger import Ledger
+from sitegen.stages.site_files import Ledger
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
 

@@ -14,8 +14,8 @@ from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import File, Inputs
-from sitegen.verifying import Bench
+from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.verifying import WorktreeProject
 from tests.gitrepo import Content, GitRepo
 from tests.sites import broken_links, build_site, content, problems_text
 
@@ -131,7 +131,7 @@ def test_each_side_has_a_digest_of_its_own_whatever_the_order_and_what_else_is_t
 
 def scored(kind: str, truth: object, output: object) -> Any:
     files = [File("x.json", as_json(each)) for each in (truth, output)]
-    return scorer(kind).score(Inputs((files[1],), files[0], None, None, SETTINGS))
+    return scorer(kind).score(ScoringInputs((files[1],), files[0], None, None, SETTINGS))
 
 
 def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_file() -> None:
@@ -266,7 +266,7 @@ def test_a_build_after_each_commit_is_the_build_of_all(project: Path, tmp_path: 
 
 
 def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
-    bench = Bench.open(project / "repo")
+    bench = WorktreeProject.open(project / "repo")
     assert bench.eval_ids() == ("plain", "qa", "receipts", "top")
     assert bench.verify("qa").result.scorecard.metric("accuracy") == 0.0
     assert bench.verify("receipts").result.scorecard.metric("f1") == 1.0

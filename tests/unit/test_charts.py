@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_page
@@ -15,20 +15,20 @@ from tests import pages_sample as sample
 
 
 def test_an_undefined_value_is_a_gap_in_the_line_and_never_zero():
-    assert charts.line([0.5, 0.75, None, 0.25, 1.0]) == charts.Line("M0 500L1 250M3 750L4 0", "")
+    assert charts.line([0.5, 0.75, None, 0.25, 1.0]) == charts.ChartLine("M0 500L1 250M3 750L4 0", "")
 
 
 def test_a_value_without_a_neighbour_is_a_dot():
-    assert charts.line([None, 0.5, None]) == charts.Line("", "M1 500h0")
-    assert charts.line([0.5]) == charts.Line("", "M0 500h0")
+    assert charts.line([None, 0.5, None]) == charts.ChartLine("", "M1 500h0")
+    assert charts.line([0.5]) == charts.ChartLine("", "M0 500h0")
 
 
 def test_a_metric_from_one_to_five_uses_its_own_range():
-    assert charts.line([1.0, 3.0, 5.0], 1.0, 5.0) == charts.Line("M0 1000L1 500L2 0", "")
+    assert charts.line([1.0, 3.0, 5.0], 1.0, 5.0) == charts.ChartLine("M0 1000L1 500L2 0", "")
 
 
 def test_nothing_defined_draws_nothing():
-    assert charts.line([None, None]) == charts.Line("", "")
+    assert charts.line([None, None]) == charts.ChartLine("", "")
     assert charts.spark([None, None]) == charts.Spark(120, 28, "", "", None)
     assert charts.spark([]) == charts.Spark(120, 28, "", "", None)
 
@@ -179,7 +179,7 @@ def test_changes_that_the_script_shows_are_those_of_the_server():
 
 def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.1, Parts(0.1, 0.0, 0.0)),) * 3)
+    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
     series = sample.series(3)._replace(points=(first, second._replace(delta=delta), third))
     assert trend_chart.trend(sample.view_of(trend_page(series))).island["by_outputs"] == [0, 1, 0]
 
@@ -189,7 +189,7 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
 )
 def test_a_change_is_rounded_once_and_keeps_its_sign(change, shown):
     series = sample.series(2)
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, Parts(change, 0.0, 0.0)),) * 3)
+    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
     points = (series.points[0], series.points[1]._replace(delta=delta))
     chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=points))))
     assert _island(chart, "changes")[0] == [None, shown]

@@ -1,7 +1,7 @@
 """What ``sitegen history`` prints."""
 
 from sitegen.commands.history import rows
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.series import Series
 from tests import pages_sample as sample
 
@@ -22,7 +22,7 @@ def _values(series: Series, index: int) -> str:
 
 
 def test_a_change_of_several_roles_is_followed_by_its_parts():
-    parts = Parts(0.05, -0.011, 0.003)
+    parts = DeltaParts(0.05, -0.011, 0.003)
     series = _series(Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
     assert rows(series) == [
@@ -41,7 +41,7 @@ def test_a_refused_change_is_a_dash_with_its_reason():
 
 
 def test_a_stale_output_is_called_stale():
-    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, Parts(0.02, 0.0, 0.0)),))
+    delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
     lines = rows(_series(delta, stale=True))
     assert lines[2].split()[7] == "+2.0"
     assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]

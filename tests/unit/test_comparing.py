@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from sitegen.analysis.comparison.chance import Chance, Span
-from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange
-from sitegen.analysis.comparison.values import Comparison
-from sitegen.analysis.comparison.variants import Variant, compare
+from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
+from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, ResultChange
+from sitegen.analysis.comparison.values import VariantComparison
+from sitegen.analysis.comparison.variants import ComparedVariant, compare
 from sitegen.comparing import plots as drawing
 from sitegen.comparing.document import ComparisonDocument, to_json_bytes
 from sitegen.comparing.plots import plots
@@ -33,18 +33,18 @@ HOSTILE = (
 )
 
 
-def variant(label: str, right: int, quality: float | None = None) -> Variant:
+def variant(label: str, right: int, quality: float | None = None) -> ComparedVariant:
     answers = tuple(Answer(label, f"case-{index}", label, index < right, None) for index in range(12))
     metrics = (Metric("accuracy", right / 12), Metric("consistency_score", 0.5), Metric("average_quality", quality))
-    return Variant(label, answers, metrics)
+    return ComparedVariant(label, answers, metrics)
 
 
-def comparison(first: str = "plain", second: str = "kind") -> Comparison:
+def comparison(first: str = "plain", second: str = "kind") -> VariantComparison:
     return compare("faq", (variant(first, 3, 2.0), variant(second, 10, 4.5)))
 
 
-def change() -> Change:
-    return Change(
+def change() -> ResultChange:
+    return ResultChange(
         eval_id="notes",
         before="main",
         after="HEAD",
@@ -101,12 +101,12 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         decision="inconclusive",
         why="flips may be chance",
         difference=-0.125,
-        before=Span(0.6, 0.9, "fields", 40, "Wilson"),
-        after=Span(0.4, 0.8, "fields", 39, "Wilson"),
-        change=Span(-0.25, -0.01, "fields", 40, "paired"),
-        bootstrap_before=Span(0.61, 0.91, "fields", 40, "bootstrap"),
+        before=HeadlineInterval(0.6, 0.9, "fields", 40, "Wilson"),
+        after=HeadlineInterval(0.4, 0.8, "fields", 39, "Wilson"),
+        change=HeadlineInterval(-0.25, -0.01, "fields", 40, "paired"),
+        bootstrap_before=HeadlineInterval(0.61, 0.91, "fields", 40, "bootstrap"),
         bootstrap_after=None,
-        bootstrap_change=Span(-0.26, 0.005, "fields", 40, "bootstrap"),
+        bootstrap_change=HeadlineInterval(-0.26, 0.005, "fields", 40, "bootstrap"),
         fixed=2,
         broken=5,
         detectable=0.15,
@@ -200,7 +200,7 @@ def test_a_picture_has_no_date_and_is_the_same_every_time():
 
 
 def test_a_picture_of_nothing_measured_can_be_drawn():
-    empty = compare("faq", (Variant("a", (), ()), Variant("b", (), ())))
+    empty = compare("faq", (ComparedVariant("a", (), ()), ComparedVariant("b", (), ())))
     assert plots(ComparisonDocument(variants=(empty,)), "svg", {"faq": {"accuracy": 0.85}}).startswith(b"<?xml")
 
 

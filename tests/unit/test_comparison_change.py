@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.comparison.change import Change, DocumentChange, Flip, MetricChange, change_of
+from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, ResultChange, change_of
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -17,7 +17,7 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stages.comparison import compare_iterations
 from sitegen.stages.series import read_series
 from sitegen.stats.significance import Significance
@@ -26,7 +26,7 @@ SPECS = (MetricSpec("score", "Score", ""),)
 
 
 def scored(truth: object, output: object) -> Result:
-    inputs = Inputs(
+    inputs = ScoringInputs(
         (File("extracted.json", json.dumps(output).encode()),),
         File("ground_truth.json", json.dumps(truth).encode()),
         None,
@@ -36,7 +36,7 @@ def scored(truth: object, output: object) -> Result:
     return scorer("fields").score(inputs)
 
 
-def change(truth: object, before: object, after: object, truth_after: object = None) -> Change:
+def change(truth: object, before: object, after: object, truth_after: object = None) -> ResultChange:
     results = scored(truth, before), scored(truth if truth_after is None else truth_after, after)
     return change_of("orders", scorer("fields").metrics, ("iteration-001", results[0]), ("iteration-002", results[1]))
 

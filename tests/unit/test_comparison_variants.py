@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from sitegen.analysis.comparison.ranking import ranking
-from sitegen.analysis.comparison.values import CaseFlip, Comparison, Measured, MetricTest, Ranked
-from sitegen.analysis.comparison.variants import Variant, compare, measure
+from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
+from sitegen.analysis.comparison.variants import ComparedVariant, compare, measure
 from sitegen.model.metrics import Metric
 from sitegen.model.responses import Answer
 
 
 def variant(
     name: str, right: str = "", grades: str = "", consistency: float | None = None, category: str = ""
-) -> Variant:
+) -> ComparedVariant:
     """A character a case: ``+`` right, ``-`` wrong, ``x`` failed, ``?`` not scored; a digit a grade, ``.`` none."""
     answers = []
     for index in range(max(len(right), len(grades))):
@@ -38,14 +38,14 @@ def variant(
         Metric("consistency_score", consistency),
         Metric("average_quality", sum(graded) / len(graded) if graded else None),
     )
-    return Variant(name, tuple(answers), metrics)
+    return ComparedVariant(name, tuple(answers), metrics)
 
 
-def accuracy_test(comparison: Comparison) -> MetricTest:
+def accuracy_test(comparison: VariantComparison) -> MetricTest:
     return comparison.pairs[0].tests[0]
 
 
-def quality_test(comparison: Comparison) -> MetricTest:
+def quality_test(comparison: VariantComparison) -> MetricTest:
     return comparison.pairs[0].tests[1]
 
 
@@ -137,7 +137,7 @@ def test_flips_go_from_the_first_variant_to_the_second():
 
 def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
     answers = [Answer("a", "one", "", correct, quality) for correct, quality in ((True, 5), (True, 4), (False, 3))]
-    first = Variant(
+    first = ComparedVariant(
         "a", (*answers, Answer("a", "two", "", True, 2)), (Metric("accuracy", 0.75), Metric("average_quality", 3.5))
     )
     second = variant("b")._replace(answers=(Answer("b", "one", "", False, 4), Answer("b", "two", "", True, 2)))
@@ -195,7 +195,7 @@ NOTHING = measure(variant("nothing"))
 
 def measured(
     name: str, accuracy: float | None = None, consistency: float | None = None, quality: float | None = None
-) -> Measured:
+) -> VariantNumbers:
     return replace(NOTHING, name=name, accuracy=accuracy, consistency=consistency, quality=quality)
 
 

@@ -4,7 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config import Engine, EvalConfig, EvalLimits, Gate, Limit, Limits, Manifest, Mute, Regressions, SiteConfig
+from sitegen.config import (
+    BuildLimits,
+    Engine,
+    EvalConfig,
+    EvalLimits,
+    GateSettings,
+    Limit,
+    Manifest,
+    Mute,
+    Regressions,
+    SiteConfig,
+)
 from sitegen.configuring import (
     read_manifest,
     read_manifest_leniently,
@@ -54,10 +65,10 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
         base_url="https://example.org",
         first_parent=False,
         instructions=("a/*.md",),
-        limits=Limits(discrepancies_per_type=7),
+        limits=BuildLimits(discrepancies_per_type=7),
         engine=Engine(jobs=2),
         regressions=Regressions(mute=(Mute(eval="a", commit="1a2b3c4", why="known"),)),
-        gate=Gate(
+        gate=GateSettings(
             floor=0.5,
             noise=False,
             removed=("old",),

@@ -17,7 +17,7 @@ from sitegen.errors import OutputFolderError
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stages.series import read_series
 from tests.demo import tell
 from tests.demo.dice import Dice, hashed
@@ -193,7 +193,7 @@ def scored(folder: Path, eval_id: str) -> list[Scorecard]:
         return File(path.relative_to(folder).as_posix(), path.read_bytes())
 
     truth, mapping = file(next(home.glob("ground_truth.*"))), file(home / "field_mapping.yaml")
-    results = [scorer("fields").score(Inputs((file(each),), truth, mapping, None, settings)) for each in outputs]
+    results = [scorer("fields").score(ScoringInputs((file(each),), truth, mapping, None, settings)) for each in outputs]
     return [result.scorecard for result in results]
 
 
@@ -243,7 +243,7 @@ def test_evals_of_other_kinds_get_better_from_run_to_run(
         newest = given if kind == "responses" else given[-1:]
         if newest:
             gold = file(home + truth) if truth else None
-            card = scorer(kind).score(Inputs(newest, gold, None, None, "{}")).scorecard
+            card = scorer(kind).score(ScoringInputs(newest, gold, None, None, "{}")).scorecard
             assert [card.status, [each for each in card.findings if each.severity == "error"]] == ["scored", []]
             series.append(card.metric(metric))
     assert series == pytest.approx(values)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import ConfigurationError
-from sitegen.stages.vectors import Vectors
+from sitegen.stages.vectors import EvalEmbedder
 from sitegen.text import embedding
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences
@@ -132,10 +132,10 @@ def test_a_model_that_is_installed_later_scores_again(repo: GitRepo, tmp_path: P
 
 
 def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest.MonkeyPatch):
-    by_one = Vectors(())
+    by_one = EvalEmbedder(())
     by_one(["one"])
     monkeypatch.setattr("sitegen.stages.vectors.installed", lambda: "another model")
-    by_another = Vectors(by_one.new)
+    by_another = EvalEmbedder(by_one.new)
     by_another(["one"])
     assert asked() == ["one", "one"]
     assert dict(by_one.new).keys().isdisjoint(dict(by_another.new))

@@ -6,12 +6,12 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.comparison.change import change_of
 from sitegen.analysis.flips import flips
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stages.comparison import _folded
 
 
@@ -20,7 +20,7 @@ def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_p
     comparing: dict[tuple[str, int], list[int]] = {}
     with _folded(Options(repo=demo, cache=tmp_path)) as history:
         for one in history.evals:
-            specs, follower = scorer(one.kind).metrics, Follower()
+            specs, follower = scorer(one.kind).metrics, CellTracker()
             found = [side.result for side in history.sides(one, [""] * len(one.snapshots), one.snapshots)]
             for result in found:
                 follower.follow(result.judgements)
@@ -40,7 +40,7 @@ def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:
     def chunk(terms: tuple[str, ...], name: str) -> File:
         return File(name, json.dumps({"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": terms}]}).encode())
 
-    inputs = Inputs((chunk(texts, "log.ndjson"),), chunk(gold, "gold.json"), None, None, "{}")
+    inputs = ScoringInputs((chunk(texts, "log.ndjson"),), chunk(gold, "gold.json"), None, None, "{}")
     return [(one.path, one.outcome) for one in scorer("highlights").score(inputs).judgements]
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import Looked, with_found_evals
-from sitegen.history.files import Listed
+from sitegen.history.files import FolderListing
 from sitegen.project import Options, open_project
 from sitegen.stages.timeline import fold
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 from tests.gitrepo import GitRepo, MemoryParts
 from tests.sites import broken_links, build_site, problems_text
 
@@ -25,7 +25,7 @@ providers: [echo]
 
 def found(files: dict[str, str], manifest: Manifest | None = None) -> tuple[tuple[str, ...], tuple[EvalConfig, ...]]:
     """(instructions beyond the defaults, entries)."""
-    listed = {folder: Listed(files).names(folder) for folder in ("", *_folders(files))}
+    listed = {folder: FolderListing(files).names(folder) for folder in ("", *_folders(files))}
 
     def read(path: str, largest: int) -> bytes | None:
         return files[path].encode() if path in files else None
@@ -138,7 +138,7 @@ def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(tmp_path: 
     results = (FIXTURES / "promptfoo-2.json").read_bytes()
     repo.commit({f"{folder}promptfooconfig.yaml": CONFIGURATION, f"{folder}output.json": results})
     repo.checkout()
-    bench = Bench.open(repo.path)
+    bench = WorktreeProject.open(repo.path)
     eval_id = folder.strip("/") or "promptfoo"
     assert bench.eval_ids() == (eval_id,)
     assert bench.verify(eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
@@ -208,7 +208,9 @@ def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> Non
             log = json.dumps(document).encode()
         commits.append(repo.commit({"prompts/ask.md": f"Ask {number}\n", name: log}))
     repo.checkout()
-    assert Bench.open(repo.path).verify("capital-cities").result.scorecard.metric("pass_rate") == pytest.approx(1 / 3)
+    assert WorktreeProject.open(repo.path).verify("capital-cities").result.scorecard.metric(
+        "pass_rate"
+    ) == pytest.approx(1 / 3)
     build_site(repo.path, tmp_path / "public")
     series = json.loads((tmp_path / "public/data/evals/capital-cities.json").read_bytes())
     assert [(point["label"][:19], point["then"]["metrics"]["pass_rate"]) for point in series["points"]] == [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.config import EvalConfig
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.unit.test_found_evals import found
@@ -126,6 +126,6 @@ def test_each_prompt_of_an_evaluation_framework_is_an_eval_with_its_runs_and_its
         ],
     }
     repo.checkout()
-    bench = Bench.open(repo.path)
+    bench = WorktreeProject.open(repo.path)
     newest = [bench.verify(name).outputs[0].name for name in ("overview", "enhanced-overview")]
     assert newest == ["comparison_results.json"] * 2

@@ -11,12 +11,12 @@ from sitegen.comparing.gate.annotations import SHOWN, annotate
 from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.comparing.gate.junit import to_junit_bytes
 from sitegen.comparing.gate.markdown import LONGEST, markdown
-from sitegen.config import EvalLimits, Gate, Limit
+from sitegen.config import EvalLimits, GateSettings, Limit
 from sitegen.model.cells import Cell, Run
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import MetricDelta, Overlap, Parts
+from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import CellFlip
-from sitegen.model.gate import Compared, EvalCheck, GateVerdict, InstructionChange, Limits, Reason
+from sitegen.model.gate import EvalCheck, GatedChange, GateVerdict, InstructionChange, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import EvalInfo
@@ -26,7 +26,7 @@ RECALL = MetricSpec("recall", "Recall", "")
 GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
 COST = MetricSpec("cost", "Cost", "", high=10, higher_is_better=False)
 SAME = Overlap("comparable", 3)
-NONE = Limits()
+NONE = MetricLimits()
 
 
 def chance(decision: Decision):
@@ -35,7 +35,7 @@ def chance(decision: Decision):
 
 
 def moved(change: float | None) -> MetricDelta:
-    return MetricDelta("f1", change, None if change is None else Parts(change, 0.0, 0.0))
+    return MetricDelta("f1", change, None if change is None else DeltaParts(change, 0.0, 0.0))
 
 
 def test_every_verdict_and_every_reason_has_its_place():
@@ -47,36 +47,36 @@ def test_every_verdict_and_every_reason_has_its_place():
     ("spec", "limits", "values", "change", "noise", "reasons"),
     [
         # A floor is inclusive, and held against the head as it is.
-        (F1, Limits(floor=0.9), (0.5, 0.9), 0.4, None, []),
-        (F1, Limits(floor=0.9), (0.5, 0.8999), 0.4, None, ["below the floor"]),
-        (F1, Limits(floor=0.9), (0.9, None), None, None, ["undefined"]),
-        (COST, Limits(floor=3.0), (3.0, 3.0), 0.0, None, []),
-        (COST, Limits(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
+        (F1, MetricLimits(floor=0.9), (0.5, 0.9), 0.4, None, []),
+        (F1, MetricLimits(floor=0.9), (0.5, 0.8999), 0.4, None, ["below the floor"]),
+        (F1, MetricLimits(floor=0.9), (0.9, None), None, None, ["undefined"]),
+        (COST, MetricLimits(floor=3.0), (3.0, 3.0), 0.0, None, []),
+        (COST, MetricLimits(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
         # A drop is inclusive, in points of the metric's own range, and the other way round where lower is better.
-        (F1, Limits(drop=1.0), (0.9, 0.89), -0.01, None, []),
-        (F1, Limits(drop=1.0), (0.9, 0.88), -0.02, None, ["dropped"]),
-        (F1, Limits(drop=0.0), (0.8, 0.9), 0.1, None, []),
-        (GRADE, Limits(drop=10.0), (4.0, 3.6), -0.4, None, []),
-        (GRADE, Limits(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
-        (COST, Limits(drop=0.0), (3.0, 2.0), -1.0, None, []),
-        (COST, Limits(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
+        (F1, MetricLimits(drop=1.0), (0.9, 0.89), -0.01, None, []),
+        (F1, MetricLimits(drop=1.0), (0.9, 0.88), -0.02, None, ["dropped"]),
+        (F1, MetricLimits(drop=0.0), (0.8, 0.9), 0.1, None, []),
+        (GRADE, MetricLimits(drop=10.0), (4.0, 3.6), -0.4, None, []),
+        (GRADE, MetricLimits(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
+        (COST, MetricLimits(drop=0.0), (3.0, 2.0), -1.0, None, []),
+        (COST, MetricLimits(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
         # It fails only beyond noise, unless nothing tells the noise.
-        (F1, Limits(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
-        (F1, Limits(drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["may be chance"]),
+        (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
+        (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["may be chance"]),
         # A floor knows no noise.
-        (F1, Limits(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["below the floor", "may be chance"]),
+        (F1, MetricLimits(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["below the floor", "may be chance"]),
         # The change over common documents decides, whatever the whole numbers do.
-        (F1, Limits(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
-        (F1, Limits(drop=0.0), (0.9, 0.5), 0.0, "worse", []),
+        (F1, MetricLimits(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
+        (F1, MetricLimits(drop=0.0), (0.9, 0.5), 0.0, "worse", []),
         # What became undefined is not fine; what never was measured is.
-        (F1, Limits(drop=0.0), (0.9, None), None, None, ["undefined"]),
-        (F1, Limits(drop=0.0), (None, 0.9), None, None, []),
-        (F1, Limits(drop=0.0), (None, None), None, None, []),
+        (F1, MetricLimits(drop=0.0), (0.9, None), None, None, ["undefined"]),
+        (F1, MetricLimits(drop=0.0), (None, 0.9), None, None, []),
+        (F1, MetricLimits(drop=0.0), (None, None), None, None, []),
         # Without a limit anything passes.
-        (F1, Limits(), (0.9, 0.1), -0.8, "worse", []),
+        (F1, MetricLimits(), (0.9, 0.1), -0.8, "worse", []),
         # A negative drop wants a gain.
-        (F1, Limits(drop=-1.0), (0.8, 0.8), 0.0, "same", ["dropped"]),
-        (F1, Limits(drop=-1.0), (0.8, 0.82), 0.02, "better", []),
+        (F1, MetricLimits(drop=-1.0), (0.8, 0.8), 0.0, "same", ["dropped"]),
+        (F1, MetricLimits(drop=-1.0), (0.8, 0.82), 0.02, "better", []),
     ],
 )
 def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
@@ -86,7 +86,7 @@ def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise
 
 
 def test_what_names_eval_and_metric_goes_before_what_names_less():
-    gate = Gate(
+    gate = GateSettings(
         floor=0.1,
         drop=1.0,
         metrics={"f1": Limit(floor=0.2, drop=2.0), "recall": Limit(floor=0.3)},
@@ -98,23 +98,26 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
     )
     thresholds = (("f1", 0.4), ("recall", 0.7))
     specs = (F1, RECALL)
-    assert limits_of(gate, thresholds, "a", specs) == {"f1": Limits(0.6, 5.0), "recall": Limits(0.7, None)}
-    assert limits_of(gate, thresholds, "b", specs) == {"f1": Limits(0.5, 2.0), "recall": Limits(0.7, None)}
+    assert limits_of(gate, thresholds, "a", specs) == {"f1": MetricLimits(0.6, 5.0), "recall": MetricLimits(0.7, None)}
+    assert limits_of(gate, thresholds, "b", specs) == {"f1": MetricLimits(0.5, 2.0), "recall": MetricLimits(0.7, None)}
     assert limits_of(gate, (), "c", specs) == {
-        "f1": Limits(0.2, 2.0),
-        "recall": Limits(0.3, None),
-        "colour": Limits(None, 3.0),
+        "f1": MetricLimits(0.2, 2.0),
+        "recall": MetricLimits(0.3, None),
+        "colour": MetricLimits(None, 3.0),
     }
-    assert limits_of(Gate(floor=0.1), (), "d", specs) == {"f1": Limits(0.1, 0.0), "recall": Limits()}
+    assert limits_of(GateSettings(floor=0.1), (), "d", specs) == {
+        "f1": MetricLimits(0.1, 0.0),
+        "recall": MetricLimits(),
+    }
 
 
-def compared(eval_id: str, change: float = 0.0, overlap: Overlap = SAME, limits: Limits = NONE) -> EvalCheck:
+def compared(eval_id: str, change: float = 0.0, overlap: Overlap = SAME, limits: MetricLimits = NONE) -> EvalCheck:
     metric = check_metric(F1, limits, (0.9, 0.9 + change), moved(change))
-    return check_eval(EvalInfo(eval_id, eval_id), "both", [metric], compared=Compared(overlap))
+    return check_eval(EvalInfo(eval_id, eval_id), "both", [metric], compared=GatedChange(overlap))
 
 
 def test_of_several_evals_the_worst_counts_and_stands_first():
-    fine, bad = compared("a"), compared("z", -0.1, limits=Limits(drop=0.0))
+    fine, bad = compared("a"), compared("z", -0.1, limits=MetricLimits(drop=0.0))
     apart = compared("m", overlap=Overlap("refused", 0))
     found = gate_report("b", "h", [fine, apart, bad])
     assert ([one.info.id for one in found.evals], found.verdict, found.passed, found.matched) == (
@@ -136,13 +139,13 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
         ([check_eval(EvalInfo("a", "a"), "gone")], True, "not comparable", False),
         ([compared("a"), check_eval(EvalInfo("b", "b"), "gone")], False, "pass", True),
         (
-            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, Limits(), (None, 1.0), None)])],
+            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(), (None, 1.0), None)])],
             True,
             "not comparable",
             False,
         ),
         (
-            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, Limits(0.5), (None, 1.0), None)])],
+            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(0.5), (None, 1.0), None)])],
             True,
             "pass",
             True,
@@ -162,9 +165,9 @@ def hostile(number: int) -> EvalCheck:
     flips = tuple(CellFlip("broken", cell, cell.runs[0], cell.runs[0]) for _ in range(50))
     edits = tuple(InstructionChange(name, (commit,) * 30) for _ in range(30))
     strange = MetricSpec(name, name, "")
-    metric = check_metric(strange, Limits(floor=1.0, drop=0.0), (0.9, 0.1), moved(-0.8))
+    metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), (0.9, 0.1), moved(-0.8))
     overlap = Overlap("bridged", 3, (name,) * 50, (name,) * 50)
-    told = Compared(overlap, broken=50, flipped=flips, edits=edits, stale=True)
+    told = GatedChange(overlap, broken=50, flipped=flips, edits=edits, stale=True)
     return check_eval(EvalInfo(name, f"{name} "), "both", [metric] * 3, compared=told, file=name)
 
 
@@ -188,8 +191,10 @@ def test_annotations_are_as_many_as_are_shown_and_the_last_says_how_many_more():
 
 
 def test_undefined_numbers_are_null_in_json_and_dashes_in_markdown():
-    gone = check_metric(F1, Limits(drop=0.0), (0.9, None), moved(None))
-    found = gate_report("b" * 40, "h" * 40, [check_eval(EvalInfo("a", "a"), "both", [gone], compared=Compared(SAME))])
+    gone = check_metric(F1, MetricLimits(drop=0.0), (0.9, None), moved(None))
+    found = gate_report(
+        "b" * 40, "h" * 40, [check_eval(EvalInfo("a", "a"), "both", [gone], compared=GatedChange(SAME))]
+    )
     assert b'"head": null' in to_json_bytes(found)
     assert "| F1     | 0.900 |    — |      — |      | drop ≤ 0 | not comparable |" in markdown(found).splitlines()
     assert b"F1 is undefined at the head." in to_junit_bytes(found)

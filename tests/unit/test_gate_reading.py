@@ -18,9 +18,9 @@ from sitegen.comparing.gate.reading import MOST, read_report
 from sitegen.errors import SitegenError
 from sitegen.model.cells import Cell, Run
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import MetricDelta, Overlap, Parts
+from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import CellFlip
-from sitegen.model.gate import Compared, GateReport, InstructionChange, Limits
+from sitegen.model.gate import GatedChange, GateReport, InstructionChange, MetricLimits
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 from sitegen.scoring.kinds import SCORERS, scorer
@@ -39,7 +39,7 @@ def report(
     flip = CellFlip(
         "broken", Cell(name, path, path, False, ()), Run(0, "correct", *values), Run(1, "wrong_value", *values)
     )
-    told = Compared(
+    told = GatedChange(
         Overlap("bridged", 3, ("a",), ("b", "c")),
         fixed=1,
         broken=1,
@@ -47,22 +47,22 @@ def report(
         edits=(InstructionChange(path, (COMMIT,)),),
         stale=True,
     )
-    moved = MetricDelta("f1", -0.1, Parts(-0.2, 0.1, 0.0))
+    moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
-        check_metric(F1, Limits(0.9, 0.0), (0.9, 0.8), moved),
+        check_metric(F1, MetricLimits(0.9, 0.0), (0.9, 0.8), moved),
         check_metric(
-            PRECISION, Limits(None, 0.0), (0.9, 0.89), MetricDelta("precision", -0.01, None), lambda _: CHANCE
+            PRECISION, MetricLimits(None, 0.0), (0.9, 0.89), MetricDelta("precision", -0.01, None), lambda _: CHANCE
         ),
-        check_metric(RECALL, Limits(), (0.9, None), MetricDelta("recall", None, None)),
-        check_stranger(name, Limits(0.5)),
+        check_metric(RECALL, MetricLimits(), (0.9, None), MetricDelta("recall", None, None)),
+        check_stranger(name, MetricLimits(0.5)),
     ]
-    still = [check_metric(F1, Limits(None, 0.0), (0.9, 0.9), MetricDelta("f1", 0.0, Parts(0, 0, 0)))]
-    new = [check_metric(F1, Limits(0.5), (None, 0.9), None)]
+    still = [check_metric(F1, MetricLimits(None, 0.0), (0.9, 0.9), MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
+    new = [check_metric(F1, MetricLimits(0.5), (None, 0.9), None)]
     info = EvalInfo("a", name)
     evals = [
         check_eval(info, "both", fallen, compared=told, file="evals/a/extracted.json"),
-        check_eval(EvalInfo("b", "b"), "both", still, compared=Compared(Overlap("comparable", 2))),
-        check_eval(EvalInfo("c", "c"), "both", still, compared=Compared(Overlap("refused", 0))),
+        check_eval(EvalInfo("b", "b"), "both", still, compared=GatedChange(Overlap("comparable", 2))),
+        check_eval(EvalInfo("c", "c"), "both", still, compared=GatedChange(Overlap("refused", 0))),
         check_eval(EvalInfo("d", "d"), "new", new),
         check_eval(EvalInfo("e", "e"), "gone", reasons=["removed"]),
         check_eval(EvalInfo("f", "f"), "both", reasons=["another kind"]),
@@ -114,8 +114,8 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
 @pytest.mark.parametrize("kind", [each.kind for each in SCORERS if each.metrics])
 def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
     specs = scorer(kind).metrics
-    metrics = [check_metric(spec, Limits(), (0.5, 0.4), MetricDelta(spec.name, -0.1, None)) for spec in specs]
-    one = check_eval(EvalInfo("a", "a", kind=kind), "both", metrics, compared=Compared(Overlap("comparable", 2)))
+    metrics = [check_metric(spec, MetricLimits(), (0.5, 0.4), MetricDelta(spec.name, -0.1, None)) for spec in specs]
+    one = check_eval(EvalInfo("a", "a", kind=kind), "both", metrics, compared=GatedChange(Overlap("comparable", 2)))
     found = read_report(to_json_bytes(gate_report("b" * 40, "a" * 40, [one])))
     assert [metric.spec for metric in found.evals[0].metrics] == list(specs)
 

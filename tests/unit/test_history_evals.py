@@ -15,7 +15,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.runs import run_glob, time_in
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.stages.cards import KeyOf
+from sitegen.stages.scorecard_store import KeyOf
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
 
 TRUTH = "evals/shop/ground_truth.csv"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.commands.blame import chosen
 from sitegen.commands.verified_text import discrepancy
@@ -21,7 +21,7 @@ OUTPUT = {"walls": [{"name": "Porch"}, {"name": "E Wall", "area": 3}, {"name": "
 
 
 def followed(*results: Result) -> CellMap:
-    follower = Follower()
+    follower = CellTracker()
     for result in results:
         follower.follow(result.judgements)
     return follower.cells()
@@ -43,7 +43,7 @@ def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
     first, second = scored(TRUTH, OUTPUT), scored(renamed, OUTPUT)
     area = followed(first, second).cells[3]
     assert (area.path, area.label, len(area.runs)) == ("walls[1].area", "walls[E Walls].area", 1)
-    going_on = Follower(followed(first))
+    going_on = CellTracker(followed(first))
     going_on.follow(second.judgements)
     assert going_on.cells() == followed(first, second)
 

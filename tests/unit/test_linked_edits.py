@@ -2,7 +2,7 @@
 
 from sitegen.analysis.linked_edits import linked_edits
 from sitegen.analysis.points import instructions_of
-from sitegen.analysis.windows import spoken_for
+from sitegen.analysis.windows import edits_of_outputs
 from sitegen.model.timeline import Blob, Snapshot
 from tests.unit.test_windows import commit, edit, snapshot
 
@@ -10,7 +10,7 @@ from tests.unit.test_windows import commit, edit, snapshot
 def linked(snapshots: list[Snapshot], *edits: int) -> list[list[int]]:
     """Positions of the commits of the edits beside each point."""
     every = [edit(position) for position in edits]
-    speaks = spoken_for(snapshots, every, [instructions_of(one, every) for one in snapshots])
+    speaks = edits_of_outputs(snapshots, every, [instructions_of(one, every) for one in snapshots])
     return [[one.commit.position for one in each] for each in linked_edits(snapshots, every, speaks)]
 
 

@@ -8,13 +8,13 @@ from anthropic.resources.messages import DEPRECATED_MODELS
 
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.llm.cases import Case, read_cases
+from sitegen.llm.cases import PromptCase, read_cases
 from sitegen.llm.client import CallSettings, check
 from sitegen.llm.judging import grade
 from sitegen.llm.prompts import JUDGE, Prompt, parse, read_prompt
 from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
 
-CASE = Case("c1", "How much {metadata.unit}?", "Two", "sums", (("unit", "litres"), ("of.what", "milk")))
+CASE = PromptCase("c1", "How much {metadata.unit}?", "Two", "sums", (("unit", "litres"), ("of.what", "milk")))
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
     ]
     (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
     assert read_cases(tmp_path / "t.json") == (
-        Case("7", '{"a": [1]}', "2", "", (("of.what", "milk"), ("n", "1.5"), ("none", ""))),
-        Case("b", "x", None, "", ()),
+        PromptCase("7", '{"a": [1]}', "2", "", (("of.what", "milk"), ("n", "1.5"), ("none", ""))),
+        PromptCase("b", "x", None, "", ()),
     )
 
 

@@ -22,7 +22,7 @@ from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, No
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
 from sitegen.stats.steps import levels
@@ -60,7 +60,7 @@ def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = N
 def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:
     truth_file = File("truth.json", json.dumps(truth).encode())
     output_file = File("output.json", json.dumps(output).encode())
-    return scorer(kind).score(Inputs((output_file,), truth_file, None, None, settings)).scorecard
+    return scorer(kind).score(ScoringInputs((output_file,), truth_file, None, None, settings)).scorecard
 
 
 def ends(interval: Interval | None) -> tuple[float, float]:
@@ -100,8 +100,10 @@ def test_few_documents_drawn_again_give_the_ends_that_methods_name():
 
 
 def test_an_undefined_headline_has_no_interval():
-    assert interval_of(scorer("fields").score(Inputs((), None, None, None, "{}")).scorecard, "fields") is None
-    assert interval_of(scorer("responses").score(Inputs((), None, None, None, "{}")).scorecard, "responses") is None
+    assert interval_of(scorer("fields").score(ScoringInputs((), None, None, None, "{}")).scorecard, "fields") is None
+    assert (
+        interval_of(scorer("responses").score(ScoringInputs((), None, None, None, "{}")).scorecard, "responses") is None
+    )
 
 
 def test_resampling_and_the_closed_interval_agree_about_the_same_documents():
@@ -125,14 +127,16 @@ def test_the_same_cases_answered_by_two_variants_are_not_twice_as_many():
     cases = json.dumps([{"id": str(index), "expected": "yes"} for index in range(20)]).encode()
     answers = json.dumps([{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)])
     files = tuple(File(f"responses-{name}.json", answers.encode()) for name in ("long", "short"))
-    both = scorer("responses").score(Inputs(files, File("cases.json", cases), None, None, "{}")).scorecard
+    both = scorer("responses").score(ScoringInputs(files, File("cases.json", cases), None, None, "{}")).scorecard
     assert interval_of(both, "responses") == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
 
 
 def judged(*scores: float | None) -> Scorecard:
     lines = [json.dumps({"id": str(index), "score": score}) for index, score in enumerate(scores)]
     return (
-        scorer("judged").score(Inputs((File("j.jsonl", "\n".join(lines).encode()),), None, None, None, "{}")).scorecard
+        scorer("judged")
+        .score(ScoringInputs((File("j.jsonl", "\n".join(lines).encode()),), None, None, None, "{}"))
+        .scorecard
     )
 
 

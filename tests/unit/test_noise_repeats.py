@@ -24,7 +24,7 @@ from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.quantiles import normal
 
 CARD = Scorecard("scored", Counts(), (), (), ())
@@ -161,7 +161,7 @@ def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
     truth = File("truth.json", json.dumps({name: name for name in "abcd"}).encode())
 
     def run(output: bytes) -> Result:
-        return scorer("fields").score(Inputs((File("o.json", output),), truth, None, None, "{}"))
+        return scorer("fields").score(ScoringInputs((File("o.json", output),), truth, None, None, "{}"))
 
     all_right, last_wrong = (json.dumps(dict(zip("abcd", values, strict=True))).encode() for values in ("abcd", "abcx"))
     found = noise_of([repeats_of_runs([run(all_right), run(b"{"), run(last_wrong), run(last_wrong)])])

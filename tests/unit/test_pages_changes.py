@@ -2,10 +2,10 @@
 
 import pytest
 
-from sitegen.model.deltas import Comparability, Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Comparability, Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.changes import Change, Part, changes
+from sitegen.pages.changes import DisplayedChange, Part, changes
 from sitegen.render.changes import points, sentence
 from tests import pages_sample as sample
 
@@ -19,54 +19,56 @@ def _pair(delta: Delta) -> tuple[Point, Point]:
     return before, after._replace(delta=delta)
 
 
-def _change(delta: Delta, spec: MetricSpec = F1) -> Change:
+def _change(delta: Delta, spec: MetricSpec = F1) -> DisplayedChange:
     (found,) = changes((spec,), PARAGRAPHS, *_pair(delta))
     return found
 
 
 def _moved(
-    change: float, parts: Parts | None, verdict: Comparability = "comparable", **overlap: tuple[str, ...]
+    change: float, parts: DeltaParts | None, verdict: Comparability = "comparable", **overlap: tuple[str, ...]
 ) -> Delta:
     return Delta(Overlap(verdict, 3, **overlap), (MetricDelta("any", change, parts),))
 
 
 def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():
-    found = _change(_moved(0.5, Parts(0.75, 0.0, -0.25)))
-    assert found == Change(50.0, (Part("outputs", 75.0), Part("rules", -25.0)))
-    assert _change(_moved(0.5, Parts(0.5, 0.0, 0.0)), QUALITY) == Change(12.5, (Part("outputs", 12.5),))
+    found = _change(_moved(0.5, DeltaParts(0.75, 0.0, -0.25)))
+    assert found == DisplayedChange(50.0, (Part("outputs", 75.0), Part("rules", -25.0)))
+    assert _change(_moved(0.5, DeltaParts(0.5, 0.0, 0.0)), QUALITY) == DisplayedChange(12.5, (Part("outputs", 12.5),))
 
 
 def test_digits_that_only_a_sum_leaves_are_no_part():
-    assert _change(_moved(0.5, Parts(0.5, 1e-16, -1e-16))).parts == (Part("outputs", 50.0),)
+    assert _change(_moved(0.5, DeltaParts(0.5, 1e-16, -1e-16))).parts == (Part("outputs", 50.0),)
 
 
 def test_a_bridged_change_names_the_documents_of_one_side():
-    delta = _moved(0.0, Parts(0.0, 0.0, 0.0), "bridged", only_before=("p-0",), only_after=("p-4", "p-5", "p-6", "p-7"))
+    delta = _moved(
+        0.0, DeltaParts(0.0, 0.0, 0.0), "bridged", only_before=("p-0",), only_after=("p-4", "p-5", "p-6", "p-7")
+    )
     assert _change(delta).note == ("over 3 common paragraphs; only before: p-0; only after: p-4, p-5, p-6 and 1 more")
 
 
 def test_a_refused_change_says_why_and_has_no_number():
     refused = Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),))
-    assert _change(refused) == Change(None, (), "not comparable: no paragraph in common with iteration-001")
+    assert _change(refused) == DisplayedChange(None, (), "not comparable: no paragraph in common with iteration-001")
     before, after = _pair(refused)
     empty = before._replace(scorecard=before.scorecard._replace(documents=()))
     (found,) = changes((F1,), PARAGRAPHS, empty, after)
-    assert found == Change(None, (), "not comparable: iteration-001 has no paragraphs that count")
+    assert found == DisplayedChange(None, (), "not comparable: iteration-001 has no paragraphs that count")
 
 
 def test_a_change_of_an_undefined_metric_says_where_it_is_undefined():
     before, after = _pair(Delta(Overlap("comparable", 1), (MetricDelta("f1", None, None),)))
     blank = before.scorecard._replace(metrics=())
     assert changes((F1,), PARAGRAPHS, before._replace(scorecard=blank), after) == (
-        Change(None, (), "F1 is undefined at iteration-001"),
+        DisplayedChange(None, (), "F1 is undefined at iteration-001"),
     )
     assert changes((F1,), PARAGRAPHS, before, after._replace(scorecard=blank)) == (
-        Change(None, (), "F1 is undefined here"),
+        DisplayedChange(None, (), "F1 is undefined here"),
     )
 
 
 def test_a_change_whose_mixtures_are_undefined_is_whole_but_not_split():
-    assert _change(_moved(0.5, None)) == Change(
+    assert _change(_moved(0.5, None)) == DisplayedChange(
         50.0, (), "a mixture of both sides is undefined, so that it cannot be split"
     )
 
@@ -79,14 +81,14 @@ def test_points_that_nobody_compared_have_no_changes():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Change(4.2, (Part("outputs", 5.0), Part("ground truth", -1.1), Part("rules", 0.3))),
+        (DisplayedChange(4.2, (Part("outputs", 5.0), Part("ground truth", -1.1), Part("rules", 0.3))),
          "+4.2 = outputs +5.0, ground truth −1.1, rules +0.3"),
-        (Change(-4.2, (Part("outputs", -4.2),)), "−4.2, all from outputs"),
-        (Change(0.0, (Part("outputs", 1.0), Part("rules", -1.0))), "0.0 = outputs +1.0, rules −1.0"),
-        (Change(0.0), "0.0"),
-        (Change(1.0, (Part("outputs", 1.0),), "over 3 common documents"),
+        (DisplayedChange(-4.2, (Part("outputs", -4.2),)), "−4.2, all from outputs"),
+        (DisplayedChange(0.0, (Part("outputs", 1.0), Part("rules", -1.0))), "0.0 = outputs +1.0, rules −1.0"),
+        (DisplayedChange(0.0), "0.0"),
+        (DisplayedChange(1.0, (Part("outputs", 1.0),), "over 3 common documents"),
          "+1.0, all from outputs; over 3 common documents"),
-        (Change(None, (), "not comparable"), "not comparable"),
+        (DisplayedChange(None, (), "not comparable"), "not comparable"),
     ],
 )  # fmt: skip
 def test_a_change_is_said_in_a_sentence(change, said):

@@ -1,25 +1,25 @@
-from sitegen.model.commits import WORKTREE, Change
+from sitegen.model.commits import WORKTREE, ChangedPath
 from sitegen.model.flips import Flips
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
-from sitegen.pages.brought import Brought, EarlierEdit, FieldFlips, brought, earlier_edits
-from sitegen.pages.changes import Change as Moved
+from sitegen.pages.changes import DisplayedChange as Moved
 from sitegen.pages.changes import Part
 from sitegen.pages.commit import MOST_POINTS, CommitView, EvalMove, InstructionEdit, LinkedEdit, PointRow, commit_page
+from sitegen.pages.commit_effects import CommitEffect, EarlierEdit, FlippedField, commit_effect, earlier_edits
 from sitegen.pages.tallies import Flipped
 from sitegen.pages.touched import OutputChanges, PathChange, Touched, outputs
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
 
-BROUGHT = Brought(
+BROUGHT = CommitEffect(
     changes=(-0.02, None, 0.01),
     headline=Moved(-2.0, (Part("outputs", -3.0), Part("ground truth", 1.0)), "over 3 common documents"),
     verdict=ChangeVerdict(
         "worse", "beyond chance", -0.02, Interval(-0.03, -0.01, "documents", 3, "paired"), 1, 9, 0.02, None, ()
     ),
     flipped=Flipped(1, 9, 7, 1, 0),
-    fields=(FieldFlips("a<b>", 1, 4),),
+    fields=(FlippedField("a<b>", 1, 4),),
     more_fields=2,
 )
 
@@ -50,7 +50,7 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
 
 def test_an_iteration_is_counted_once_however_many_files_it_has():
     def touched(iteration: str, name: str, old: str | None, new: str | None, role: str = "output") -> Touched:
-        return Touched(Change(f"evals/a/results/{iteration}/{name}", old, new), role, "a", iteration)  # type: ignore[arg-type]
+        return Touched(ChangedPath(f"evals/a/results/{iteration}/{name}", old, new), role, "a", iteration)  # type: ignore[arg-type]
 
     found = outputs(
         (
@@ -143,7 +143,9 @@ def test_a_long_message_is_cut():
 
 
 def test_an_eval_without_a_page_is_named_and_not_linked():
-    changed = (Touched(Change("evals/gone/results/iteration-001/extracted.json", None, "1"), "output", "gone", "x"),)
+    changed = (
+        Touched(ChangedPath("evals/gone/results/iteration-001/extracted.json", None, "1"), "output", "gone", "x"),
+    )
     page = commit_page(sample.EDIT_RECORD, (), changed, sample.FILES, {})
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "<span>gone</span>" in html
@@ -193,14 +195,14 @@ def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
 def test_the_few_fields_that_are_named_are_those_with_the_most_flips():
     before, after = points.series(6).points[4:]
     flips = Flips((("a", 1), ("b", 3)), (("a", 3), *((f"c{n}", 1) for n in range(9))))
-    found = brought(points.WAYBILLS, points.SPECS, before, points.compared(before, after, flips))
+    found = commit_effect(points.WAYBILLS, points.SPECS, before, points.compared(before, after, flips))
     assert found is not None
     assert found.fields == (
-        FieldFlips("a", 1, 3),
-        FieldFlips("b", 3, 0),
-        FieldFlips("c0", 0, 1),
-        FieldFlips("c1", 0, 1),
-        FieldFlips("c2", 0, 1),
+        FlippedField("a", 1, 3),
+        FlippedField("b", 3, 0),
+        FlippedField("c0", 0, 1),
+        FlippedField("c1", 0, 1),
+        FlippedField("c2", 0, 1),
     )
     assert (found.more_fields, found.flipped) == (6, Flipped(4, 12, 0))
-    assert brought(points.WAYBILLS, points.SPECS, before, after._replace(delta=None)) is None
+    assert commit_effect(points.WAYBILLS, points.SPECS, before, after._replace(delta=None)) is None

@@ -12,10 +12,10 @@ from sitegen.pages.compare import (
     ROWS,
     ByField,
     ComparedCell,
+    ComparedPoint,
     CompareView,
-    Listed,
-    Pair,
-    Side,
+    FateCells,
+    PointPair,
     Valued,
     best_before,
     compare_page,
@@ -45,10 +45,12 @@ def view(one: Series) -> CompareView:
     return found
 
 
-def side(one: Series, index: int) -> Side:
+def side(one: Series, index: int) -> ComparedPoint:
     at = one.points[index].snapshot
     commit = at.commit
-    return Side(at.slug, at.label, f"{at.slug}.html", commit.sha, commit.short, commit.subject, commit.committed_at)
+    return ComparedPoint(
+        at.slug, at.label, f"{at.slug}.html", commit.sha, commit.short, commit.subject, commit.committed_at
+    )
 
 
 BROKEN = Cell(
@@ -66,32 +68,32 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     ((words, pair),) = view(one).pairs
     assert words == "The newest point and the one before it"
     rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
-    assert pair == Pair(
+    assert pair == PointPair(
         before=side(one, 1),
         after=side(one, 2),
         metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
         errors=tuple(zip(before.counts[4:], after.counts[4:], strict=True)),
         lists=(
-            Listed(
+            FateCells(
                 "broken",
                 1,
                 (ComparedCell("rows[0].x", "a", False, rows, "2", "1", ("correct", "1"), ("wrong_value", "1")),),
                 (ByField("rows[].x", rows, 1),),
             ),
-            Listed(
+            FateCells(
                 "fixed",
                 1,
                 (ComparedCell("rows[3].x", "a", True, rows, None, None, ("hallucination", "9"), ("absent", None)),),
                 (ByField("rows[].x", rows, 1),),
             ),
-            Listed(
+            FateCells(
                 "still_wrong",
                 1,
                 (ComparedCell("name", "a", False, name, "n", None, ("omission", None), ("omission", None)),),
                 (ByField("name", name, 1),),
             ),
-            Listed("appeared", 0, (), ()),
-            Listed(
+            FateCells("appeared", 0, (), ()),
+            FateCells(
                 "vanished",
                 1,
                 (ComparedCell("name", "b", False, name, "5", None, ("omission", None), ("absent", None)),),

@@ -6,7 +6,7 @@ from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.pages.agents import apart_since, thickens
-from sitegen.pages.edit import Drawn, EditView, Move, draw_edit, edit_page, effects_view
+from sitegen.pages.edit import EditView, Move, RenderedPatch, draw_edit, edit_page, effects_view
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.flip_rows import NAMED
 from sitegen.render.move_rows import effects
@@ -21,7 +21,7 @@ def renderer() -> Renderer:
     return Renderer([find_templates()], sample.SITE)
 
 
-def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE) -> Drawn:
+def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE) -> RenderedPatch:
     return draw_edit(file.edits[index], sample.patch_of(old, new))
 
 

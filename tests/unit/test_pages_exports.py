@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import Flips
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Scorecard
@@ -59,7 +59,7 @@ def _clock(card: Scorecard) -> dict[str, object]:
 def _why() -> Series:
     """Two points: the second is bridged, has parts of all three roles, and is stale."""
     series = sample.series(2)
-    parts = Parts(0.05, -0.011, 0.003)
+    parts = DeltaParts(0.05, -0.011, 0.003)
     metrics = (MetricDelta("f1", 0.042, parts), MetricDelta("precision", None, None))
     second = series.points[1]._replace(
         delta=Delta(Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")), metrics),

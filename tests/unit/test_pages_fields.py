@@ -14,15 +14,15 @@ from sitegen.pages.fields import (
     Band,
     CellRow,
     FieldView,
-    Place,
+    PointName,
     RunRow,
     TurnRow,
     field_page,
     field_work,
 )
-from sitegen.pages.values import Shown
+from sitegen.pages.values import DisplayValue
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.text.words import Span
+from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
 
@@ -45,16 +45,16 @@ def views(one: Series) -> list[FieldView]:
     return [page.view for page in pages(one) if isinstance(page.view, FieldView)]
 
 
-def place(one: Series, index: int, number: str) -> Place:
+def place(one: Series, index: int, number: str) -> PointName:
     at = one.points[index].snapshot
     commit = at.commit
-    return Place(
+    return PointName(
         number, at.label, f"../{at.slug}.html", commit.sha, commit.short, commit.subject, commit.committed_at, 0
     )
 
 
-def plain(text: str) -> Shown:
-    return Shown((Span(text, False),))
+def plain(text: str) -> DisplayValue:
+    return DisplayValue((WordSpan(text, False),))
 
 
 FLIPPED = Cell(
@@ -93,8 +93,8 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
                     RunRow(
                         third,
                         "wrong_value",
-                        Shown((Span("Dried co", False), Span("d", True))),
-                        Shown((Span("Dried co", False), Span("w", True))),
+                        DisplayValue((WordSpan("Dried co", False), WordSpan("d", True))),
+                        DisplayValue((WordSpan("Dried co", False), WordSpan("w", True))),
                         "broken",
                         "new output",
                         2,

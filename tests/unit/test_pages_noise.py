@@ -4,7 +4,7 @@ import pytest
 
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Unit, Why
-from sitegen.pages.noise import over, reason
+from sitegen.pages.noise import interval_basis, reason
 
 PARAGRAPHS = Nouns("category", "categories", "paragraph", "paragraphs")
 
@@ -20,7 +20,7 @@ PARAGRAPHS = Nouns("category", "categories", "paragraph", "paragraphs")
     ],
 )
 def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):
-    assert over(Interval(0.1, 0.9, unit, n, "Wilson"), PARAGRAPHS) == words
+    assert interval_basis(Interval(0.1, 0.9, unit, n, "Wilson"), PARAGRAPHS) == words
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.focus import Focus, Streak, WeakSection
@@ -124,7 +124,7 @@ def test_where_nothing_is_wrong_there_is_nothing_to_work_on():
 def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
     attributes = {"walls[0].area": "walls[].area", "walls[1].area": "walls[].area", "roof.kind": "roof.kind"}
     rights = ("+++", "-++", "--+", "---")  # of each cell, in that order
-    points, follower = list(sample.series(4).points), Follower()
+    points, follower = list(sample.series(4).points), CellTracker()
     for index, signs in enumerate(rights):
         judged = [
             Judgement("", path, attribute, "correct" if sign == "+" else "omission", 1, 1 if sign == "+" else None)

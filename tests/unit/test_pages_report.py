@@ -18,16 +18,16 @@ from sitegen.pages.report import (
     ALIGNED,
     DOCUMENTS,
     LISTS,
-    Past,
+    EarlierPoints,
     is_bounded,
     report_page,
     section,
 )
-from sitegen.pages.values import Shown, shown_pair
+from sitegen.pages.values import DisplayValue, shown_pair
 from sitegen.render import rows
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.values import as_text
-from sitegen.text.words import Span
+from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
 
@@ -43,7 +43,7 @@ def _page(
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)
-    past = sample.past(series, 5, wrong_before) if previous else Past([point.snapshot], lambda judgement: 0)
+    past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], lambda judgement: 0)
     return report_page(series.info, series.specs, point, before, result, past, limit)
 
 
@@ -256,20 +256,20 @@ def test_a_deeply_nested_value_is_shown_without_end():
 def test_of_a_wrong_text_only_the_words_that_differ_are_marked():
     wrong = Judgement("", "x", "x", "wrong_value", "first quality cod", "second quality cod")
     expected, actual = shown_pair(wrong)
-    assert expected == Shown((Span("first", True), Span(" quality cod", False)))
-    assert actual == Shown((Span("second", True), Span(" quality cod", False)))
+    assert expected == DisplayValue((WordSpan("first", True), WordSpan(" quality cod", False)))
+    assert actual == DisplayValue((WordSpan("second", True), WordSpan(" quality cod", False)))
 
 
 def test_an_absent_value_says_why_it_is_absent():
     extra = Judgement("", "x", "x", "hallucination", None, "A", "not in ground truth")
-    assert shown_pair(extra) == (Shown((), "not in ground truth"), Shown((Span("A", False),)))
-    assert shown_pair(ONE)[1] == Shown((), "missing")
-    assert shown_pair(ONE._replace(actual="  "))[1] == Shown((), "blank")
+    assert shown_pair(extra) == (DisplayValue((), "not in ground truth"), DisplayValue((WordSpan("A", False),)))
+    assert shown_pair(ONE)[1] == DisplayValue((), "missing")
+    assert shown_pair(ONE._replace(actual="  "))[1] == DisplayValue((), "blank")
 
 
 def test_a_long_value_is_cut():
     long = Judgement("", "x", "x", "omission", "y" * 5000, None)
-    assert shown_pair(long)[0] == Shown((Span("y" * 2000, False),), "", 3000)
+    assert shown_pair(long)[0] == DisplayValue((WordSpan("y" * 2000, False),), "", 3000)
 
 
 @pytest.mark.parametrize(("convention", "said"), [("standard", False), ("omissions_only", True)])

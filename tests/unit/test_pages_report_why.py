@@ -4,22 +4,22 @@ import pytest
 
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.model.cells import Cell, CellMap, Run
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import CellFlip, Flips
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.changes import Change, Part
-from sitegen.pages.report import FateRow, FixedCell, Past, Since, report_page
+from sitegen.pages.changes import DisplayedChange, Part
+from sitegen.pages.report import EarlierPoints, FateRow, FixedCell, Since, report_page
 from sitegen.pages.report.fates import FIELDS, FIXED, Fates
 from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
 from sitegen.pages.report.runs import RateRow, RunsView
-from sitegen.pages.values import Shown
+from sitegen.pages.values import DisplayValue
 from sitegen.render import evidence, why_rows
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.text.words import Span
+from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
 F1 = MetricSpec("f1", "F1", "")
@@ -28,7 +28,7 @@ CITY = Judgement("", "consignee.city", "consignee.city", "wrong_value", "Oslo", 
 NAME = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
 
 
-def _view(point: Point, before: Point | None, past: Past | None = None):
+def _view(point: Point, before: Point | None, past: EarlierPoints | None = None):
     series = sample.series(6)
     result = sample.result([CITY, NAME])
     point = point._replace(scorecard=result.scorecard) if before is None else point
@@ -45,10 +45,10 @@ def _points(cause: str = "outputs") -> tuple[Point, Point]:
 
 def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_two_values():
     before, after = _points()
-    metrics = tuple(MetricDelta(spec.name, 0.25, Parts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
+    metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
     view = _view(after._replace(delta=Delta(Overlap("comparable", 1), metrics)), before)
     assert [metric.change for metric in view.metrics] == [0.25] * 4
-    assert view.why.changes == (Change(25.0, (Part("outputs", 50.0), Part("ground truth", -25.0))),) * 3
+    assert view.why.changes == (DisplayedChange(25.0, (Part("outputs", 50.0), Part("ground truth", -25.0))),) * 3
 
 
 def test_what_cannot_be_compared_has_no_change_anywhere():
@@ -118,7 +118,7 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     flipped.append(CellFlip("broken", cell, right, wrong))
     flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
     past = sample.past(sample.series(6), 5)._replace(flipped=flipped)
-    oslo, olso, bergen = (Shown((Span(name, False),)) for name in ("Oslo", "Olso", "Bergen"))
+    oslo, olso, bergen = (DisplayValue((WordSpan(name, False),)) for name in ("Oslo", "Olso", "Bergen"))
     assert _view(after._replace(flips=flips), before, past).fates == Fates(
         fixed=2,
         broken=1,
@@ -188,14 +188,17 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Change(-2.2, (Part("outputs", -2.2),)), "F1 fell by 2.2 points, all of it from the outputs."),
+        (DisplayedChange(-2.2, (Part("outputs", -2.2),)), "F1 fell by 2.2 points, all of it from the outputs."),
         (
-            Change(-2.2, (Part("outputs", -3.1), Part("ground truth", 0.9))),
+            DisplayedChange(-2.2, (Part("outputs", -3.1), Part("ground truth", 0.9))),
             "F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because the ground truth changed.",
         ),
-        (Change(0.0), "F1 did not move."),
-        (Change(0.01, (Part("rules", 0.01),)), "F1 rose by less than 0.1 points, all of it because the rules changed."),
-        (Change(None, (), "F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
+        (DisplayedChange(0.0), "F1 did not move."),
+        (
+            DisplayedChange(0.01, (Part("rules", 0.01),)),
+            "F1 rose by less than 0.1 points, all of it because the rules changed.",
+        ),
+        (DisplayedChange(None, (), "F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
     ],
 )
 def test_a_change_is_said_in_one_sentence(change, said):
@@ -205,7 +208,9 @@ def test_a_change_is_said_in_one_sentence(change, said):
 def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
     before, after = _points()
     view = _view(after, before)
-    why = view.why._replace(specs=(COST,), changes=(Change(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),))
+    why = view.why._replace(
+        specs=(COST,), changes=(DisplayedChange(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),)
+    )
     rows = str(why_rows.parts(why))
     assert rows.count('class="delta dn">+15.0') == rows.count('class="delta up">−5.0') == 1
     assert rows.count('class="delta dn">+10.0') == 1
@@ -252,7 +257,7 @@ def test_where_fields_are_the_units_the_test_counts_the_fields_of_a_list_once():
 def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     before, after = _points()
     overlap = Overlap("bridged", 1, (sample.SCRIPT,), ("b",))
-    metrics = tuple(MetricDelta(s.name, 0.1, Parts(0.2, -0.1, 0.0)) for s in sample.SPECS)
+    metrics = tuple(MetricDelta(s.name, 0.1, DeltaParts(0.2, -0.1, 0.0)) for s in sample.SPECS)
     edit = sample.edit(9, f"prompts/{sample.SCRIPT}.md")
     edit = edit._replace(commit=edit.commit._replace(subject=sample.SCRIPT))
     run = Run(4, "omission", f'"{sample.SCRIPT}"', "")

@@ -16,8 +16,8 @@ def _body(file: RawFile) -> Any:
     return json.loads(text[len(start) : -len(end)])
 
 
-def _log(size: int) -> list[search.Entry]:
-    return [search.Entry(f"title {i}", f"evals/a/{i:04}.html", "note") for i in range(size)]
+def _log(size: int) -> list[search.SearchEntry]:
+    return [search.SearchEntry(f"title {i}", f"evals/a/{i:04}.html", "note") for i in range(size)]
 
 
 def test_a_full_shard_does_not_change_when_the_log_grows():
@@ -34,7 +34,7 @@ def test_the_last_shard_can_be_written_alone():
 
 def test_an_entry_of_an_edit_leads_to_its_commit():
     edit = sample.edit(3)
-    assert search.edit_entry(edit) == search.Entry(
+    assert search.edit_entry(edit) == search.SearchEntry(
         edit.commit.subject, f"commits/{edit.commit.sha[:12]}.html", f"{edit.path} {edit.commit.sha[:7]}"
     )
 
@@ -64,5 +64,5 @@ def test_an_eval_without_outputs_has_no_fields_to_find():
 
 def test_scripts_are_ascii_whatever_the_titles_hold():
     titles = (*sample.NASTY, "line\u2028separator", "\udcff")
-    files = search.shards([search.Entry(title, "a.html", title) for title in titles])
+    files = search.shards([search.SearchEntry(title, "a.html", title) for title in titles])
     assert [entry[0] for entry in _body(files[0])[2]] == list(titles)

@@ -4,15 +4,15 @@ import pytest
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import repeated
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.pages import links
-from sitegen.pages.changes import Change, Part
-from sitegen.pages.heat import HEAT_ROWS, FieldRow
+from sitegen.pages.changes import DisplayedChange, Part
+from sitegen.pages.heat import HEAT_ROWS, HeatRow
 from sitegen.pages.last_change import LastChange
 from sitegen.pages.repeats import repeats_view
 from sitegen.pages.tallies import Flipped
@@ -86,8 +86,8 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
     view = sample.view_of(trend_page(_series_of_fields(first, second)))
     assert view.fields == (
-        FieldRow("a", second["a"], 2, 8),
-        FieldRow("gone", None, 1, 1),
+        HeatRow("a", second["a"], 2, 8),
+        HeatRow("gone", None, 1, 1),
     )  # b was judged at no point
     assert view.heat.shares == ((0.0, 0.5), (1.0, None))
 
@@ -150,7 +150,7 @@ def _last(*deltas: float, flips: Flips) -> tuple[LastChange, ...]:
     points = [series.points[0]]
     for nth, change in enumerate(deltas, 1):
         same = series.points[0].scorecard if not change else series.points[nth].scorecard
-        delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, Parts(change, 0.0, 0.0)),) * 3)
+        delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
         cells = flips if nth == len(deltas) else Flips((("a", 1),))
         points.append(series.points[nth]._replace(scorecard=same, delta=delta, flips=cells if change else Flips()))
     last: tuple[LastChange, ...] = sample.view_of(trend_page(series._replace(points=tuple(points)))).last
@@ -159,7 +159,11 @@ def _last(*deltas: float, flips: Flips) -> tuple[LastChange, ...]:
 
 def test_the_last_change_has_its_verdict_and_what_can_be_seen():
     (last,) = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
-    assert (last.at, last.change, last.flipped) == (1, Change(-20.0, (Part("outputs", -20.0),)), Flipped(1, 30, 0))
+    assert (last.at, last.change, last.flipped) == (
+        1,
+        DisplayedChange(-20.0, (Part("outputs", -20.0),)),
+        Flipped(1, 30, 0),
+    )
     assert (last.verdict.decision, last.verdict.why) == ("inconclusive", "interval holds zero")
     assert last.verdict.detectable is not None
     assert last.verdict.interval is not None
@@ -188,7 +192,8 @@ def _by_outputs(delta: Delta) -> Delta:
     """As most changes are: the outputs alone made them."""
     return delta._replace(
         metrics=tuple(
-            one._replace(parts=None if one.change is None else Parts(one.change, 0.0, 0.0)) for one in delta.metrics
+            one._replace(parts=None if one.change is None else DeltaParts(one.change, 0.0, 0.0))
+            for one in delta.metrics
         )
     )
 

@@ -162,9 +162,9 @@ def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first()
     assert [point.variants for point in view.points] == [(None, 0.0, 0.5), (None, 0.5, None), (1.0, 0.5, None)]
     chart = trend_chart.trend(view)
     assert chart.variants == (
-        trend_chart.VariantLine("v0", "kind", 1.0, charts.Line("", "M2 0h0")),
-        trend_chart.VariantLine("v1", "plain", 0.5, charts.Line("M0 1000L1 500L2 500", "")),
-        trend_chart.VariantLine("v2", "old", None, charts.Line("", "M0 500h0")),
+        trend_chart.VariantLine("v0", "kind", 1.0, charts.ChartLine("", "M2 0h0")),
+        trend_chart.VariantLine("v1", "plain", 0.5, charts.ChartLine("M0 1000L1 500L2 500", "")),
+        trend_chart.VariantLine("v2", "old", None, charts.ChartLine("", "M0 500h0")),
     )
     assert chart.island["names"] == ["Accuracy", "Accuracy, kind", "Accuracy, plain", "Accuracy, old"]
     assert chart.island["marks"] == ["m0", "v0", "v1", "v2"]

@@ -11,14 +11,14 @@ from sitegen.errors import ConfigurationError
 from sitegen.render.unlinked import without_links
 from sitegen.scoring.results_file import Metadata
 from sitegen.stages.preview import report_file, write_preview
-from sitegen.verifying import Bench
+from sitegen.verifying import WorktreeProject
 from tests.receipts import write_receipts
 
 HREF = re.compile(r"""<(?:a|link)\b[^>]*\shref=["']?([^"'\s>]+)""")
 
 
 def preview(root: Path, eval_id: str = "receipts") -> Path:
-    bench = Bench.open(root)
+    bench = WorktreeProject.open(root)
     return write_preview(bench, bench.verify(eval_id))
 
 
@@ -29,7 +29,7 @@ def dead_links(page: Path) -> list[str]:
 
 
 def test_every_link_of_a_preview_leads_to_a_file(demo):
-    bench = Bench.open(demo)
+    bench = WorktreeProject.open(demo)
     pages = [write_preview(bench, bench.verify(eval_id)) for eval_id in bench.eval_ids()]
     methods = demo / ".sitegen/preview/methods.html"
     assert len(pages) == 9
@@ -93,7 +93,7 @@ def test_a_report_of_its_own_has_our_policy_before_all_else_whatever_the_head_of
     head = '<meta charset="utf-8"><link rel="stylesheet" href="own.css"><script src="own.js"></script><base href="x/">'
     (own / "head.html").write_text(head, encoding="utf-8")
     (repo.path / "site_templates/theme.css").write_text("b::after { content: '</style><script>' }", encoding="utf-8")
-    bench = Bench.open(repo.path)
+    bench = WorktreeProject.open(repo.path)
     page = report_file(bench, bench.verify("receipts"), Metadata(), "eval-results.json").decode()
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     assert page.split("<head>\n", 1)[1].startswith(f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n')

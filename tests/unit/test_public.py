@@ -7,7 +7,7 @@ import pytest
 from sitegen.errors import SecretsError
 from sitegen.project import Options
 from sitegen.render.output_folder import MARKER
-from sitegen.stages.public import Gate
+from sitegen.stages.public import PublicCheck
 from sitegen.text.secrets import Detector, Secret
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, run
@@ -104,7 +104,7 @@ def test_a_secret_in_a_file_of_others_deletes_nothing(project):
     assert run("build", project.path).returncode == 0
     before = left(project.path / "public")
     (project.path / "public/notes.txt").write_text(TOKEN)
-    gate = Gate(Options(project.path))
+    gate = PublicCheck(Options(project.path))
     with pytest.raises(SecretsError) as refused:
         gate.check()
     assert refused.value.where == "notes.txt:1 (GitHub Token)"

@@ -13,7 +13,7 @@ from sitegen.model.values import REDACTED, Value
 from sitegen.project import Options
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.redaction import Redaction, redaction
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stages.series import read_series
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
@@ -28,7 +28,7 @@ def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
         Judgement("d", path, re.sub(r"\[\d+\]", "[]", path), "wrong_value", "x", value)
         for path, value in result_of.items()
     )
-    inputs = Inputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
+    inputs = ScoringInputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
     result = FieldsScorer().score(inputs)._replace(judgements=judged)
     return [each.actual for each in Redaction(globs).applied(result, kind="fields").judgements]
 
@@ -61,7 +61,7 @@ def test_what_is_hidden_inside_a_value_of_another_shape_is_taken_out_of_it():
 
 def test_nothing_stays_nothing():
     judged = Judgement("d", "name", "name", "omission", "Ann", None)
-    inputs = Inputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
+    inputs = ScoringInputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
     result = FieldsScorer().score(inputs)._replace(judgements=(judged,))
     (found,) = Redaction(("name",)).applied(result, kind="fields").judgements
     assert (found.expected, found.actual, found.outcome) == (REDACTED, None, "omission")

@@ -11,7 +11,7 @@ from sitegen.analysis.champion import champions
 from sitegen.analysis.muting import mute_of, unmatched_mutes
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
@@ -197,7 +197,7 @@ def test_errors_and_documents_are_compared_on_either_side() -> None:
 
 def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:
     def parted(*parts: float) -> StepRow:
-        metric = MetricDelta("f1", sum(parts), Parts(*parts))
+        metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
         points[6] = points[6]._replace(delta=Delta(Overlap("comparable", 1), (metric,)))
         one = series(*points)

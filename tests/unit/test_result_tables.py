@@ -18,7 +18,7 @@ from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables import rows
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, problems_text
 
@@ -31,7 +31,7 @@ def read(path: str, content: bytes | str, **settings: Any) -> JudgedResults:
 
 
 def card(path: str, content: str, **settings: Any) -> Scorecard:
-    inputs = Inputs((File(path, content.encode()),), None, None, None, json.dumps(settings))
+    inputs = ScoringInputs((File(path, content.encode()),), None, None, None, json.dumps(settings))
     return scorer("judged").score(inputs).scorecard
 
 

@@ -10,10 +10,10 @@ from sitegen.scoring import fields, lists
 from sitegen.scoring.expected import Branch
 from sitegen.scoring.fields import Expected, FieldsScorer
 from sitegen.scoring.ground_truth import reader
-from sitegen.scoring.outputs import Output
+from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.places import DOCUMENT
 from sitegen.scoring.rules import compile_rules
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text import similarity
 
 NAMES = ("brick wall", "stone wall", "glass front")
@@ -21,7 +21,7 @@ NAMES = ("brick wall", "stone wall", "glass front")
 
 def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:
     files = (File("extracted.json", json.dumps(output).encode()),), File(f"ground_truth.{ending}", truth.encode())
-    return FieldsScorer().score(Inputs(*files, None, None, settings))
+    return FieldsScorer().score(ScoringInputs(*files, None, None, settings))
 
 
 def walls(*names: str) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def test_documents_are_found_by_their_names_without_comparing_each_with_each():
     rules, _ = compile_rules(None, "{}", None)
     number = 300
     truth = tuple((str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
-    output = Output({CountedName(one + 10): {} for one in range(number)}, {}, [])
+    output = ReadOutput({CountedName(one + 10): {} for one in range(number)}, {}, [])
     CountedName.compared = 0
-    fields._Scoring(rules, Expected(truth, (), "id", ()), output, ()).result()
+    fields._FieldsScoring(rules, Expected(truth, (), "id", ()), output, ()).result()
     assert CountedName.compared < 10 * number

@@ -11,7 +11,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.scoring.kinds import SCORERS, scorer
 from sitegen.scoring.paths import follow, parse
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
 
@@ -47,7 +47,9 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
     ],
 )
 def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes, what: str, line: int | None) -> None:
-    card = scorer("fields").score(Inputs((File("e.json", b"{}"),), File(path, content), None, None, "{}")).scorecard
+    card = (
+        scorer("fields").score(ScoringInputs((File("e.json", b"{}"),), File(path, content), None, None, "{}")).scorecard
+    )
     assert card.status == "no_ground_truth"
     assert card.counts == Counts()
     assert {metric.value for metric in card.metrics} == {None}
@@ -61,7 +63,7 @@ def test_a_broken_ground_truth_leaves_nothing_to_count(path: str, content: bytes
 
 
 def test_a_missing_ground_truth_says_so() -> None:
-    card = scorer("fields").score(Inputs((File("e.json", b"{}"),), None, None, None, "{}")).scorecard
+    card = scorer("fields").score(ScoringInputs((File("e.json", b"{}"),), None, None, None, "{}")).scorecard
     assert card.findings == (
         Finding(
             "error",
@@ -87,7 +89,7 @@ def test_a_missing_ground_truth_says_so() -> None:
     ],
 )
 def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ...], what: str) -> None:
-    card = scorer("fields").score(Inputs(outputs, TRUTH, None, None, "{}")).scorecard
+    card = scorer("fields").score(ScoringInputs(outputs, TRUTH, None, None, "{}")).scorecard
     assert card.status == "unreadable"
     assert card.counts == Counts(fn=2, omission=2)
     assert card.metric("f1") == 0.0
@@ -97,7 +99,7 @@ def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ..
 def test_a_byte_order_mark_is_accepted_everywhere() -> None:
     bom = b"\xef\xbb\xbf"
     result = scorer("fields").score(
-        Inputs(
+        ScoringInputs(
             (File("e.json", bom + b'{"x": 1}'),),
             File("t.csv", bom + b"a\n1\n"),
             File("m.yaml", bom + b"csv_to_json: {a: x}"),
@@ -112,7 +114,7 @@ def test_a_byte_order_mark_is_accepted_everywhere() -> None:
 def test_a_broken_line_costs_its_own_document_only() -> None:
     truth = File("t.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a": 2}\n')
     output = File("e.jsonl", b'{"id": 1, "a": 1}\n{"id": 2, "a"\n')
-    card = scorer("fields").score(Inputs((output,), truth, None, None, "{}")).scorecard
+    card = scorer("fields").score(ScoringInputs((output,), truth, None, None, "{}")).scorecard
     assert [(each.id, each.status, each.counts) for each in card.documents] == [
         ("1", "scored", Counts(tp=1)),
         ("2", "unreadable", Counts(fn=1, omission=1)),
@@ -124,7 +126,7 @@ def test_a_broken_line_costs_its_own_document_only() -> None:
 def test_findings_are_bounded_and_the_rest_is_counted() -> None:
     truth = File("t.csv", b"id,a\n" + b"".join(b"d%d,maybe\n" % number for number in range(150)))
     settings = '{"fields": {"a": {"type": "boolean"}}}'
-    card = scorer("fields").score(Inputs((File("e.json", b"[]"),), truth, None, None, settings)).scorecard
+    card = scorer("fields").score(ScoringInputs((File("e.json", b"[]"),), truth, None, None, settings)).scorecard
     assert len(card.findings) == 101
     assert card.findings[-1] == Finding(
         "warning", "200 more findings are not listed", "Correct those above first.", None, "output"
@@ -133,7 +135,7 @@ def test_findings_are_bounded_and_the_rest_is_counted() -> None:
 
 def test_a_number_of_thousands_of_digits_spoils_its_own_field_only() -> None:
     output = File("e.json", b'{"a": ' + b"9" * 5_000 + b', "b": 2}')
-    result = scorer("fields").score(Inputs((output,), TRUTH, None, None, "{}"))
+    result = scorer("fields").score(ScoringInputs((output,), TRUTH, None, None, "{}"))
     assert [(each.path, each.outcome) for each in result.judgements] == [
         ("a", "format_error"),
         ("b", "correct"),
@@ -152,7 +154,9 @@ def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves
     def items(prefix: str, number: int) -> bytes:
         return json.dumps({"l": [{"name": f"{prefix}{index}", "n": 1, "m": 2} for index in range(number)]}).encode()
 
-    inputs = Inputs((File("e.json", items("expected ", 201)),), File("t.json", items("?", 200)), None, None, "{}")
+    inputs = ScoringInputs(
+        (File("e.json", items("expected ", 201)),), File("t.json", items("?", 200)), None, None, "{}"
+    )
     result = scorer("fields").score(inputs)
     assert result.alignments[0].pairs == ()
     assert result.scorecard.findings == (

@@ -20,7 +20,7 @@ from sitegen.scoring.highlights.document import Numbers, ParagraphRow, highlight
 from sitegen.scoring.highlights.marks import MARKS, SEARCHED, Highlight, marked, place
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from tests.sites import run
 
 GOLD = {
@@ -48,7 +48,7 @@ BROKEN = (
 
 def score(log: bytes | None = LOG, settings: str = "{}", reason: str = "") -> Result:
     gold = File("gold-standard.json", json.dumps(GOLD).encode())
-    return scorer("highlights").score(Inputs((File("log.ndjson", log, reason),), gold, None, None, settings))
+    return scorer("highlights").score(ScoringInputs((File("log.ndjson", log, reason),), gold, None, None, settings))
 
 
 def spans(result: Result) -> SpansPanel:
@@ -283,7 +283,7 @@ def test_the_document_has_every_number_and_every_text():
 
 
 def test_a_document_without_gold_has_no_numbers():
-    nothing = scorer("highlights").score(Inputs((), None, None, None, "{}"))
+    nothing = scorer("highlights").score(ScoringInputs((), None, None, None, "{}"))
     document = highlights_document(nothing, eval_id="moss", metadata=Metadata())
     assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
     assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]

@@ -10,7 +10,7 @@ from sitegen.model.problems import Finding
 from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.rules import compile_rules
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 
 
 def test_no_mapping_and_no_settings_are_the_defaults() -> None:
@@ -145,7 +145,7 @@ def test_columns_are_told_with_their_fields_those_of_a_list_behind_their_section
 csv_to_json: {"Climate Zone": project.climate_zone}
 array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}}
 """
-    inputs = Inputs(
+    inputs = ScoringInputs(
         (), File("ground_truth.csv", b""), File("m.yaml", mapping), None, '{"csv_to_json": {"City": "city"}}'
     )
     assert columns_of(inputs) == (

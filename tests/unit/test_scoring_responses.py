@@ -16,7 +16,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.answers import variant_of
 from sitegen.scoring.responses.document import metrics_of, responses_document
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import Embedder, File, Inputs
+from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.text.json_bytes import to_json_bytes
 
 CASES = [
@@ -34,7 +34,7 @@ def file(name: str, *responses: tuple[str, str], **more: object) -> File:
 
 def score(*files: File, embedder: Embedder | None = None) -> Result:
     cases = File("evals/x/test_cases.json", json.dumps(CASES).encode())
-    return scorer("responses").score(Inputs(files, cases, None, None, "{}", embedder))
+    return scorer("responses").score(ScoringInputs(files, cases, None, None, "{}", embedder))
 
 
 def by_length(texts: Sequence[str], /) -> list[list[float]]:
@@ -63,7 +63,7 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
     cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
     answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
     result = scorer("responses").score(
-        Inputs((answered,), File("evals/x/test_cases.json", json.dumps(cases).encode()), None, None, "{}", None)
+        ScoringInputs((answered,), File("evals/x/test_cases.json", json.dumps(cases).encode()), None, None, "{}", None)
     )
     assert result.questions == (("sky", "Which colour?"), ("sky #2", "Which colour?"), ("joke", '{"topic": "cats"}'))
 

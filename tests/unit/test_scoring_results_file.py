@@ -10,11 +10,11 @@ from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata, results_document
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.json_bytes import to_json_bytes
 
 RESULT = scorer("fields").score(
-    Inputs(
+    ScoringInputs(
         (File("e.json", b'{"area": 160.50, "bad": NaN, "note": "x", "walls": [{"name": "N"}, {"name": "E"}]}'),),
         File("t.json", b'{"area": 600.0, "bad": 1, "ok": null, "walls": [{"name": "S"}, {"name": "N"}]}'),
         None,
@@ -113,7 +113,7 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
 
 def test_lists_of_several_documents_are_told_apart() -> None:
     both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
-    result = scorer("fields").score(Inputs((File("e.json", both),), File("t.json", both), None, None, "{}"))
+    result = scorer("fields").score(ScoringInputs((File("e.json", both),), File("t.json", both), None, None, "{}"))
     document = results_document(result, eval_id="e", metadata=Metadata())
     assert document.alignment == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.history.layout import Layout, Place, Watched
+from sitegen.history.layout import Layout, PathRole, Watched
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text
 
@@ -26,7 +26,7 @@ def of(text: str) -> Layout:
 
 def owners(layout: Layout, folder: str) -> list[str]:
     places = layout.places(f"{folder}/ground_truth.csv")
-    assert all(place == Place(place.eval_id, folder, "ground_truth") for place in places)
+    assert all(place == PathRole(place.eval_id, folder, "ground_truth") for place in places)
     return [place.eval_id for place in places]
 
 

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.pages.suspect_truth import SuspectTruthView
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.scoring.correction import Line, corrected
+from sitegen.scoring.correction import CorrectedLine, corrected
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
 from tests.sites import build_site, differences
@@ -28,7 +28,7 @@ def _named(label: int | None, values: list[int | None], rescored: int | None = N
         points[rescored] = points[rescored]._replace(
             snapshot=points[rescored].snapshot._replace(cause=("ground_truth",))
         )
-    follower = Follower()
+    follower = CellTracker()
     for value in values:
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
         follower.follow([Judgement("d", "area", "area", outcome, label, value)])
@@ -57,7 +57,7 @@ def test_a_point_that_was_only_scored_again_brings_no_output():
 
 
 def test_outputs_count_since_the_label_is_what_it_is():
-    follower = Follower()
+    follower = CellTracker()
     for label in (600, 600, 620, 620):
         follower.follow([Judgement("", "area", "area", "wrong_value", label, 640)])
     points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in sample.series(4).points]
@@ -67,8 +67,8 @@ def test_outputs_count_since_the_label_is_what_it_is():
 MAPPING = b"csv_to_json: {Name: name, Total: total, Sum: sum}\n"
 
 
-def _corrected(path: str, truth: str, output: object, field: str, expected: str, actual: str) -> Line | None:
-    inputs = Inputs(
+def _corrected(path: str, truth: str, output: object, field: str, expected: str, actual: str) -> CorrectedLine | None:
+    inputs = ScoringInputs(
         outputs=(File("extracted.json", json.dumps(output).encode()),),
         ground_truth=File(path, truth.encode()),
         mapping=File("field_mapping.yaml", MAPPING),
@@ -87,13 +87,17 @@ ROW = {"name": "Ann", "total": 7, "sum": 5}
     ("path", "truth", "line"),
     [
         # two cells say 5, and only one of them is the total
-        ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", Line(2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", Line(2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', Line(2, 'Ann,"5","5.0"', "Ann,5,7")),
-        ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", Line(4, "Total,5", "Total,7")),
-        ("truth.json", '{\n  "name": "Ann",\n  "sum": 5,\n  "total": 5\n}\n', Line(4, '  "total": 5', '  "total": 7')),
-        ("truth.json", '{"sum": 5, "total": 5}', Line(1, '{"sum": 5, "total": 5}', '{"sum": 5, "total": 7}')),
-        ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", Line(3, "total: 5", "total: 7")),
+        ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", CorrectedLine(2, "Ann,5,5", "Ann,5,7")),
+        ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", CorrectedLine(2, "Ann,5,5", "Ann,5,7")),
+        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', CorrectedLine(2, 'Ann,"5","5.0"', "Ann,5,7")),
+        ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", CorrectedLine(4, "Total,5", "Total,7")),
+        (
+            "truth.json",
+            '{\n  "name": "Ann",\n  "sum": 5,\n  "total": 5\n}\n',
+            CorrectedLine(4, '  "total": 5', '  "total": 7'),
+        ),
+        ("truth.json", '{"sum": 5, "total": 5}', CorrectedLine(1, '{"sum": 5, "total": 5}', '{"sum": 5, "total": 7}')),
+        ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", CorrectedLine(3, "total: 5", "total: 7")),
     ],
 )  # fmt: skip
 def test_the_corrected_line_is_found_in_every_layout(path, truth, line):
@@ -101,13 +105,15 @@ def test_the_corrected_line_is_found_in_every_layout(path, truth, line):
 
 
 def test_a_blank_cell_may_be_the_one_to_fill():
-    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,\n", ROW, "total", "", "7") == Line(2, "Ann,5,", "Ann,5,7")
+    assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,\n", ROW, "total", "", "7") == CorrectedLine(
+        2, "Ann,5,", "Ann,5,7"
+    )
 
 
 def test_a_text_is_written_as_the_format_wants_it():
     output = {"name": 'Ann "A", B', "total": 7, "sum": 5}
     found = _corrected("truth.csv", "Name,Sum,Total\nBob,5,7\n", output, "name", '"Bob"', json.dumps('Ann "A", B'))
-    assert found == Line(2, "Bob,5,7", '"Ann ""A"", B",5,7')
+    assert found == CorrectedLine(2, "Bob,5,7", '"Ann ""A"", B",5,7')
 
 
 def test_no_line_is_named_if_the_outputs_value_is_not_a_whole_scalar():

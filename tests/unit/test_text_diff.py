@@ -1,6 +1,6 @@
-from sitegen.text.diff import MOST_LINES, Row, draw
+from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import read_patch
-from sitegen.text.words import Span
+from sitegen.text.words import WordSpan
 
 
 def test_a_patch_becomes_rows_with_changed_words_marked():
@@ -8,17 +8,17 @@ def test_a_patch_becomes_rows_with_changed_words_marked():
         read_patch(b"@@ -1,3 +1,3 @@ # T\n a\n-use the red one\n+use the blue one\n b\n\\ No newline at end of file\n")
     )
     assert drawn.rows == (
-        Row("hunk", old=(Span("@@ −1,3 +1,3 @@ # T", False),)),
-        Row("context", 1, 1, (Span("a", False),), (Span("a", False),)),
-        Row(
+        DiffRow("hunk", old=(WordSpan("@@ −1,3 +1,3 @@ # T", False),)),
+        DiffRow("context", 1, 1, (WordSpan("a", False),), (WordSpan("a", False),)),
+        DiffRow(
             "change",
             2,
             2,
-            (Span("use the ", False), Span("red", True), Span(" one", False)),
-            (Span("use the ", False), Span("blue", True), Span(" one", False)),
+            (WordSpan("use the ", False), WordSpan("red", True), WordSpan(" one", False)),
+            (WordSpan("use the ", False), WordSpan("blue", True), WordSpan(" one", False)),
         ),
-        Row("context", 3, 3, (Span("b", False),), (Span("b", False),)),
-        Row("remark", old=(Span("No newline at end of file", False),)),
+        DiffRow("context", 3, 3, (WordSpan("b", False),), (WordSpan("b", False),)),
+        DiffRow("remark", old=(WordSpan("No newline at end of file", False),)),
     )
     assert drawn.passages == (
         '<p class="gone"><del>use the red one</del></p>\n<p class="chg">a\nuse the blue one\nb</p>\n',

@@ -1,10 +1,10 @@
-from sitegen.text.markdown import LARGEST, Document, document, passage
+from sitegen.text.markdown import LARGEST, MarkdownPage, document, passage
 from sitegen.text.sections import Heading
 
 
 def test_headings_start_below_those_of_the_page_and_get_anchors():
     shown = document("# A b\n\n### C\n\n# A b\n")
-    assert shown == Document(
+    assert shown == MarkdownPage(
         '<h3 id="t-a-b">A b</h3>\n<h4 id="t-c">C</h4>\n<h3 id="t-a-b-1">A b</h3>\n',
         (Heading(1, "A b", 1, "t-a-b"), Heading(3, "C", 3, "t-c"), Heading(1, "A b", 5, "t-a-b-1")),
     )
@@ -51,7 +51,7 @@ def test_front_matter_is_code_and_no_heading():
 
 
 def test_a_text_too_large_is_shown_as_it_is_written():
-    assert document("<" * 5_001) == Document(f"<pre>{'&lt;' * 5_001}</pre>", (), plain=True)
+    assert document("<" * 5_001) == MarkdownPage(f"<pre>{'&lt;' * 5_001}</pre>", (), plain=True)
     assert document("a\n" * LARGEST).plain
 
 

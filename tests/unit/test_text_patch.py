@@ -1,6 +1,6 @@
 import pytest
 
-from sitegen.text.patch import LARGEST, Hunk, Line, Patch, PatchCounts, read_patch
+from sitegen.text.patch import LARGEST, Hunk, Patch, PatchCounts, PatchLine, read_patch
 from sitegen.text.sections import count_words
 
 HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
@@ -18,10 +18,10 @@ def test_a_patch_is_read_into_numbered_lines():
                 3,
                 3,
                 (
-                    Line("context", "a", 3, 3),
-                    Line("removed", "b <i>", 4, None),
-                    Line("added", "c", None, 4),
-                    Line("context", "d", 5, 5),
+                    PatchLine("context", "a", 3, 3),
+                    PatchLine("removed", "b <i>", 4, None),
+                    PatchLine("added", "c", None, 4),
+                    PatchLine("context", "d", 5, 5),
                 ),
             ),
         ),
@@ -41,8 +41,8 @@ def test_lines_that_look_like_headers_are_lines():
 def test_an_added_and_a_deleted_file_have_one_side():
     added = read_patch(b"diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n")
     deleted = read_patch(b"diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
-    assert added.hunks == (Hunk("", 0, 0, 1, 2, (Line("added", "a", None, 1), Line("added", "b", None, 2))),)
-    assert deleted.hunks == (Hunk("", 1, 1, 0, 0, (Line("removed", "a", 1, None),)),)
+    assert added.hunks == (Hunk("", 0, 0, 1, 2, (PatchLine("added", "a", None, 1), PatchLine("added", "b", None, 2))),)
+    assert deleted.hunks == (Hunk("", 1, 1, 0, 0, (PatchLine("removed", "a", 1, None),)),)
 
 
 def test_a_line_without_end_has_a_remark():

@@ -1,9 +1,9 @@
 import pytest
 
-from sitegen.text.words import LONGEST, Span, mark, tokens
+from sitegen.text.words import LONGEST, WordSpan, mark, tokens
 
 
-def bracketed(spans: tuple[Span, ...]) -> str:
+def bracketed(spans: tuple[WordSpan, ...]) -> str:
     return "".join(f"[{text}]" if changed else text for text, changed in spans)
 
 

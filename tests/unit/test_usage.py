@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sitegen.analysis.comparison.values import Comparison
+from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import compare, variant_of
 from sitegen.analysis.documents import document
 from sitegen.comparing.document import ComparisonDocument
@@ -19,7 +19,7 @@ from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.results_file import Metadata, UsageRow
-from sitegen.scoring.scorer import File, Inputs, Scorer
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE_METRICS, lacking, run_usage, specs_with_usage, with_stated
 from sitegen.stats.percentiles import nearest_rank
 from sitegen.text.json_bytes import to_json_bytes
@@ -29,7 +29,7 @@ CASES = json.dumps([{"id": "a", "input": "?", "expected": "x"}, {"id": "b", "inp
 
 def score(scorer: Scorer, output: bytes, truth: bytes | None = None, name: str = "output.json") -> Result:
     given = File("truth.json", truth) if truth else None
-    return scorer.score(Inputs((File(name, output),), given, None, None, "{}"))
+    return scorer.score(ScoringInputs((File(name, output),), given, None, None, "{}"))
 
 
 def responses(*rows: object, **beside: object) -> Result:
@@ -203,7 +203,7 @@ def test_results_of_other_kinds_say_what_the_output_took() -> None:
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
-    inputs = Inputs((File(name, content.encode()),), None, None, None, settings)
+    inputs = ScoringInputs((File(name, content.encode()),), None, None, None, settings)
     result = JudgedScorer().score(inputs)
     row = asdict(document("judged", result, eval_id="e", metadata=Metadata()))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
@@ -243,7 +243,7 @@ def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() ->
     assert recorded.usage == before
 
 
-def compared(judge: str) -> Comparison:
+def compared(judge: str) -> VariantComparison:
     """Twelve answers of two prompts: all right, with grades far apart, the second graded by this judge."""
     cases = json.dumps([{"id": f"c{number}", "input": "?", "expected": "x"} for number in range(12)]).encode()
     variants = []

@@ -17,7 +17,7 @@ from sitegen.project import Options
 from sitegen.render.environment import find_templates
 from sitegen.serve import watch
 from sitegen.serve.board import Board
-from sitegen.serve.following import Followed, Follower, followed
+from sitegen.serve.following import ChangeWatcher, Followed, followed
 from sitegen.serve.watch import Built, attempt, rebuild_on_change
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
@@ -137,7 +137,7 @@ def test_bursts_of_changes_are_told_once_and_only_what_matters(repo):
     told: asyncio.Queue[list[Path]] = asyncio.Queue()
 
     async def see() -> list[list[Path]]:
-        follower = Follower(told.put_nowait)
+        follower = ChangeWatcher(told.put_nowait)
         assert await follower.follow(follows(repo))
         assert not await follower.follow(follows(repo))
         bursts = []
@@ -160,7 +160,7 @@ def test_folders_that_the_system_does_not_let_be_looked_at_are_an_error(repo, mo
 
     monkeypatch.setattr("watchfiles.awatch", refuse)
     with pytest.raises(OSError, match="watch limit"):
-        run_loop(Follower(lambda burst: None).follow(follows(repo)))
+        run_loop(ChangeWatcher(lambda burst: None).follow(follows(repo)))
 
 
 class Rebuilding:

@@ -151,7 +151,7 @@ def test_an_edit_is_scored_once_and_nothing_else_again(repo, monkeypatch):
     EDITS["instructions"](repo)
     with monkeypatch.context() as patched:
         patched.setattr("sitegen.analysis.series.pack", None)
-        patched.setattr("sitegen.stages.cards.pack", None)
+        patched.setattr("sitegen.stages.scorecard_store.pack", None)
         second = watched(repo)
     assert first.site is not None
     assert second.site is not None

@@ -1,9 +1,9 @@
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.points import instructions_of
 from sitegen.analysis.versions import EvalPeak
-from sitegen.analysis.windows import peak, spoken_for, windows
+from sitegen.analysis.windows import edits_of_outputs, peak, windows
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Delta, MetricDelta, Overlap, Parts
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
@@ -35,11 +35,11 @@ def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None,
     every = [edit(position) for position in edits]
     points = [Point(one, card(None), (), delta=delta(0, 0, 0)) for one in snapshots]
     made_with = [instructions_of(one, every) for one in snapshots]
-    return [window[:3] for window in windows(points, spoken_for(snapshots, every, made_with))]
+    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every, made_with))]
 
 
 def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Delta:
-    parts = Parts(outputs, truth, rules)
+    parts = DeltaParts(outputs, truth, rules)
     return Delta(Overlap("bridged" if bridged else "comparable", 1), (MetricDelta("f1", sum(parts), parts),))
 
 
@@ -90,7 +90,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
     points = [Point(at, card(None), (), delta=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    speaks = spoken_for(places, every, [instructions_of(at, every) for at in places])
+    speaks = edits_of_outputs(places, every, [instructions_of(at, every) for at in places])
     assert windows(points, speaks) == (
         Window(1, None, 0),
         Window(4, 1, 2, 0.0),

@@ -15,7 +15,7 @@ from sitegen.stats.significance import mean
 ORDER: Final[tuple[Flipped, ...]] = ("broken", "fixed", "still_wrong")
 
 
-class Case(NamedTuple):
+class CaseOutcome(NamedTuple):
     """What one variant made of one case."""
 
     category: str
@@ -24,7 +24,7 @@ class Case(NamedTuple):
     grade: float | None
 
 
-def cases(answers: Iterable[Answer]) -> dict[str, Case]:
+def cases(answers: Iterable[Answer]) -> dict[str, CaseOutcome]:
     """The cases of a variant by id, in the order of its answers. Failed calls are left out."""
     grouped: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -33,17 +33,17 @@ def cases(answers: Iterable[Answer]) -> dict[str, Case]:
     return {case_id: _case(some) for case_id, some in grouped.items()}
 
 
-def _case(answers: list[Answer]) -> Case:
+def _case(answers: list[Answer]) -> CaseOutcome:
     verdicts = [answer.correct for answer in answers if answer.correct is not None]
     grades = [answer.quality for answer in answers if answer.quality is not None]
-    return Case(
+    return CaseOutcome(
         category=answers[0].category,
         right=2 * sum(verdicts) > len(verdicts) if verdicts else None,
         grade=mean(grades) if grades else None,
     )
 
 
-def flips(first: dict[str, Case], second: dict[str, Case]) -> tuple[CaseFlip, ...]:
+def flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:
     """Cases that both sides have, and at least one of them got wrong."""
     found = [
         CaseFlip(case_id, before.category, flipped(before.right, after.right))

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class HeadlineInterval:
     """Where the headline, or its change, may lie at a level of 95 %."""
 
     low: float
@@ -36,15 +36,15 @@ class Chance:
     """What decided."""
     difference: float | None
     """Of the headline, after minus before, over what both have."""
-    before: Span | None
+    before: HeadlineInterval | None
     """Around the headline of either side."""
-    after: Span | None
-    change: Span | None
+    after: HeadlineInterval | None
+    change: HeadlineInterval | None
     """Around the change, every unit held against itself."""
-    bootstrap_before: Span | None
+    bootstrap_before: HeadlineInterval | None
     """The same three by drawing whole units again, seeded by the data; None for kind ``responses``."""
-    bootstrap_after: Span | None
-    bootstrap_change: Span | None
+    bootstrap_after: HeadlineInterval | None
+    bootstrap_change: HeadlineInterval | None
     fixed: int
     """What McNemar's test is made over. Where fields are the units, only that of a list which flipped most counts."""
     broken: int
@@ -85,5 +85,5 @@ def _tally(attributes: Iterable[str]) -> Tally:
     return tuple(Counter(attributes).most_common())
 
 
-def _span(interval: Interval | None) -> Span | None:
-    return interval and Span(interval.low, interval.high, interval.unit, interval.n, interval.method)
+def _span(interval: Interval | None) -> HeadlineInterval | None:
+    return interval and HeadlineInterval(interval.low, interval.high, interval.unit, interval.n, interval.method)

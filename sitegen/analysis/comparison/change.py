@@ -72,7 +72,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResultChange:
     """A result against a later one."""
 
     eval_id: str
@@ -116,7 +116,7 @@ def change_of(
     before: tuple[str, Result],
     after: tuple[str, Result],
     kind: str = "fields",
-) -> Change:
+) -> ResultChange:
     """Compare two results, each with the name of its side, that the scorer of this kind gave."""
     (first_name, first), (second_name, second) = before, after
     paired, unpaired = _pair(first.judgements, second.judgements)
@@ -139,7 +139,7 @@ def change_of(
     )
     documents = () if chance is None else tuple(_documents(specs[0].name, first, second))
     both = [(each.before, each.after) for each in documents if each.before is not None and each.after is not None]
-    return Change(
+    return ResultChange(
         eval_id=eval_id,
         before=first_name,
         after=second_name,

@@ -8,8 +8,8 @@ from itertools import combinations
 from math import fsum
 from typing import Final, NamedTuple
 
-from sitegen.analysis.comparison.cases import Case, cases, flips
-from sitegen.analysis.comparison.values import Measured, MetricTest, Pair, Tested, TestedMetric
+from sitegen.analysis.comparison.cases import CaseOutcome, cases, flips
+from sitegen.analysis.comparison.values import MetricTest, Tested, TestedMetric, VariantNumbers, VariantPair
 from sitegen.model.responses import Answer
 from sitegen.model.usage import exchanged
 from sitegen.stats import sample_size
@@ -20,12 +20,12 @@ TWO_JUDGES: Final = "another judge"
 """Why grades are not tested."""
 
 
-class Sample(NamedTuple):
+class VariantSample(NamedTuple):
     """A variant with what its tests are made from."""
 
-    measured: Measured
+    measured: VariantNumbers
     grades: tuple[int, ...]
-    cases: dict[str, Case]
+    cases: dict[str, CaseOutcome]
 
 
 class _Raw(NamedTuple):
@@ -46,14 +46,14 @@ class _Raw(NamedTuple):
     """False: grades of two judges."""
 
 
-def sample(measured: Measured, answers: Iterable[Answer]) -> Sample:
+def sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
     """A variant's grades and cases. Failed calls are left out."""
     answered = [answer for answer in answers if not answer.failed]
     grades = tuple(answer.quality for answer in answered if answer.quality is not None)
-    return Sample(measured, grades, cases(answered))
+    return VariantSample(measured, grades, cases(answered))
 
 
-def pairs(samples: Sequence[Sample], alpha: float) -> tuple[Pair, ...]:
+def pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
     """Every pair, tested at the level *alpha*.
 
     With more than one pair p values are adjusted over them (Holm), metric by metric.
@@ -62,7 +62,7 @@ def pairs(samples: Sequence[Sample], alpha: float) -> tuple[Pair, ...]:
     accuracy = _decide("accuracy", couples, [_accuracy(*couple, alpha) for couple in couples], alpha)
     quality = _decide("quality", couples, [_quality(*couple, alpha) for couple in couples], alpha)
     return tuple(
-        Pair(
+        VariantPair(
             first=first.measured.name,
             second=second.measured.name,
             tests=both,
@@ -79,7 +79,7 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy(first: Sample, second: Sample, alpha: float) -> _Raw:
+def _accuracy(first: VariantSample, second: VariantSample, alpha: float) -> _Raw:
     one, other = first.measured, second.measured
     by_case = _by_case(first, second, lambda case: case.right)
     only_first = sum(before > after for before, after in by_case)
@@ -100,7 +100,7 @@ def _accuracy(first: Sample, second: Sample, alpha: float) -> _Raw:
     )
 
 
-def _quality(first: Sample, second: Sample, alpha: float) -> _Raw:
+def _quality(first: VariantSample, second: VariantSample, alpha: float) -> _Raw:
     if exchanged(first.measured.judges, second.measured.judges):
         return _of_two_judges(first, second)
     by_case = _by_case(first, second, lambda case: case.grade)
@@ -118,7 +118,7 @@ def _quality(first: Sample, second: Sample, alpha: float) -> _Raw:
     )
 
 
-def _of_two_judges(first: Sample, second: Sample) -> _Raw:
+def _of_two_judges(first: VariantSample, second: VariantSample) -> _Raw:
     """Both values, and nothing that holds one against the other."""
     return _Raw(
         first=first.measured.quality,
@@ -134,7 +134,9 @@ def _of_two_judges(first: Sample, second: Sample) -> _Raw:
     )
 
 
-def _by_case(first: Sample, second: Sample, value: Callable[[Case], float | None]) -> tuple[tuple[float, float], ...]:
+def _by_case(
+    first: VariantSample, second: VariantSample, value: Callable[[CaseOutcome], float | None]
+) -> tuple[tuple[float, float], ...]:
     found = []
     for case_id, case in first.cases.items():
         other = second.cases.get(case_id)
@@ -145,7 +147,7 @@ def _by_case(first: Sample, second: Sample, value: Callable[[Case], float | None
 
 
 def _decide(
-    metric: TestedMetric, couples: Sequence[tuple[Sample, Sample]], raw: Sequence[_Raw], alpha: float
+    metric: TestedMetric, couples: Sequence[tuple[VariantSample, VariantSample]], raw: Sequence[_Raw], alpha: float
 ) -> list[MetricTest]:
     """One metric of every pair: p values adjusted together, then held against alpha."""
     independent = tests.holm([each.independent.p_value for each in raw])
@@ -156,7 +158,7 @@ def _decide(
 def _metric_test(
     metric: TestedMetric,
     alpha: float,
-    couple: tuple[Sample, Sample],
+    couple: tuple[VariantSample, VariantSample],
     raw: _Raw,
     independent_p: float | None,
     paired_p: float | None,

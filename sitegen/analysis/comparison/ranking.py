@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Final
 
-from sitegen.analysis.comparison.values import Confidence, Measured, Pair, Ranked
+from sitegen.analysis.comparison.values import Confidence, Ranked, VariantNumbers, VariantPair
 
 WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality", 0.3, 5.0))
 """(metric, weight, best value)."""
@@ -15,7 +15,7 @@ DIGITS: Final = 12
 """Decimals in which two scores are the same: far beyond any metric, and short of what adding in another order does."""
 
 
-def ranking(some: Sequence[Measured]) -> tuple[Ranked, ...]:
+def ranking(some: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     """By score; equal ones share a rank, and stand by name. Variants of which nothing was measured come last."""
     scored = {one.name: _score(one) for one in some}
     measured = {one.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(one, metric) is not None) for one in some}
@@ -34,7 +34,7 @@ def ranking(some: Sequence[Measured]) -> tuple[Ranked, ...]:
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
 
 
-def _score(one: Measured) -> float | None:
+def _score(one: VariantNumbers) -> float | None:
     parts = [(weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(one, metric)) is not None]
     whole = fsum(weight for weight, _ in parts)
     return round(fsum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
@@ -46,7 +46,7 @@ def leader(rows: Sequence[Ranked]) -> Ranked | None:
     return first[0] if len(first) == 1 else None
 
 
-def confidence(rows: Sequence[Ranked], pairs: Sequence[Pair], overall_winner: str | None) -> Confidence:
+def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_winner: str | None) -> Confidence:
     """How far the tests bear out the ranking.
 
     high: the variant that ranks first is also the overall winner, and all were measured on the same metrics. medium:

@@ -11,7 +11,7 @@ Flipped: TypeAlias = Literal["fixed", "broken", "still_wrong"]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class VariantNumbers:
     """The numbers of one variant; undefined ones were not measured."""
 
     name: str
@@ -94,7 +94,7 @@ class CaseFlip:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class VariantPair:
     """Two variants."""
 
     first: str
@@ -123,12 +123,12 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VariantComparison:
     """Two or more variants, compared."""
 
     eval_id: str
-    variants: tuple[Measured, ...]
-    pairs: tuple[Pair, ...]
+    variants: tuple[VariantNumbers, ...]
+    pairs: tuple[VariantPair, ...]
     winners: dict[TestedMetric, str | None]
     """Who is significantly better than every other variant, by metric."""
     overall_winner: str | None

@@ -12,7 +12,14 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.pairs import agreed, pairs, sample
 from sitegen.analysis.comparison.ranking import confidence, leader, ranking
-from sitegen.analysis.comparison.values import Comparison, Measured, MetricTest, Pair, Ranked, TestedMetric
+from sitegen.analysis.comparison.values import (
+    MetricTest,
+    Ranked,
+    TestedMetric,
+    VariantComparison,
+    VariantNumbers,
+    VariantPair,
+)
 from sitegen.model.metrics import Metric
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Result
@@ -23,7 +30,7 @@ TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
 _TOOK: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p95")
 
 
-class Variant(NamedTuple):
+class ComparedVariant(NamedTuple):
     """One of the prompts that are compared."""
 
     name: str
@@ -32,23 +39,23 @@ class Variant(NamedTuple):
     """As the kind ``responses`` names them: ``accuracy``, ``consistency_score``, ``average_quality``, ``rouge1`` ..."""
 
 
-def variants_of(result: Result) -> tuple[Variant, ...]:
+def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
     """The variants of a result of kind ``responses``, in its order."""
     return tuple(
-        Variant(each.id, tuple(one for one in result.answers if one.variant == each.id), each.metrics)
+        ComparedVariant(each.id, tuple(one for one in result.answers if one.variant == each.id), each.metrics)
         for each in result.scorecard.documents
     )
 
 
-def variant_of(name: str, result: Result) -> Variant:
+def variant_of(name: str, result: Result) -> ComparedVariant:
     """All answers of a result, of whichever variants, as one prompt's."""
     answers = result.answers
     if len({answer.variant for answer in answers}) > 1:
         answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
-    return Variant(name, answers, result.scorecard.metrics)
+    return ComparedVariant(name, answers, result.scorecard.metrics)
 
 
-def compare(eval_id: str, variants: Sequence[Variant], alpha: float = ALPHA) -> Comparison:
+def compare(eval_id: str, variants: Sequence[ComparedVariant], alpha: float = ALPHA) -> VariantComparison:
     """Compare two or more variants whose names differ; a p value below *alpha* is called significant."""
     measured = tuple(measure(variant) for variant in variants)
     judges = _judges(measured)
@@ -56,7 +63,7 @@ def compare(eval_id: str, variants: Sequence[Variant], alpha: float = ALPHA) -> 
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking([replace(one, quality=None) for one in measured] if judges else measured)
-    return Comparison(
+    return VariantComparison(
         eval_id=eval_id,
         variants=measured,
         pairs=tested,
@@ -73,12 +80,12 @@ def compare(eval_id: str, variants: Sequence[Variant], alpha: float = ALPHA) -> 
     )
 
 
-def measure(variant: Variant) -> Measured:
+def measure(variant: ComparedVariant) -> VariantNumbers:
     """The numbers of a variant."""
     known = dict(variant.metrics)
     answered = [answer for answer in variant.answers if not answer.failed]
     verdicts = [answer.correct for answer in answered if answer.correct is not None]
-    return Measured(
+    return VariantNumbers(
         name=variant.name,
         accuracy=known.get("accuracy"),
         consistency=known.get("consistency_score"),
@@ -97,7 +104,7 @@ def measure(variant: Variant) -> Measured:
     )
 
 
-def _judges(measured: Sequence[Measured]) -> tuple[str, ...]:
+def _judges(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
     """That grades were given by different judges, for each pair of variants of which both state theirs."""
     return tuple(
         f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
@@ -107,7 +114,7 @@ def _judges(measured: Sequence[Measured]) -> tuple[str, ...]:
     )
 
 
-def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[Pair, str | None]]) -> str | None:
+def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str | None]]) -> str | None:
     """The variant that wins every pair it is in; at most one can."""
     return next(
         (name for name in names if all(won == name for pair, won in verdicts if name in (pair.first, pair.second))),
@@ -115,7 +122,7 @@ def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[Pair, str | None]]
     )
 
 
-def _recommendation(rows: Sequence[Ranked], tested: Sequence[Pair], winner: str | None) -> str:
+def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
     """One or two sentences, in plain text."""
     first = leader(rows)
     if winner is not None:
@@ -137,17 +144,19 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[Pair], winner: str 
     return f"A tie: no significant difference. {ahead}, but that may be chance: add cases, or choose by cost."
 
 
-def _better_metrics(name: str, tested: Iterable[Pair]) -> str:
+def _better_metrics(name: str, tested: Iterable[VariantPair]) -> str:
     found = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
     return " and ".join(metric for metric in TESTED if metric in found)
 
 
-def _is_conflict(pair: Pair) -> bool:
+def _is_conflict(pair: VariantPair) -> bool:
     winners = [test.independent.better for test in pair.tests]
     return any(winners) and agreed(winners) is None
 
 
-def _warnings(measured: Sequence[Measured], tested: Sequence[Pair], rows: Sequence[Ranked]) -> Iterable[str]:
+def _warnings(
+    measured: Sequence[VariantNumbers], tested: Sequence[VariantPair], rows: Sequence[Ranked]
+) -> Iterable[str]:
     if len({row.measured for row in rows}) > 1:
         yield "The variants were not measured on the same metrics, so that their scores are not comparable."
     for one in measured:
@@ -158,7 +167,7 @@ def _warnings(measured: Sequence[Measured], tested: Sequence[Pair], rows: Sequen
             yield from _doubts(pair, test)
 
 
-def _doubts(pair: Pair, test: MetricTest) -> Iterable[str]:
+def _doubts(pair: VariantPair, test: MetricTest) -> Iterable[str]:
     about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
     if test.disagrees:
         yield f"{about}: the paired test disagrees. It knows that both answered the same cases."

@@ -9,7 +9,7 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import differing as differing_roles
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
@@ -65,7 +65,7 @@ def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...
 
 def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     """The repeated runs of one iteration, all scored alike; those that cannot be read are left out."""
-    follower = Follower()
+    follower = CellTracker()
     readable = [result for result in results if result.scorecard.status == "scored"]
     for result in readable:
         follower.follow(result.judgements)

@@ -26,7 +26,7 @@ RESPONSES: Final = "responses"
 _NONE: Final = Counts()
 
 
-class Sample(NamedTuple):
+class UnitSample(NamedTuple):
     """The units of a metric that count anywhere."""
 
     unit: Unit
@@ -47,18 +47,18 @@ def is_counted(metric: str) -> bool:
     return quotient(metric, _NONE) is not None
 
 
-def sample_of(card: Scorecard, metric: str) -> Sample:
+def sample_of(card: Scorecard, metric: str) -> UnitSample:
     """The documents; or the fields of those there are, if there are too few of them. Not for kind ``responses``."""
     if not is_counted(metric):
-        return Sample("documents", Counter((value, 1.0) for value in _values(card, metric).values()), None)
+        return UnitSample("documents", Counter((value, 1.0) for value in _values(card, metric).values()), None)
     documents = _shares(metric, (each.counts for each in card.documents))
     right, _ = quotient(metric, Counts(tp=1)) or (1, 1)
     trials = fsum(share[1] * times for share, times in documents.items()) / right
     if documents.total() < ENOUGH:
         fields = _shares(metric, (each.counts for each in card.fields))
         if fields.total() > documents.total():
-            return Sample("fields", fields, trials)
-    return Sample("documents", documents, trials)
+            return UnitSample("fields", fields, trials)
+    return UnitSample("documents", documents, trials)
 
 
 def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:

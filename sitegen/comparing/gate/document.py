@@ -9,7 +9,7 @@ from typing import Final
 from sitegen.comparing.gate.wording import is_amount, points_of
 from sitegen.model.deltas import Comparability
 from sitegen.model.flips import CellFlip, Fate
-from sitegen.model.gate import Compared, EvalCheck, GateReport, GateVerdict, MetricCheck, Presence, Reason
+from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason
 from sitegen.model.noise import ChangeVerdict, Decision, Why
 
 SCHEMA: Final = "sitegen/gate/1"
@@ -216,7 +216,7 @@ def _noise(one: ChangeVerdict) -> GateNoise:
     return GateNoise(one.decision, one.why, interval, one.p_value, one.detectable)
 
 
-def _overlap(one: Compared) -> GateOverlap:
+def _overlap(one: GatedChange) -> GateOverlap:
     overlap = one.overlap
     return GateOverlap(overlap.verdict, one.units[0], overlap.common, overlap.only_before, overlap.only_after)
 

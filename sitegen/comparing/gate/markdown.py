@@ -14,7 +14,7 @@ from sitegen.comparing.words import NIL, code, count, name, number, points, pros
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.flips import CellFlip
-from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChange, MetricCheck
+from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
 from sitegen.pages.changes import split
 
 LONGEST: Final = 65_000
@@ -150,7 +150,7 @@ _EXCHANGED: Final = {
 }
 
 
-def _circumstances(one: Compared) -> Iterator[str]:
+def _circumstances(one: GatedChange) -> Iterator[str]:
     for who, found in (("model", one.model), ("judge", one.judge)):
         if found:
             before, after = (", ".join(code(each, 60) for each in names[:4]) for names in found)
@@ -177,7 +177,7 @@ def _edit(one: InstructionChange) -> str:
     return f"{code(one.path, 80)} ({commits})" if commits else code(one.path, 80)
 
 
-def _cells(one: Compared) -> str:
+def _cells(one: GatedChange) -> str:
     """What broke, folded up; what was fixed is counted."""
     counts = f"{count(one.broken)} broken, {count(one.fixed)} fixed"
     broken = [flip for flip in one.flipped if flip.fate == "broken"][:CELLS]

@@ -16,9 +16,9 @@ from sitegen.comparing.gate.document import SCHEMA, GateCell, GateDocument, Gate
 from sitegen.errors import SitegenError
 from sitegen.model.cells import Cell, Run
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.deltas import MetricDelta, Overlap, Parts
+from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import CellFlip
-from sitegen.model.gate import Compared, EvalCheck, GateReport, InstructionChange, Limits, MetricCheck
+from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck, MetricLimits
 from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
@@ -102,14 +102,16 @@ def _eval(one: GateEval) -> EvalCheck:
     )
 
 
-def _metric(one: GateMetric, specs: Iterable[MetricSpec], compared: Compared | None, *, recorded: bool) -> MetricCheck:
-    limits = Limits(one.floor, one.drop)
+def _metric(
+    one: GateMetric, specs: Iterable[MetricSpec], compared: GatedChange | None, *, recorded: bool
+) -> MetricCheck:
+    limits = MetricLimits(one.floor, one.drop)
     spec = next((spec for spec in specs if spec.name == one.name), None)
     if spec is None and "no such metric" not in one.reasons:
         spec = _described(one, recorded=recorded)
     if spec is None:
         return check_stranger(one.name, limits)
-    parts = Parts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
+    parts = DeltaParts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
     delta = MetricDelta(one.name, one.change, parts) if compared else None
     told = _told(one.noise) if one.noise else None
     anew = compared is not None and compared.judge is not None
@@ -139,11 +141,11 @@ def _told(noise: GateNoise) -> ChangeVerdict:
     )
 
 
-def _compared(one: GateEval, nouns: Nouns) -> Compared | None:
+def _compared(one: GateEval, nouns: Nouns) -> GatedChange | None:
     shared = one.overlap
     if shared is None:
         return None
-    return Compared(
+    return GatedChange(
         overlap=Overlap(shared.verdict, shared.common, shared.only_base, shared.only_head),
         units=("case", "cases") if shared.unit == "case" else (nouns.document, nouns.documents),
         fixed=one.fixed,

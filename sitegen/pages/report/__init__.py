@@ -4,11 +4,11 @@ A report is a function of its snapshot and those before it, so that a new commit
 """
 
 from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, is_bounded
-from sitegen.pages.report.discrepancies import Discrepancy, Past, Since
+from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, Since
 from sitegen.pages.report.fates import FateRow, FixedCell
-from sitegen.pages.report.numbers import ErrorChange, MetricChange
+from sitegen.pages.report.numbers import ErrorChange, ReportMetric
 from sitegen.pages.report.page import ReportView, report_page
-from sitegen.pages.report.sections import TOP_LEVEL, Section, section
+from sitegen.pages.report.sections import TOP_LEVEL, SchemaSection, section
 
 __all__ = [
     "ALIGNED",
@@ -16,13 +16,13 @@ __all__ = [
     "LISTS",
     "TOP_LEVEL",
     "Discrepancy",
+    "EarlierPoints",
     "ErrorChange",
     "FateRow",
     "FixedCell",
-    "MetricChange",
-    "Past",
+    "ReportMetric",
     "ReportView",
-    "Section",
+    "SchemaSection",
     "Since",
     "is_bounded",
     "report_page",

@@ -15,12 +15,12 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.report.sections import TOP_LEVEL
-from sitegen.pages.values import Shown, shown_pair
+from sitegen.pages.values import DisplayValue, shown_pair
 
 _CORRECT: Final = ("correct", "true_negative")
 
 
-class Past(NamedTuple):
+class EarlierPoints(NamedTuple):
     """What came before a report."""
 
     snapshots: Sequence[Snapshot]
@@ -57,8 +57,8 @@ class Discrepancy(NamedTuple):
     section: str
     path: str
     document: str
-    expected: Shown
-    actual: Shown
+    expected: DisplayValue
+    actual: DisplayValue
     note: str
     since: Since
     field: str
@@ -83,7 +83,7 @@ def wrong_in(result: Result) -> list[Judgement]:
     return [one for one in result.judgements if one.outcome not in _CORRECT]
 
 
-def since(info: EvalInfo, wrong: Iterable[Judgement], past: Past) -> list[Since]:
+def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> list[Since]:
     """Since when each discrepancy has been one."""
     last = len(past.snapshots) - 1
     known: dict[int, Since] = {}

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from sitegen.model.cells import Run
 from sitegen.model.flips import CellFlip, Flips, Tally
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.values import Shown, shown_value
+from sitegen.pages.values import DisplayValue, shown_value
 
 FIELDS: Final = 12
 """Fields that the table names: those with the most flips."""
@@ -37,10 +37,10 @@ class FixedCell(NamedTuple):
 
     path: str
     document: str
-    expected: Shown
-    before: Shown
-    after: Shown
-    expected_before: Shown | None
+    expected: DisplayValue
+    before: DisplayValue
+    after: DisplayValue
+    expected_before: DisplayValue | None
     """None if the same was expected."""
 
 

@@ -11,7 +11,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.pages.tallies import errors_by_type
 
 
-class MetricChange(NamedTuple):
+class ReportMetric(NamedTuple):
     """A metric and what became of it since the previous point."""
 
     spec: MetricSpec
@@ -31,12 +31,12 @@ class ErrorChange(NamedTuple):
 
 def metric_changes(
     specs: tuple[MetricSpec, ...], card: Scorecard, delta: Delta | None, nouns: Nouns
-) -> tuple[MetricChange, ...]:
+) -> tuple[ReportMetric, ...]:
     """Each metric of a point with its change."""
     changes = {one.name: one.change for one in delta.metrics} if delta else {}
     notes = {} if any(spec.recorded for spec in specs) else _notes(card, nouns)
     return tuple(
-        MetricChange(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs
+        ReportMetric(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs
     )
 
 

@@ -46,7 +46,7 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
 
 
 def edits_by_commit(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str]]) -> tuple[CommitEdits, ...]:
-    """The edits, those of the newest commit first. ``moved`` as in ``Past``."""
+    """The edits, those of the newest commit first. ``moved`` as in ``EarlierPoints``."""
     files = {(path, sha): file for path, sha, file in moved} if edits else {}
     found: dict[Commit, list[EditLink]] = {}
     for edit in edits:

@@ -22,11 +22,11 @@ from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.report import bounds, origin
-from sitegen.pages.report.discrepancies import Discrepancy, Past, discrepancies, left_out, since, wrong_in
+from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, discrepancies, left_out, since, wrong_in
 from sitegen.pages.report.fates import Fates, fates
-from sitegen.pages.report.numbers import ErrorChange, MetricChange, error_changes, metric_changes
+from sitegen.pages.report.numbers import ErrorChange, ReportMetric, error_changes, metric_changes
 from sitegen.pages.report.runs import RunsView, runs_view
-from sitegen.pages.report.sections import Section, grouping, sections
+from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.why import Why, why
 from sitegen.scoring.usage import all_specs
 
@@ -51,7 +51,7 @@ class ReportView(NamedTuple):
     """Of instructions, since the previous point; the newest first."""
     files: tuple[tuple[str, Blob | None], ...]
     previous: origin.Previous | None
-    metrics: tuple[MetricChange, ...]
+    metrics: tuple[ReportMetric, ...]
     interval: Interval | None
     """Around the headline."""
     why: Why | None
@@ -61,7 +61,7 @@ class ReportView(NamedTuple):
     counts: Counts
     errors: tuple[ErrorChange, ...]
     error_change: int | None
-    sections: tuple[Section, ...]
+    sections: tuple[SchemaSection, ...]
     fields: tuple[FieldScore, ...]
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
@@ -105,7 +105,7 @@ def report_page(
     point: Point,
     previous: Point | None,
     result: Result,
-    past: Past,
+    past: EarlierPoints,
     limit: int,
     problems: tuple[Problem, ...] = (),
     instructions: Commit | None = None,

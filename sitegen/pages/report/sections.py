@@ -13,7 +13,7 @@ TOP_LEVEL: Final = "(top level)"
 """The section of attributes that stand alone at the root of the schema."""
 
 
-class Section(NamedTuple):
+class SchemaSection(NamedTuple):
     """The attributes below one first step of the schema."""
 
     name: str
@@ -39,7 +39,7 @@ def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], 
     return str if flat else section
 
 
-def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[Section, ...]:
+def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[SchemaSection, ...]:
     """The sections, in the order of their first attributes."""
     found: dict[str, list[int]] = {}
     for attribute, (tp, _, _, tn, omission, hallucination, wrong_value, format_error) in fields:
@@ -49,4 +49,4 @@ def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tup
         sums[2] += wrong_value
         sums[3] += format_error
         sums[4] += tp + tn + omission + hallucination + wrong_value + format_error
-    return tuple(Section(name, tuple(wrong), judged) for name, (*wrong, judged) in found.items())
+    return tuple(SchemaSection(name, tuple(wrong), judged) for name, (*wrong, judged) in found.items())

@@ -13,7 +13,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Status
 from sitegen.model.series import EvalInfo, Point
-from sitegen.pages.changes import Change, changes
+from sitegen.pages.changes import DisplayedChange, changes
 from sitegen.pages.labels import exchanges
 
 NAMED: Final = 10
@@ -25,7 +25,7 @@ class Why(NamedTuple):
 
     specs: tuple[MetricSpec, ...]
     """The headline, and what is drawn beside it."""
-    changes: tuple[Change, ...]
+    changes: tuple[DisplayedChange, ...]
     """Of these metrics."""
     overlap: Overlap
     """With no more documents than are named."""

@@ -17,7 +17,7 @@ from sitegen.scoring.reading import Document
 from sitegen.text.normalise import normalise
 
 
-class Section(NamedTuple):
+class CsvSection(NamedTuple):
     """A section header: its name, and the columns that it names by their place in the row."""
 
     name: str
@@ -42,7 +42,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     left_over: list[str] = []
     seen: set[str] = set()
     findings: list[Finding] = []
-    section: Section | None = None
+    section: CsvSection | None = None
     for number, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or cells[0]:
@@ -80,21 +80,21 @@ def _key(name: str | None) -> str:
     return normalise(name or "").rstrip(":").strip()
 
 
-def _section(row: list[str]) -> Section | None:
+def _section(row: list[str]) -> CsvSection | None:
     """A header: its first filled cell, in the second or third column, ends in a colon."""
     at = next((place for place, cell in enumerate(row) if cell.strip()), 0)
     if at not in (1, 2) or not row[at].strip().endswith(":") or len(row) <= at + 1:
         return None
     columns = {place: cell.strip() for place, cell in enumerate(row) if place > at and cell.strip()}
-    return Section(row[at].strip(), at, columns) if columns else None
+    return CsvSection(row[at].strip(), at, columns) if columns else None
 
 
-def _continues(cells: list[str], section: Section) -> bool:
+def _continues(cells: list[str], section: CsvSection) -> bool:
     filled = [place for place, cell in enumerate(cells) if cell]
     return len(filled) == 1 and filled[0] > section.at + 1
 
 
-def _item(row: list[str], section: Section, said: ArrayMapping, left_over: list[str]) -> dict[str, Value]:
+def _item(row: list[str], section: CsvSection, said: ArrayMapping, left_over: list[str]) -> dict[str, Value]:
     """One item; the cell below the section's own name is called ``Name`` if no column is."""
     columns = section.columns
     if "Name" not in columns.values():

@@ -25,7 +25,7 @@ class Gold(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-class Output(NamedTuple):
+class HighlightsOutput(NamedTuple):
     """The run of an output that counts."""
 
     chunks: tuple[Chunk, ...]
@@ -57,7 +57,7 @@ def _gold(lines: bool, content: bytes) -> Gold:
     return Gold(paragraphs, findings)
 
 
-def read_output(files: tuple[File, ...], run: str | None) -> Output:
+def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
     """Read an output, of which one run counts: the one asked for, else that of the last line. Never raises."""
     chunks: list[Chunk] = []
     findings: list[Finding] = []
@@ -84,7 +84,7 @@ def read_output(files: tuple[File, ...], run: str | None) -> Output:
         Finding("error", f"The output cannot be read: {error.what}", error.fix, error.line, _about(error))
         for error in reasons
     ]
-    return Output(
+    return HighlightsOutput(
         tuple(chunk for chunk in chunks if chunk.run == wanted),
         wanted,
         runs,

@@ -13,12 +13,12 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecar
 from sitegen.model.values import Value
 from sitegen.scoring.findings import bounded
 from sitegen.scoring.highlights import marks
-from sitegen.scoring.highlights.files import Gold, Output, read_gold, read_output, united
+from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united
 from sitegen.scoring.highlights.marks import Highlight
 from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
@@ -61,7 +61,7 @@ class HighlightsScorer:
         letters=("M", "W", "", ""),
     )
 
-    def score(self, inputs: Inputs) -> Result:
+    def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
         settings, findings = read_settings(inputs.settings)
         try:
@@ -69,9 +69,9 @@ class HighlightsScorer:
         except UnreadableError as error:
             what = f"The gold standard cannot be read: {error.what}"
             return _no_gold((Finding("error", what, error.fix, error.line, "ground_truth"), *findings))
-        return _Scoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
+        return _HighlightsScoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
 
-    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """From the counts of these paragraphs."""
         return _metrics(stats.total([Counts(), *(document.counts for document in documents)]))
 
@@ -81,10 +81,10 @@ def _metrics(counts: Counts) -> tuple[Metric, ...]:
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-class _Scoring:
+class _HighlightsScoring:
     """The comparing of one output."""
 
-    def __init__(self, settings: Settings, gold: Gold, output: Output, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, settings: Settings, gold: Gold, output: HighlightsOutput, findings: tuple[Finding, ...]) -> None:
         self._settings = settings
         self._output = output
         self._findings = [*findings, *gold.findings, *output.findings]

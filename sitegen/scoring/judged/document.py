@@ -8,7 +8,7 @@ from typing import Any, Final
 from sitegen.model.scorecards import DocumentScore, Result, Status
 from sitegen.scoring.results_file import (
     AgreementRow,
-    FieldRow,
+    FieldCounts,
     Metadata,
     ProblemRow,
     UsageRow,
@@ -44,8 +44,8 @@ class JudgedDocument:
     eval_id: str
     status: Status
     metrics: dict[str, float | None]
-    totals: FieldRow
-    by_attribute: dict[str, FieldRow]
+    totals: FieldCounts
+    by_attribute: dict[str, FieldCounts]
     cases: tuple[CaseRow, ...]
     agreement_with_people: AgreementRow | None
     """Over the cases that both judged; None if there are fewer than two, or if all have one verdict."""

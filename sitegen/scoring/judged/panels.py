@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from sitegen.model.panels import Column, Panel, TablePanel
+from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 
@@ -21,38 +21,38 @@ _TOGETHER: Final = "together"
 """Stands for the name of a judge where several are summed up."""
 
 _SAID: Final = (
-    Column("Case"),
-    Column("Judge"),
-    Column("Score", "number"),
-    Column("Hits"),
-    Column("Misses"),
-    Column("Reasoning"),
-    Column("Details", "code"),
+    PanelColumn("Case"),
+    PanelColumn("Judge"),
+    PanelColumn("Score", "number"),
+    PanelColumn("Hits"),
+    PanelColumn("Misses"),
+    PanelColumn("Reasoning"),
+    PanelColumn("Details", "code"),
 )
 _ANSWERS: Final = (
-    Column("Case"),
-    Column("Passed"),
-    Column("Variant"),
-    Column("Input"),
-    Column("Expected"),
-    Column("Output"),
-    Column("Error"),
-    Column("Model"),
-    Column("Tokens in", "number"),
-    Column("Tokens out", "number"),
-    Column("Cost", "number"),
-    Column("Seconds", "number"),
+    PanelColumn("Case"),
+    PanelColumn("Passed"),
+    PanelColumn("Variant"),
+    PanelColumn("Input"),
+    PanelColumn("Expected"),
+    PanelColumn("Output"),
+    PanelColumn("Error"),
+    PanelColumn("Model"),
+    PanelColumn("Tokens in", "number"),
+    PanelColumn("Tokens out", "number"),
+    PanelColumn("Cost", "number"),
+    PanelColumn("Seconds", "number"),
 )
 _REPEATED: Final = ("score", "hits", "misses", "reasoning", "details")
 _EMPTY: Final = (None, (), "")
 
 _PAIRS: Final = (
-    Column("Case"),
-    Column("Judge"),
-    Column("List", "code"),
-    Column("Expected", "number"),
-    Column("Actual", "number"),
-    Column("Similarity", "number"),
+    PanelColumn("Case"),
+    PanelColumn("Judge"),
+    PanelColumn("List", "code"),
+    PanelColumn("Expected", "number"),
+    PanelColumn("Actual", "number"),
+    PanelColumn("Similarity", "number"),
 )
 
 
@@ -68,7 +68,7 @@ def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
     return tuple(table for table in tables if table.rows)
 
 
-def _table(title: str, columns: tuple[Column, ...], rows: Iterator[tuple[str, ...]]) -> TablePanel:
+def _table(title: str, columns: tuple[PanelColumn, ...], rows: Iterator[tuple[str, ...]]) -> TablePanel:
     every = list(rows)
     left_out = max(0, len(every) - ROWS)
     note = f"{left_out:,} more in the data file" if left_out else ""

@@ -18,7 +18,7 @@ from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import panels
 from sitegen.scoring.judged.tables.settings import read_settings
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.kappa import cohens_kappa
@@ -64,7 +64,7 @@ class JudgedScorer:
         letters=("N", "P", "W", ""),
     )
 
-    def score(self, inputs: Inputs) -> Result:
+    def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
         cases: dict[str, JudgedCase] = {}
         findings = [*read_settings(inputs.settings).findings]
@@ -80,7 +80,7 @@ class JudgedScorer:
             findings += read.findings
         return _result(tuple(cases.values()), findings)
 
-    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The mean score of these cases, the rest from their counts."""
         own = [dict(document.metrics) for document in documents]
         score, pass_rate = (stats.mean(metrics.get(name) for metrics in own)[0] for name in ("score", "pass_rate"))

@@ -14,7 +14,7 @@ from sitegen.scoring.recorded.directions import headline_rank, is_measure, lower
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, unique
 from sitegen.scoring.recorded.settings import RecordedSettings, fits, read_recorded_settings
-from sitegen.scoring.scorer import File, Inputs
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.plain import line
 
 MOST: Final = 50
@@ -60,7 +60,7 @@ class RecordedScorer:
         letters=("", "", "", ""),
     )
 
-    def score(self, inputs: Inputs) -> Result:
+    def score(self, inputs: ScoringInputs) -> Result:
         """Read one file. Never raises on bad input: what is wrong becomes a status and findings."""
         settings, remarks = read_recorded_settings(inputs.settings)
         findings = list(remarks)
@@ -92,7 +92,7 @@ class RecordedScorer:
             findings.append(Finding("note", what, "Choose with 'metrics' of the eval's settings."))
         return _result(chosen, findings, readable=readable)
 
-    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Nothing: a run is never a part of another one."""
         return ()
 

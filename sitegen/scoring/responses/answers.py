@@ -47,7 +47,7 @@ class Response(NamedTuple):
     """The grade that a person gave beside the judge's."""
 
 
-class Variant(NamedTuple):
+class VariantResponses(NamedTuple):
     """The responses of one prompt."""
 
     name: str
@@ -62,7 +62,7 @@ class Variant(NamedTuple):
 class Answers(NamedTuple):
     """What was answered."""
 
-    variants: tuple[Variant, ...]
+    variants: tuple[VariantResponses, ...]
     """By name; at least one."""
     findings: tuple[Finding, ...]
 
@@ -73,7 +73,7 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
     *keys* of files that hold the expected texts as well; None: they hold responses alone.
     """
     findings: list[Finding] = []
-    variants: dict[str, Variant] = {}
+    variants: dict[str, VariantResponses] = {}
     for file in files or (File("responses.json", None, "the output is missing"),):
         name = variant_of(file.path) if len(files) > 1 else ""
         variant = _variant(name, file, keys, findings)
@@ -81,7 +81,7 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
             twin = variants[name]
             what = f"Two files hold responses of the variant {name[:80]!r}; both count"
             findings.append(Finding("warning", what, "Keep them in one file."))
-            variant = Variant(name, twin.responses + variant.responses, twin.unreadable and variant.unreadable)
+            variant = VariantResponses(name, twin.responses + variant.responses, twin.unreadable and variant.unreadable)
         variants[name] = variant
     return Answers(tuple(variants[name] for name in sorted(variants)), tuple(findings))
 
@@ -93,11 +93,11 @@ def variant_of(path: str) -> str:
     return found[1] if found else base.partition(".")[0]
 
 
-def _variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> Variant:
+def _variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> VariantResponses:
     try:
         if file.content is None:
             raise UnreadableError(file.reason or "the output is missing", "Run the prompt again.")
-        reader = _Reader(name, findings)
+        reader = _ResponsesReader(name, findings)
         if keys is not None:
             reader.cases(read_case_file(file.path, file.content, keys))
         elif file.path.lower().endswith(".jsonl"):
@@ -107,11 +107,11 @@ def _variant(name: str, file: File, keys: CaseKeys | None, findings: list[Findin
     except UnreadableError as error:
         which = f"The responses of {name[:80]!r}" if name else "The responses"
         findings.append(Finding("error", f"{which} cannot be read: {error.what}", error.fix, error.line))
-        return Variant(name, (), error.what)
-    return Variant(name, tuple(reader.responses), "", reader.beside)
+        return VariantResponses(name, (), error.what)
+    return VariantResponses(name, tuple(reader.responses), "", reader.beside)
 
 
-class _Reader:
+class _ResponsesReader:
     """One file."""
 
     def __init__(self, name: str, findings: list[Finding]) -> None:

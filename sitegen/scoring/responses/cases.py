@@ -18,7 +18,7 @@ from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.responses.texts import name_of, text_of_value
 
 
-class Case(NamedTuple):
+class TestCase(NamedTuple):
     """One test case."""
 
     id: str
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 class Cases(NamedTuple):
     """The test cases of an eval."""
 
-    by_id: dict[str, Case]
+    by_id: dict[str, TestCase]
     """In the order of the file."""
     findings: tuple[Finding, ...]
 
@@ -51,7 +51,7 @@ def read_cases(content: bytes) -> Cases:
         value = value.get("test_cases", value.get("cases"))
     if not isinstance(value, list):
         raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
-    reader = _Reader([each._replace(about="ground_truth") for each in findings])
+    reader = _TestCasesReader([each._replace(about="ground_truth") for each in findings])
     anonymous = are_anonymous(value)
     for number, each in enumerate(value, 1):
         reader.add(number, {**each, "id": str(number)} if anonymous and isinstance(each, dict) else each)
@@ -63,7 +63,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
     """The cases of a file that holds both sides. Raises UnreadableError if there is no list of them."""
     read = read_case_file(path, content, keys)
     cases = {
-        case.id: Case(case.id, text_of_value(case.expected), case.category, text_of_value(case.question))
+        case.id: TestCase(case.id, text_of_value(case.expected), case.category, text_of_value(case.question))
         for case in read.cases
     }
     return Cases(cases, tuple(each._replace(about="ground_truth") for each in read.findings))
@@ -74,10 +74,10 @@ def are_anonymous(cases: Sequence[Any]) -> bool:
     return bool(cases) and all(isinstance(each, dict) and "id" not in each for each in cases)
 
 
-class _Reader:
+class _TestCasesReader:
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
-        self.cases: dict[str, Case] = {}
+        self.cases: dict[str, TestCase] = {}
 
     def add(self, number: int, value: Value) -> None:
         if not isinstance(value, dict):
@@ -90,7 +90,7 @@ class _Reader:
         if name in self.cases:
             self._report("warning", f"The test case {name[:80]!r} stands twice; the last one counts", "Rename one.")
         expected, question = (text_of_value(value.get(key)) for key in ("expected", "input"))
-        self.cases[name] = Case(name, expected, name_of(value.get("category")), question)
+        self.cases[name] = TestCase(name, expected, name_of(value.get("category")), question)
 
     def _report(self, severity: str, what: str, fix: str) -> None:
         self.findings.append(Finding(severity, what, fix, None, "ground_truth"))  # type: ignore[arg-type]

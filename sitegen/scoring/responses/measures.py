@@ -9,7 +9,7 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Kappa
 from sitegen.model.values import Value
 from sitegen.scoring.responses.answers import Response
-from sitegen.scoring.responses.cases import Case
+from sitegen.scoring.responses.cases import TestCase
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
 from sitegen.stats.consistency import mean_pairwise_cosine
@@ -58,10 +58,10 @@ METRICS: Final = (
 )
 
 
-class Measured(NamedTuple):
+class MeasuredResponse(NamedTuple):
     """One response with all that is known of it; or a case that has none."""
 
-    case: Case
+    case: TestCase
     response: Response | None
     """None: the case has no response."""
     number: int
@@ -83,9 +83,9 @@ class Measured(NamedTuple):
         return self.response.output if self.response else ""
 
 
-def measured(case: Case, response: Response | None, number: int, vector: Vector | None) -> Measured:
+def measured(case: TestCase, response: Response | None, number: int, vector: Vector | None) -> MeasuredResponse:
     """Hold one response against its case. A case without any response is answered wrong, as by an empty answer."""
-    one = Measured(case, response, number, None, None, None, vector)
+    one = MeasuredResponse(case, response, number, None, None, None, vector)
     if one.failed:
         return one
     return one._replace(
@@ -102,13 +102,13 @@ def grade(value: Value) -> int | None:
     return value if type(value) is int and 1 <= value <= 5 else None
 
 
-def agreement(ones: Iterable[Measured]) -> Kappa | None:
+def agreement(ones: Iterable[MeasuredResponse]) -> Kappa | None:
     """Of the judge with people, over the responses that both graded; None if there are fewer than two of them."""
     graded = ((one.quality, grade(one.response.human_quality)) for one in ones if one.response)
     return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
-def metrics(right: float | None, groups: Sequence[Sequence[Measured]]) -> tuple[Metric, ...]:
+def metrics(right: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
     """The metrics of some variants together, in the order of their specs. *right* is the accuracy, counted already."""
     every = [one for group in groups for one in group]
     within = [value for group in groups for _, _, value in within_cases(group)]
@@ -122,9 +122,9 @@ def metrics(right: float | None, groups: Sequence[Sequence[Measured]]) -> tuple[
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-def within_cases(group: Iterable[Measured]) -> list[tuple[str, int, float]]:
+def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
     """(case, responses, mean pairwise cosine) of each case that one variant answered twice or more."""
-    by_case: dict[str, list[Measured]] = {}
+    by_case: dict[str, list[MeasuredResponse]] = {}
     for one in group:
         if one.vector is not None:
             by_case.setdefault(one.case.id, []).append(one)
@@ -132,7 +132,7 @@ def within_cases(group: Iterable[Measured]) -> list[tuple[str, int, float]]:
     return [(case_id, count, value) for case_id, count, value in found if value is not None]
 
 
-def _consistency(ones: Iterable[Measured]) -> float | None:
+def _consistency(ones: Iterable[MeasuredResponse]) -> float | None:
     return mean_pairwise_cosine([one.vector for one in ones if one.vector is not None])
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import Column, Panel, TablePanel
+from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa, Result, Scorecard
@@ -18,12 +18,12 @@ from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.findings import bounded
 from sitegen.scoring.judge_agreement import agreement_note
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.responses.answers import Answers, Response, Variant, read_answers
+from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
-from sitegen.scoring.responses.measures import METRICS, Measured, agreement, measured, metrics, within_cases
+from sitegen.scoring.responses.measures import METRICS, MeasuredResponse, agreement, measured, metrics, within_cases
 from sitegen.scoring.responses.texts import listed
 from sitegen.scoring.responses.vectors import Vector, vectors_of
-from sitegen.scoring.scorer import Embedder, File, Inputs
+from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 
@@ -49,7 +49,7 @@ class ResponsesScorer:
         ratios=("accuracy",),
     )
 
-    def score(self, inputs: Inputs) -> Result:
+    def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
         keys = case_keys(inputs.settings)
         try:
@@ -59,9 +59,9 @@ class ResponsesScorer:
             return _no_cases(
                 Finding("error", f"The test cases cannot be read: {error.what}", error.fix, error.line, "ground_truth")
             )
-        return _Scoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
+        return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
-    def over(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The accuracy of these variants; grades and texts are not in their counts."""
         counts = stats.total([Counts(), *(document.counts for document in documents)])
         return metrics(stats.field_accuracy(counts), [])
@@ -70,8 +70,8 @@ class ResponsesScorer:
 class _Group(NamedTuple):
     """One variant, with every response and every case that has none."""
 
-    variant: Variant
-    ones: tuple[Measured, ...]
+    variant: VariantResponses
+    ones: tuple[MeasuredResponse, ...]
     """By case, in the order of the test cases."""
     judgements: tuple[Judgement, ...]
 
@@ -81,7 +81,7 @@ class _Group(NamedTuple):
         return [one.response.call for one in self.ones if one.response]
 
 
-class _Scoring:
+class _ResponsesScoring:
     """The scoring of one output."""
 
     def __init__(self, cases: Cases, answers: Answers, embedder: Embedder | None) -> None:
@@ -145,7 +145,7 @@ class _Scoring:
             "grades_dropped": sum(ungraded(one) is not None for _, one in ones),
         }
 
-    def _of_known_cases(self, variant: Variant) -> Variant:
+    def _of_known_cases(self, variant: VariantResponses) -> VariantResponses:
         strangers = [each for each in variant.responses if each.case_id not in self._cases]
         if strangers:
             names = list(dict.fromkeys(each.case_id for each in strangers))
@@ -153,20 +153,20 @@ class _Scoring:
             self._findings.append(Finding("warning", _said(variant, what), "Add the test cases.", strangers[0].line))
         return variant._replace(responses=tuple(each for each in variant.responses if each.case_id in self._cases))
 
-    def _vectors(self, variants: Sequence[Variant], embedder: Embedder | None) -> dict[int, Vector | None]:
+    def _vectors(self, variants: Sequence[VariantResponses], embedder: Embedder | None) -> dict[int, Vector | None]:
         """By the identity of the response: of all variants at once, so that they are compared by one model."""
         answered = [each for variant in variants for each in variant.responses if not each.error]
         found = vectors_of(answered, embedder)
         self._findings += found.findings
         return {id(each): vector for each, vector in zip(answered, found.of, strict=True)}
 
-    def _group(self, variant: Variant, vectors: dict[int, Vector | None]) -> _Group:
+    def _group(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> _Group:
         by_case: dict[str, list[Response]] = {}
         for response in variant.responses:
             by_case.setdefault(response.case_id, []).append(response)
         if not variant.unreadable:
             self._report_cases(variant, by_case)
-        ones: list[Measured] = []
+        ones: list[MeasuredResponse] = []
         for case in self._cases.values():
             for number, response in enumerate(by_case.get(case.id, ()), 1):
                 ones.append(measured(case, response, number, vectors.get(id(response))))
@@ -175,7 +175,7 @@ class _Scoring:
         judgements = (_judgement(variant, one) for one in ones if one.correct is not None)
         return _Group(variant, tuple(ones), tuple(judgements))
 
-    def _report_cases(self, variant: Variant, by_case: dict[str, list[Response]]) -> None:
+    def _report_cases(self, variant: VariantResponses, by_case: dict[str, list[Response]]) -> None:
         missing = [name for name in self._cases if name not in by_case]
         if missing:
             what = f"Test cases without a response ({len(missing)}): {listed(missing)}"
@@ -215,7 +215,7 @@ class _Scoring:
         return tuple(FieldScore(category, stats.tally(ones)) for category, ones in by_category.items() if ones)
 
 
-def ungraded(one: Measured) -> Response | None:
+def ungraded(one: MeasuredResponse) -> Response | None:
     """The response, if its call did not fail and it has a grade that is none."""
     response = one.response
     if response is None or one.failed or one.quality is not None or response.quality is None:
@@ -235,7 +235,7 @@ def _no_cases(finding: Finding) -> Result:
     return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), (finding,)), ())
 
 
-def _said(variant: Variant, what: str) -> str:
+def _said(variant: VariantResponses, what: str) -> str:
     return f"{what}, of the variant {variant.name[:80]!r}" if variant.name else what
 
 
@@ -246,24 +246,24 @@ def _document(group: _Group) -> DocumentScore:
     return DocumentScore(group.variant.name, "unreadable" if group.variant.unreadable else "scored", counts, numbers)
 
 
-def _judgement(variant: Variant, one: Measured) -> Judgement:
+def _judgement(variant: VariantResponses, one: MeasuredResponse) -> Judgement:
     outcome: Outcome = "correct" if one.correct else "wrong_value" if one.text.strip() else "omission"
     note = "" if one.response else variant.unreadable or MISSING
     category = one.case.category or UNCATEGORISED
     return Judgement(variant.name, _path(one), category, outcome, one.case.expected, one.text or None, note)
 
 
-def _path(one: Measured) -> str:
+def _path(one: MeasuredResponse) -> str:
     return one.case.id if one.number == 1 else f"{one.case.id} #{one.number}"
 
 
-def _questions(groups: Iterable[Iterable[Measured]]) -> tuple[tuple[str, str], ...]:
+def _questions(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[tuple[str, str], ...]:
     """What was asked, by the path of the judgement; variants were asked the same."""
     asked = {_path(one): one.case.question for ones in groups for one in ones}
     return tuple((path, question) for path, question in asked.items() if question)
 
 
-def _answer(variant: Variant, one: Measured) -> Answer:
+def _answer(variant: VariantResponses, one: MeasuredResponse) -> Answer:
     call, beside = one.response.call if one.response else Call(), variant.beside or RunUsage()
     return Answer(
         variant=variant.name,
@@ -278,7 +278,7 @@ def _answer(variant: Variant, one: Measured) -> Answer:
     )
 
 
-def _row(variant: str, one: Measured) -> Value:
+def _row(variant: str, one: MeasuredResponse) -> Value:
     """A response whole, for the data file."""
     row: dict[str, Value] = {
         "variant": variant,
@@ -305,7 +305,12 @@ def _panels(groups: Sequence[_Group], agreed: Kappa | None) -> Iterator[Panel]:
         yield TablePanel(
             "Consistency within cases",
             _first(len(within), "mean cosine of the answers that one variant gave to one case"),
-            (Column("Variant"), Column("Case", "code"), Column("Responses", "number"), Column("Consistency", "number")),
+            (
+                PanelColumn("Variant"),
+                PanelColumn("Case", "code"),
+                PanelColumn("Responses", "number"),
+                PanelColumn("Consistency", "number"),
+            ),
             tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
         )
     unscored = [(group.variant.name, one) for group in groups for one in group.ones if one.correct is None]
@@ -313,7 +318,12 @@ def _panels(groups: Sequence[_Group], agreed: Kappa | None) -> Iterator[Panel]:
         yield TablePanel(
             "Responses without an exact match",
             _first(len(unscored), "nothing is expected of them, or the call failed"),
-            (Column("Variant"), Column("Case", "code"), Column("Grade", "number"), Column("Response")),
+            (
+                PanelColumn("Variant"),
+                PanelColumn("Case", "code"),
+                PanelColumn("Grade", "number"),
+                PanelColumn("Response"),
+            ),
             tuple((name, one.case.id, str(one.quality or ""), _shown(one.response)) for name, one in unscored[:_ROWS]),
         )
 

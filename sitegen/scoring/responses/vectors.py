@@ -16,14 +16,14 @@ from sitegen.scoring.scorer import Embedder
 Vector = Sequence[float]
 
 
-class Vectors(NamedTuple):
+class ResponseVectors(NamedTuple):
     """One vector or None for each of the responses that were asked about."""
 
     of: tuple[Vector | None, ...]
     findings: tuple[Finding, ...]
 
 
-def vectors_of(responses: Sequence[Response], embedder: Embedder | None) -> Vectors:
+def vectors_of(responses: Sequence[Response], embedder: Embedder | None) -> ResponseVectors:
     """The vectors of responses that are to be compared with each other.
 
     Recorded embeddings come first: if any response has one, those without are left out, for vectors of two models
@@ -32,25 +32,25 @@ def vectors_of(responses: Sequence[Response], embedder: Embedder | None) -> Vect
     if any(response.embedding is not None for response in responses):
         return _recorded(responses)
     if len(responses) < 2:
-        return Vectors((None,) * len(responses), ())
+        return ResponseVectors((None,) * len(responses), ())
     if embedder is None:
         what = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
-        return Vectors((None,) * len(responses), (Finding("note", what, fix),))
-    return Vectors(_made(responses, embedder), ())
+        return ResponseVectors((None,) * len(responses), (Finding("note", what, fix),))
+    return ResponseVectors(_made(responses, embedder), ())
 
 
-def _recorded(responses: Sequence[Response]) -> Vectors:
+def _recorded(responses: Sequence[Response]) -> ResponseVectors:
     read = [_numbers(response.embedding) for response in responses]
     lengths = Counter(len(vector) for vector in read if vector is not None)
     usual = lengths.most_common(1)[0][0] if lengths else 0
     kept = tuple(vector if vector is not None and len(vector) == usual else None for vector in read)
     without = sum(vector is None for vector in kept)
     if not without:
-        return Vectors(kept, ())
+        return ResponseVectors(kept, ())
     line = next(one.line for one, vector in zip(responses, kept, strict=True) if vector is None)
     what = f"{without} of {len(kept)} responses have no usable embedding and are left out of consistency"
-    return Vectors(kept, (Finding("warning", what, "Record a list of numbers, as long as the others.", line),))
+    return ResponseVectors(kept, (Finding("warning", what, "Record a list of numbers, as long as the others.", line),))
 
 
 def _made(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:

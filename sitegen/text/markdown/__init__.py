@@ -8,6 +8,6 @@ A text is parsed into blocks (``blocks``), what an edit did to them is marked (`
 (``html``), with the text inside of them (``inline``).
 """
 
-from sitegen.text.markdown.texts import LARGEST, LONGEST_LINE, TAGS, Document, document, passage
+from sitegen.text.markdown.texts import LARGEST, LONGEST_LINE, TAGS, MarkdownPage, document, passage
 
-__all__ = ["LARGEST", "LONGEST_LINE", "TAGS", "Document", "document", "passage"]
+__all__ = ["LARGEST", "LONGEST_LINE", "TAGS", "MarkdownPage", "document", "passage"]

@@ -33,7 +33,7 @@ _TABLE_ROW = re.compile(r"\|.*\|\s*")
 _TABLE_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
 
 
-class Document(NamedTuple):
+class MarkdownPage(NamedTuple):
     """A whole text."""
 
     html: str
@@ -42,14 +42,14 @@ class Document(NamedTuple):
     """Too large to be rendered: shown as it is written."""
 
 
-def document(text: str) -> Document:
+def document(text: str) -> MarkdownPage:
     """A whole file, rendered."""
     text = _prepared(text)
     lines = split_lines(text)
     if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
-        return Document(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
+        return MarkdownPage(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
     blocks = parse(text)
-    return Document(write(blocks), headings(blocks))
+    return MarkdownPage(write(blocks), headings(blocks))
 
 
 def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:

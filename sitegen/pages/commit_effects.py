@@ -16,7 +16,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Edit
-from sitegen.pages.changes import Change, changes
+from sitegen.pages.changes import DisplayedChange, changes
 from sitegen.pages.tallies import Flipped, flipped
 from sitegen.text.plain import line
 
@@ -26,7 +26,7 @@ EDITS: Final = 20
 """Commits with edits that are kept of an eval: the newest."""
 
 
-class FieldFlips(NamedTuple):
+class FlippedField(NamedTuple):
     """The cells of one attribute that flipped."""
 
     attribute: str
@@ -44,28 +44,28 @@ class EarlierEdit(NamedTuple):
     files: int
 
 
-class Brought(NamedTuple):
+class CommitEffect(NamedTuple):
     """Small, for every commit has one for each eval that it brought points of."""
 
     changes: tuple[float | None, ...]
     """Of the headline and what is drawn beside it, over what both points hold."""
-    headline: Change
+    headline: DisplayedChange
     verdict: ChangeVerdict | None
     """Without its fields; None if the output is the same, as in a report."""
     flipped: Flipped
-    fields: tuple[FieldFlips, ...]
+    fields: tuple[FlippedField, ...]
     more_fields: int
     edits: tuple[EarlierEdit, ...] = ()
     """Those that the new outputs may owe their change to: of earlier commits, the newest first; at most ``EDITS``."""
 
 
-def brought(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point) -> Brought | None:
+def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point) -> CommitEffect | None:
     """None if nobody compared the two."""
     if after.delta is None or after.flips is None:
         return None
     fields = _fields(after.flips)
     verdict = output_verdict(before, after, info.kind, higher_is_better=specs[0].higher_is_better)
-    return Brought(
+    return CommitEffect(
         tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
         changes(specs[:1], info.nouns, before, after)[0],
         verdict and verdict._replace(fields=()),
@@ -88,7 +88,7 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
     )
 
 
-def _fields(flips: Flips) -> list[FieldFlips]:
+def _fields(flips: Flips) -> list[FlippedField]:
     fixed, broken = dict(flips.fixed), dict(flips.broken)
-    found = (FieldFlips(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
+    found = (FlippedField(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
     return sorted(found, key=lambda row: (-row.fixed - row.broken, row.attribute))

@@ -7,19 +7,19 @@ from itertools import chain, groupby
 from typing import Final
 
 from sitegen.analysis.attribution import mixtures
-from sitegen.analysis.deltas import Over, Side, delta
+from sitegen.analysis.deltas import MetricsFor, ScoredPoint, delta
 from sitegen.analysis.flips import flips
 from sitegen.analysis.memo import Memo
 from sitegen.history.state import decode, encode
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.brought import Brought, brought, earlier_edits
+from sitegen.pages.commit_effects import CommitEffect, commit_effect, earlier_edits
 
 BROUGHT: Final = "brought"
 
 
-def crossed(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
+def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
     """The mixtures that commits with several points need besides those of neighbours."""
     for before, after in _spans(snapshots, first_new):
         if after - before > 1:
@@ -28,7 +28,7 @@ def crossed(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snaps
 
 def brought_by(
     series: Series,
-    over: Over,
+    metrics_for: MetricsFor,
     linked: Sequence[tuple[Edit, ...]],
     first_new: int,
     card: Callable[[Snapshot], Scorecard],
@@ -42,9 +42,9 @@ def brought_by(
     for before, after in _spans(snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
         if after - before > 1:
-            sides = Side(earlier.snapshot, earlier.scorecard), Side(later.snapshot, later.scorecard)
-            later = later._replace(delta=delta(over, *sides, card), flips=flips(series.cells, before, after))
-        made = brought(series.info, series.specs, earlier, later)
+            sides = ScoredPoint(earlier.snapshot, earlier.scorecard), ScoredPoint(later.snapshot, later.scorecard)
+            later = later._replace(delta=delta(metrics_for, *sides, card), flips=flips(series.cells, before, after))
+        made = commit_effect(series.info, series.specs, earlier, later)
         if made is not None:
             sha = later.snapshot.commit.sha
             edits = earlier_edits(chain.from_iterable(linked[before + 1 : after + 1]), sha)
@@ -57,10 +57,10 @@ def keep_brought(memo: Memo, eval_id: str, rows: Iterable[tuple[str, bytes]]) ->
     memo.put_all(BROUGHT, ((_key(sha, eval_id), body) for sha, body in rows))
 
 
-def known_brought(memo: Memo, eval_id: str, sha: str) -> Brought | None:
+def known_brought(memo: Memo, eval_id: str, sha: str) -> CommitEffect | None:
     """What a new commit did to an eval; None if there was no point before."""
     body = memo.get(BROUGHT, _key(sha, eval_id))
-    return None if body is None else decode(body, Brought)
+    return None if body is None else decode(body, CommitEffect)
 
 
 def forget_brought(memo: Memo) -> None:

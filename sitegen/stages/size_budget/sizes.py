@@ -14,17 +14,17 @@ from sitegen.analysis.memo import Memo, PageRow, stored
 from sitegen.history.state import decode, encode
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
-from sitegen.stages.eval_task import owner as owner_of
+from sitegen.stages.eval_job import owner as owner_of
 from sitegen.stages.evals import Evals
-from sitegen.stages.ledger import Ledger
-from sitegen.stages.thinning import first_full
+from sitegen.stages.site_files import Ledger
+from sitegen.stages.size_budget.thinning import first_full
 from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
 """The section of the reports and of the data beside them."""
 
 
-class Section(NamedTuple):
+class SizeGroup(NamedTuple):
     """Files of one sort."""
 
     files: int = 0
@@ -33,7 +33,7 @@ class Section(NamedTuple):
     """Bytes, were no report short."""
 
 
-class Reports(NamedTuple):
+class ReportSizes(NamedTuple):
     """The reports of an eval that are full, or would be if there were room; a column each, oldest first."""
 
     first: int = 0
@@ -49,9 +49,9 @@ class Reports(NamedTuple):
 class OwnerSizes(NamedTuple):
     """What the files of one owner have."""
 
-    sections: dict[str, Section]
+    sections: dict[str, SizeGroup]
     """By name."""
-    reports: Reports = Reports()
+    reports: ReportSizes = ReportSizes()
 
 
 class Sizes:
@@ -72,7 +72,7 @@ class Sizes:
         else:
             self._begin()
 
-    def reports(self) -> dict[str, Reports]:
+    def reports(self) -> dict[str, ReportSizes]:
         """Of every eval, by id."""
         return {
             one.info.id: found.reports
@@ -80,7 +80,7 @@ class Sizes:
             if (found := self._owners.get(name)) and found.reports.sizes
         }
 
-    def sections(self) -> dict[str, Section]:
+    def sections(self) -> dict[str, SizeGroup]:
         """Of the whole site, by name."""
         return _summed(chain.from_iterable(one.sections.items() for one in self._owners.values()))
 
@@ -114,7 +114,7 @@ class Sizes:
         before = self._owners.get(name, OwnerSizes({})).sections
         paths = [row.path for row in rows]
         replaced = self._of(name, self._memo.pages_at(self._site, name, paths)).sections
-        gone = {section: Section(*(-number for number in of)) for section, of in replaced.items()}
+        gone = {section: SizeGroup(*(-number for number in of)) for section, of in replaced.items()}
         now = self._of(name, rows).sections
         return OwnerSizes(_summed(chain(before.items(), gone.items(), now.items())))
 
@@ -123,18 +123,18 @@ class Sizes:
         summary = self._summaries.get(name)
         reports = _report_files(summary) if summary else frozenset()
         sections = _summed(
-            (REPORTS if path in reports else _section(path), Section(1, row.size, size_in_full(row)))
+            (REPORTS if path in reports else _section(path), SizeGroup(1, row.size, size_in_full(row)))
             for path, row in by_path.items()
         )
-        return OwnerSizes(sections, self._reports(summary, by_path) if summary and by_path else Reports())
+        return OwnerSizes(sections, self._reports(summary, by_path) if summary and by_path else ReportSizes())
 
-    def _reports(self, summary: EvalSummary, files: dict[str, PageRow]) -> Reports:
+    def _reports(self, summary: EvalSummary, files: dict[str, PageRow]) -> ReportSizes:
         """Those that are short by ``reports_kept`` have no say."""
         eval_id, first = summary.info.id, first_full(len(summary.headlines), self._kept)
         shown = summary.headlines[first:]
         pages = [files[links.report(eval_id, at.slug)] for at in shown]
         beside = (files.get(links.report_data(eval_id, at.slug)) for at in shown)
-        return Reports(
+        return ReportSizes(
             first,
             tuple(at.commit_position for at in shown),
             tuple(size_in_full(page) + (data.size if data else 0) for page, data in zip(pages, beside, strict=True)),
@@ -151,12 +151,12 @@ def size_in_full(row: PageRow) -> int:
     return row.full or row.size
 
 
-def _summed(found: Iterable[tuple[str, Section]]) -> dict[str, Section]:
+def _summed(found: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
     sums: dict[str, tuple[int, int, int]] = {}
     for name, (files, size, full) in found:
         before = sums.get(name, (0, 0, 0))
         sums[name] = before[0] + files, before[1] + size, before[2] + full
-    return {name: Section(*numbers) for name, numbers in sums.items()}
+    return {name: SizeGroup(*numbers) for name, numbers in sums.items()}
 
 
 def _report_files(summary: EvalSummary) -> frozenset[str]:

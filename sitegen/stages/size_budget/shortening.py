@@ -15,13 +15,13 @@ from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
 from sitegen.scoring.kinds import scorer, series_specs
-from sitegen.stages.cards import Cards, KeyOf
-from sitegen.stages.eval_task import owner
-from sitegen.stages.ledger import Ledger
-from sitegen.stages.thinning import first_full, room_key
+from sitegen.stages.eval_job import owner
+from sitegen.stages.scorecard_store import Cards, KeyOf
+from sitegen.stages.site_files import Ledger
+from sitegen.stages.size_budget.thinning import first_full, room_key
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.vectors import known_vectors, vectors_of
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 
 AT_ONCE: Final = 50
 """Scorecards that are held together."""

@@ -13,12 +13,12 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
-from sitegen.config import Limits
+from sitegen.config import BuildLimits
 from sitegen.model.problems import Problem
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals, write_again
-from sitegen.stages.ledger import Ledger
-from sitegen.stages.sizes import Reports, Section, Sizes, size_in_full
+from sitegen.stages.site_files import Ledger
+from sitegen.stages.size_budget.sizes import ReportSizes, SizeGroup, Sizes, size_in_full
 from sitegen.stages.timeline import Timeline
 
 SHORT: Final = 6_000
@@ -60,7 +60,7 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool
     return Fitted((_problem(limits, sizes.reports().values(), sizes.sections(), once, count),), count, failures)
 
 
-def oldest(evals: Mapping[str, Reports], too_much: int) -> dict[str, int]:
+def oldest(evals: Mapping[str, ReportSizes], too_much: int) -> dict[str, int]:
     """Of each eval, how many of its reports make room, oldest first, so that there is so much, in bytes.
 
     By commit, then by eval, then by point; all reports if they are not enough.
@@ -97,7 +97,7 @@ def _surely_fits(timeline: Timeline, ledger: Ledger, once: int) -> bool:
     return fits and not any(row.full for row in ledger.recorded())
 
 
-def _changes(evals: Mapping[str, Reports], thinned: Mapping[str, int]) -> dict[str, int]:
+def _changes(evals: Mapping[str, ReportSizes], thinned: Mapping[str, int]) -> dict[str, int]:
     """Of the evals whose reports do not stand as they are to: how many of their oldest points make room."""
     return {
         eval_id: reports.first + count if count else 0
@@ -107,7 +107,7 @@ def _changes(evals: Mapping[str, Reports], thinned: Mapping[str, int]) -> dict[s
 
 
 def _problem(
-    limits: Limits, evals: Collection[Reports], sections: Mapping[str, Section], once: int, thinned: int
+    limits: BuildLimits, evals: Collection[ReportSizes], sections: Mapping[str, SizeGroup], once: int, thinned: int
 ) -> Problem:
     shares = [(section.full, name, section.files) for name, section in sections.items()]
     shares.append((once, "pages that are there once", 0))
@@ -139,7 +139,7 @@ def _files(count: int) -> str:
     return f" ({count:,} files)" if count else ""
 
 
-def _kept(limits: Limits, evals: Iterable[Reports], whole: int) -> int:
+def _kept(limits: BuildLimits, evals: Iterable[ReportSizes], whole: int) -> int:
     """How many full reports of each eval there is room for, the newest ones."""
     newest_first = zip_longest(*(reversed(one.sizes) for one in evals), fillvalue=0)
     room = [sum(size - SHORT for size in sizes if size > SHORT) for sizes in newest_first]

@@ -13,7 +13,7 @@ from sitegen.history.repository import Repository
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
-from sitegen.stages.mappings import KeptMappings
+from sitegen.stages.mapping_cache import KeptMappings
 
 
 class Workshop(NamedTuple):

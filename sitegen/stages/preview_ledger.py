@@ -6,7 +6,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.project import Project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import Claim, look_into, shorten_list
-from sitegen.stages.ledger import Ledger, Site
+from sitegen.stages.site_files import Ledger, Site
 
 
 class Overlay(Ledger):

@@ -17,7 +17,7 @@ from sitegen.model.series import Point
 AROUND: Final = "around"
 
 
-class Around(NamedTuple):
+class EditOutcome(NamedTuple):
     """The last output that speaks for an edit, against the newest point that speaks for an earlier one."""
 
     edit: int
@@ -28,24 +28,24 @@ class Around(NamedTuple):
     """Without its fields; None if both are the same output."""
 
 
-def around(edit: int, before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> Around:
+def edit_outcome(edit: int, before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> EditOutcome:
     """Judged without what repeats tell: they may join a point later, when nothing reads this again."""
     after = after._replace(flips=flips)
     verdict = output_verdict(before, after, kind, higher_is_better=headline.higher_is_better)
-    return Around(edit, flips._replace(still=()), verdict and verdict._replace(fields=()))
+    return EditOutcome(edit, flips._replace(still=()), verdict and verdict._replace(fields=()))
 
 
-def keep_around(memo: Memo, eval_id: str, rows: Iterable[Around]) -> None:
+def keep_around(memo: Memo, eval_id: str, rows: Iterable[EditOutcome]) -> None:
     """Keep what became of an eval around some edits."""
     memo.put_all(AROUND, ((_key(row.edit, eval_id), encode(row)) for row in rows))
 
 
-def known_around(memo: Memo, position: int, eval_id: str) -> Around | None:
+def known_around(memo: Memo, position: int, eval_id: str) -> EditOutcome | None:
     """What became of an eval around the edit at a position; None if there was nothing to compare with."""
     body = memo.get(AROUND, _key(position, eval_id))
     if body is None:
         return None
-    row = decode(body, Around)
+    row = decode(body, EditOutcome)
     flips = row.flips._replace(fixed=_interned(row.flips.fixed), broken=_interned(row.flips.broken))
     return row._replace(flips=flips)
 

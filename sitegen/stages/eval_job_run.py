@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.blame import by_attribute
-from sitegen.analysis.cells import Follower
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.linked_edits import linked_edits
-from sitegen.analysis.points import Told, edits_of_points, instructions_of, points
+from sitegen.analysis.points import SeriesInputs, edits_of_points, instructions_of, points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import pack_cells, unpack_cells
-from sitegen.analysis.windows import spoken_for, windows
+from sitegen.analysis.windows import edits_of_outputs, windows
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
@@ -33,22 +33,22 @@ from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.scoring.mapped_columns import columns_of
-from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.unused_entries import mapping_use
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.around import Around, around
-from sitegen.stages.brought import brought_by, crossed
-from sitegen.stages.cards import Cards, presents
+from sitegen.stages.commit_effects import brought_by, mixtures_of_commits
+from sitegen.stages.edit_outcomes import EditOutcome, edit_outcome
+from sitegen.stages.eval_job import EvalDone, EvalTask, owner
 from sitegen.stages.eval_summary import problems_of, summary_of
-from sitegen.stages.eval_task import EvalDone, EvalTask, owner
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.field_pages import write_fields
-from sitegen.stages.mappings import recall, without_settings
-from sitegen.stages.reports import Reports
+from sitegen.stages.mapping_cache import recall, without_settings
+from sitegen.stages.reports import ReportWriter
+from sitegen.stages.scorecard_store import Cards, under_newest_rules
 from sitegen.stages.scoring import all_inputs, results
-from sitegen.stages.settled import Settled, known_settled, write_series
+from sitegen.stages.series_cache import Settled, known_settled, write_series
+from sitegen.stages.size_budget.thinning import Short, write_thinned
 from sitegen.stages.suspect_truth import suspects_of
-from sitegen.stages.thinning import Short, write_thinned
 from sitegen.stages.vectors import vectors_of
 
 
@@ -57,10 +57,10 @@ def write_eval(task: EvalTask) -> EvalDone | Problem:
 
     A failure of sitegen is a problem; whatever was written until then is no file of the site.
     """
-    return attempt("the pages of this eval", lambda: _EvalWork(task).run(), eval_id=task.info.id)
+    return attempt("the pages of this eval", lambda: _EvalJob(task).run(), eval_id=task.info.id)
 
 
-class _EvalWork:
+class _EvalJob:
     """One run of a task, snapshot after snapshot; holds one result at a time, and the scorecards of all."""
 
     def __init__(self, task: EvalTask) -> None:
@@ -82,18 +82,18 @@ class _EvalWork:
         )
         self._cards.order_by(self._specs)
         made_with = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
-        self._speaks = spoken_for(self._snapshots, task.edits, made_with)
-        self._told = Told(
+        self._speaks = edits_of_outputs(self._snapshots, task.edits, made_with)
+        self._told = SeriesInputs(
             self._snapshots,
             task.edits,
             made_with,
-            self._scorer.over,
+            self._scorer.metrics_for,
             task.history.kind,
             self._speaks,
         )
         self._edits = edits_of_points(self._snapshots, task.edits)
         self._linked = linked_edits(self._snapshots, task.edits, self._speaks)
-        self._reports = Reports(
+        self._reports = ReportWriter(
             self._shop,
             self._info,
             self._scorer,
@@ -114,9 +114,9 @@ class _EvalWork:
         full = (index for index in range(len(page_keys)) if index not in short)
         stale = {index for index in full if not self._is_fresh(index, page_keys[index])}
         compared = {len(self._snapshots) - 1} if self._lacks_variants(page_keys) else set()
-        follower = Follower(self._known_cells())
+        follower = CellTracker(self._known_cells())
         if min(stale, default=follower.points) < follower.points:
-            follower = Follower()  # a report says since when each field is wrong, so that all before it are followed
+            follower = CellTracker()  # a report says since when each field is wrong, so that all before it are followed
         unknown = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         needed = sorted(stale | compared | unknown | set(range(follower.points, len(self._snapshots))))
         self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
@@ -173,7 +173,7 @@ class _EvalWork:
     def _results(self, needed: Sequence[int]) -> Iterator[Result]:
         return results(self._shop, self._scorer, [self._snapshots[index] for index in needed], self._vectors)
 
-    def _write_report(self, index: int, result: Result, follower: Follower, key: str) -> None:
+    def _write_report(self, index: int, result: Result, follower: CellTracker, key: str) -> None:
         page = self._reports.page(index, result, follower)
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if is_bounded(result, self._shop.discrepancies_per_type):
@@ -221,12 +221,14 @@ class _EvalWork:
             vectors=self._vectors.new if self._vectors else (),
             cells=kept,
             around=self._around(spoken, series.points, cells),
-            brought=brought_by(series, self._scorer.over, self._linked, self._task.first_new, self._cards.__getitem__),
+            brought=brought_by(
+                series, self._scorer.metrics_for, self._linked, self._task.first_new, self._cards.__getitem__
+            ),
             settled=keep,
             mapping_use=mapping_use(inputs) if inputs else None,
         )
 
-    def _newest_inputs(self) -> Inputs | None:
+    def _newest_inputs(self) -> ScoringInputs | None:
         """What the newest point is scored from, its mapping as it is known already; None without any mapping."""
         newest = self._snapshots[-1] if self._snapshots else None
         if newest is None or self._scorer.kind != "fields":
@@ -240,14 +242,14 @@ class _EvalWork:
     def _series(self, cells: CellMap, settled: Settled) -> Series:
         """All points, once every scorecard that they and their deltas need is at hand."""
         new = range(len(settled.derived), len(self._snapshots))
-        self._cards.fill(presents(self._task.history))
+        self._cards.fill(under_newest_rules(self._task.history))
         self._cards.fill(mixture for index in new for mixture in self._mixtures(index))
-        self._cards.fill(crossed(self._snapshots, self._task.first_new))
+        self._cards.fill(mixtures_of_commits(self._snapshots, self._task.first_new))
         every = points(self._told, self._cards.__getitem__, cells, settled.derived)
         specs = specs_with_usage(self._specs, (point.scorecard for point in every))
         return Series(self._info, self._task.history, specs, every, cells)
 
-    def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[Around, ...]:
+    def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[EditOutcome, ...]:
         """Of the edits that new points speak for."""
         pairs = {
             window.edit: (window.before, window.after)
@@ -256,7 +258,7 @@ class _EvalWork:
         }
         flips = flips_between(cells, list(pairs.values()))
         return tuple(
-            around(edit, points[before], points[after], each, self._info.kind, self._specs[0])
+            edit_outcome(edit, points[before], points[after], each, self._info.kind, self._specs[0])
             for (edit, (before, after)), each in zip(pairs.items(), flips, strict=True)
         )
 

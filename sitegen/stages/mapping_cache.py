@@ -12,7 +12,7 @@ from sitegen.render.writer import digest
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping
 from sitegen.scoring.mapping import read_mapping, remember
-from sitegen.scoring.scorer import Inputs
+from sitegen.scoring.scorer import ScoringInputs
 
 MAPPING: Final = "mapping"
 
@@ -38,7 +38,7 @@ def without_settings(snapshot: Snapshot) -> Snapshot:
     return snapshot._replace(settings="")
 
 
-def recall(kept: dict[str, bytes], snapshot: Snapshot, inputs: Inputs) -> None:
+def recall(kept: dict[str, bytes], snapshot: Snapshot, inputs: ScoringInputs) -> None:
     """Spare the scorer the reading of a mapping that is known; takes it out of *kept*, for once is enough."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:

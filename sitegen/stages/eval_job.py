@@ -10,9 +10,9 @@ from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.scoring.unused_entries import MappingUse
-from sitegen.stages.around import Around
+from sitegen.stages.edit_outcomes import EditOutcome
 from sitegen.stages.vectors import Rows
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.worker_context import Workshop
 
 
 class EvalTask(NamedTuple):
@@ -60,7 +60,7 @@ class EvalDone(NamedTuple):
     """Those that the memo did not know."""
     cells: bytes | None = None
     """Its cells, if they were followed further."""
-    around: tuple[Around, ...] = ()
+    around: tuple[EditOutcome, ...] = ()
     """What became of it around edits, where new points decide that."""
     brought: tuple[tuple[str, bytes], ...] = ()
     """(id of a commit, what it did), as ``brought_by`` packs it, for the commits of new points."""

@@ -14,13 +14,13 @@ from sitegen.render.writer import digest
 from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import in_order_of, scorer
 from sitegen.scoring.own import versions
-from sitegen.stages.brought import crossed as crossed_by_commits
+from sitegen.stages.commit_effects import mixtures_of_commits as crossed_by_commits
 from sitegen.stages.scoring import results
-from sitegen.stages.vectors import Vectors, model_of
-from sitegen.stages.workshop import Workshop
+from sitegen.stages.vectors import EvalEmbedder, model_of
+from sitegen.stages.worker_context import Workshop
 
 
-def presents(history: EvalHistory) -> Iterator[Snapshot]:
+def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
     """Each snapshot under the ground truth and the rules of the newest one: what the second clock scores."""
     return (under_rules_of(snapshot, history.snapshots[-1]) for snapshot in history.snapshots)
 
@@ -38,7 +38,7 @@ def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     key = KeyOf(history.kind, redact)
     crossed = (mixture for before, after in pairwise(history.snapshots) for mixture in mixtures(before, after))
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
-    every = (*history.snapshots, *presents(history), *crossed, *crossed_by_commits(history.snapshots), *runs)
+    every = (*history.snapshots, *under_newest_rules(history), *crossed, *crossed_by_commits(history.snapshots), *runs)
     return list(dict.fromkeys(map(key, every)))
 
 
@@ -69,7 +69,9 @@ class KeyOf:
 class Cards:
     """Those that the memo knows, and those that are scored now."""
 
-    def __init__(self, shop: Workshop, kind: str, vectors: Vectors | None, known: Iterable[tuple[str, bytes]]) -> None:
+    def __init__(
+        self, shop: Workshop, kind: str, vectors: EvalEmbedder | None, known: Iterable[tuple[str, bytes]]
+    ) -> None:
         self._shop = shop
         self._scorer = scorer(kind)
         self._vectors = vectors

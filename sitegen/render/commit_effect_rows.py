@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sitegen.model.metrics import MetricSpec
-from sitegen.pages.brought import Brought
+from sitegen.pages.commit_effects import CommitEffect
 from sitegen.render.cells import text
 from sitegen.render.evidence import judged
 from sitegen.render.why_rows import sentence
 
 
-def brought(made: Brought | None, spec: MetricSpec) -> str:
+def commit_effect_row(made: CommitEffect | None, spec: MetricSpec) -> str:
     """Lines below the numbers of an eval; empty if it had no point before."""
     if made is None:
         return ""
@@ -22,7 +22,7 @@ def _sentence(note: str) -> str:
     return f" {text(note[:1].upper() + note[1:])}." if note else ""
 
 
-def _flipped(made: Brought) -> str:
+def _flipped(made: CommitEffect) -> str:
     fixed, broken, still, appeared, vanished = made.flipped
     if not (fixed or broken or appeared or vanished):
         return ""
