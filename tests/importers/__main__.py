@@ -1,4 +1,4 @@
-"""``python -m tests.importers`` makes the fixtures again: see the README beside this file."""
+"""``python -m tests.importers`` makes the fixtures again, or those of the tools that are named: see the README."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.importers.inspect_run import FIXTURES, inspect
+from tests.importers.python_tools import TOOLS, run_tool
 
 PLAIN = "Hello {{name}}, please answer in {{language}}.\n"
 EDITED = "Welcome, {{name}}! Please answer in {{language}}.\n"
@@ -99,17 +102,24 @@ def promptfoo(folder: Path, plain: str, name: str, configuration: str = CONFIGUR
     (FIXTURES / name).write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
 
 
-def main() -> None:
-    """Every fixture, each from a folder of its own."""
+def main(wanted: list[str]) -> None:
+    """Every fixture, each from a folder of its own; or those of the tools that are named."""
     FIXTURES.mkdir(exist_ok=True)
-    for make in (junit, inspect):
-        with TemporaryDirectory() as folder:
-            make(Path(folder))
     runs = ((PLAIN, "1", CONFIGURATION), (EDITED, "2", CONFIGURATION), (EDITED, "error", FAILING))
-    for plain, name, configuration in runs:
-        with TemporaryDirectory() as folder:
-            promptfoo(Path(folder), plain, f"promptfoo-{name}.json", configuration)
+    makers: list[tuple[str, Callable[[Path], None]]] = [
+        ("pytest", junit),
+        ("inspect", inspect),
+        *((tool.environment.lower(), partial(run_tool, tool)) for tool in TOOLS),
+        *(
+            ("promptfoo", partial(promptfoo, plain=plain, name=f"promptfoo-{name}.json", configuration=configuration))
+            for plain, name, configuration in runs
+        ),
+    ]
+    for name, make in makers:
+        if not wanted or name in wanted:
+            with TemporaryDirectory() as folder:
+                make(Path(folder))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -53,7 +53,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 8
+    version = 9
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

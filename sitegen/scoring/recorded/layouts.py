@@ -17,6 +17,9 @@ from sitegen.scoring.yaml_reader import read_yaml
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """What stands before the data in a ``data.js``."""
 
+_LENGTH: Final = "sample_len"
+"""How many documents lm-eval took for a task: it stands among the metrics of the task and is none."""
+
 _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 """Tools of github-action-benchmark whose results are rates; those of all others are times or sizes."""
 
@@ -72,6 +75,8 @@ def _of_tasks(results: dict[str, Value], stated: Value) -> Iterator[RecordedNumb
     for task, values in results.items():
         known = directions.get(task)
         for each in numbers_in(values, task):
+            if each.name == joined(task, _LENGTH):
+                continue
             metric, _, kept = each.name.rpartition(",")
             name = metric if kept == "none" else each.name
             bare = name[len(task) + 1 :].partition(",")[0]

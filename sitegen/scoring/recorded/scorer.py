@@ -48,7 +48,7 @@ class RecordedScorer:
     """
 
     kind = "recorded"
-    version = 1
+    version = 2
     metrics: tuple[MetricSpec, ...] = ()
     nouns = Nouns(
         attribute="number",

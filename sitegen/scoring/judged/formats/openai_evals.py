@@ -1,7 +1,7 @@
 """OpenAI evals: the log of events that ``oaieval`` records, one JSON object a line.
 
 The first line is the specification of the run; each other one is an event of a sample: what was asked and answered
-(``sampling``), whether it matched (``match``), its metrics (``metrics``), or an error.
+(``sampling``, with the tokens that this took), whether it matched (``match``), its metrics (``metrics``), or an error.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
+from sitegen.model.stated_usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, truth, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
@@ -33,6 +34,8 @@ class SampleEvents(NamedTuple):
     """By metric; ``match`` is one of them."""
     texts: dict[str, str]
     """input, expected, output, error: the last of each."""
+    took: list[Usage]
+    """By each answer of which the event states what it took."""
 
 
 def _recognises(ending: str, head: bytes) -> bool:
@@ -67,7 +70,7 @@ class _OpenaiEvalsReader:
         event = members(value)
         self._spec = self._spec or members(event.get("spec"))
         if sample := name_of(event.get("sample_id")):
-            known = self.samples.setdefault(sample, SampleEvents({}, {}))
+            known = self.samples.setdefault(sample, SampleEvents({}, {}, []))
             self._take(known, text(event.get("type")), members(event.get("data")))
 
     def cases(self) -> tuple[JudgedCase, ...]:
@@ -89,6 +92,7 @@ class _OpenaiEvalsReader:
                 output=texts.get("output", ""),
                 error=texts.get("error", ""),
                 model=model,
+                usage=_together(self.samples[name].took),
             )
             if case.error:
                 what = f"The sample {name[:80]!r} ended with an error"
@@ -118,6 +122,7 @@ class _OpenaiEvalsReader:
         elif kind == "sampling":
             sample.texts["input"] = _prompt(data.get("prompt"))
             sample.texts["output"] = _shown(data.get("sampled"))
+            sample.took.append(stated(data).usage)
         elif kind == "error":
             sample.texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
 
@@ -134,6 +139,15 @@ def _prompt(value: Value) -> str:
     if not messages or not all("content" in each for each in messages):
         return written(value)
     return written("\n\n".join(f"{name_of(each.get('role'))}: {written(each['content'])}" for each in messages))
+
+
+def _together(answers: list[Usage]) -> Usage:
+    """What all answers of a sample took together; nothing where one of them does not say."""
+    read, wrote = [each.tokens_in for each in answers], [each.tokens_out for each in answers]
+    return Usage(
+        tokens_in=sum(number or 0 for number in read) if read and None not in read else None,
+        tokens_out=sum(number or 0 for number in wrote) if wrote and None not in wrote else None,
+    )
 
 
 def _order(name: str) -> tuple[tuple[int, str], ...]:

@@ -35,7 +35,7 @@ class ScoreColumns(NamedTuple):
     """Columns that hold scores."""
 
     pattern: str
-    """A column's name, where one ``*`` stands for any text."""
+    """A column's name, where one ``*`` stands for any text; of columns that hold no other part and no score yet."""
     name: str = ""
     """What the score is called; empty: what the ``*`` stands for, else the column's name."""
 
@@ -78,10 +78,10 @@ def columns_of(wanted: ColumnMap, known: Iterable[str], numeric: Iterable[str]) 
     taken = {name for several in parts.values() for name in several}
     scores: dict[str, str] = {}
     for each in wanted.scores:
-        if each.pattern == EVERY:
-            scores |= {name: name for name in numeric if name not in taken and name not in scores.values()}
-        else:
-            scores |= {each.name or stands_for: name for name, stands_for in _matches(each.pattern, names)}
+        fitting = [(name, name) for name in numeric] if each.pattern == EVERY else _matches(each.pattern, names)
+        if "*" in each.pattern:
+            fitting = [(name, title) for name, title in fitting if name not in taken and name not in scores.values()]
+        scores |= {each.name or title: name for name, title in fitting}
     reasons = {stands_for: name for pattern in wanted.reasons for name, stands_for in _matches(pattern, names)}
     missing = tuple(pattern for pattern in wanted.required if not _fitting((pattern,), names))
     return Columns(parts, scores, reasons, missing)

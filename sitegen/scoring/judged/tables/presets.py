@@ -37,12 +37,12 @@ PRESETS: Final[dict[str, ColumnMap]] = {
         parts={
             "id": ("request_id",),
             "input": ("inputs", "request"),
-            "expected": ("expectations", "ground_truth", "targets"),
+            "expected": ("expectations", "ground_truth", "targets", "expected_response/value", "expected_facts/value"),
             "output": ("outputs", "response", "predictions"),
-            "error": ("error_message",),
+            "error": ("error_message", "*/error_message"),
         },
-        scores=(ScoreColumns("*/value"), ScoreColumns("*/v1/score")),
-        reasons=("*/rationale", "*/v1/justification"),
+        scores=(ScoreColumns("*/value"), ScoreColumns("*/v1/score"), ScoreColumns("*/score")),
+        reasons=("*/rationale", "*/v1/justification", "*/justification"),
     ),
     "ragas": ColumnMap(
         parts={
@@ -54,4 +54,5 @@ PRESETS: Final[dict[str, ColumnMap]] = {
     ),
 }
 """By the name in the manifest: LangSmith's ``ExperimentResults.to_pandas``, lm-eval's samples, MLflow's tables of
-``mlflow.evaluate`` and ``mlflow.genai.evaluate``, ragas' ``EvaluationResult.to_pandas``."""
+``mlflow.evaluate`` and ``mlflow.genai.evaluate``, ragas' ``EvaluationResult.to_pandas``.
+MLflow's ``trace_id`` is another one in each run, so that the question names the case."""

@@ -1,0 +1,113 @@
+"""Tables and events that tools in Python wrote: sitegen's totals are those of the same run of the tool."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.scoring.judged.case import JudgedResults
+from sitegen.scoring.judged.formats import read_results
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
+
+FIXTURES = Path(__file__).parent / "fixtures"
+TOTALS: dict[str, dict[str, float]] = json.loads((FIXTURES / "totals.json").read_bytes())
+QUESTIONS = [f"What is the capital of {place}?" for place in ("France", "Austria", "Norway")]
+ANSWERS = [("Paris", "Paris"), ("Vienna", "Graz"), ("Oslo", "It is Oslo.")]
+"""Expected and given."""
+
+
+def read(name: str, **settings: Any) -> JudgedResults:
+    return read_results(name, (FIXTURES / name).read_bytes(), json.dumps(settings))
+
+
+def means(results: JudgedResults, variant: str = "") -> dict[str, float]:
+    """The mean of each judge over the cases that it scored."""
+    found: dict[str, list[float]] = {}
+    for case in results.cases:
+        for judge in case.judges if case.variant == variant else ():
+            if judge.score is not None:
+                found.setdefault(judge.name, []).append(judge.score)
+    return {name: sum(scores) / len(scores) for name, scores in found.items()}
+
+
+def own(name: str) -> dict[str, float]:
+    return {key.removesuffix("/mean"): value for key, value in TOTALS[name].items()}
+
+
+def answers(results: JudgedResults) -> list[tuple[str, str]]:
+    return [(case.expected, case.output) for case in results.cases]
+
+
+def test_totals_of_lm_eval_are_those_of_its_own_results() -> None:
+    written = (FIXTURES / "lm-eval-results.json").read_bytes()
+    stated = json.loads(written)["results"]
+    cities, capitals = read("lm-eval-samples-cities.jsonl"), read("lm-eval-samples-capitals.jsonl")
+    assert means(cities, "none") == {"acc": stated["cities"]["acc,none"], "acc_norm": stated["cities"]["acc_norm,none"]}
+    for each in ("strict-match", "loose"):
+        assert means(capitals, each) == {"exact_match": stated["capitals"][f"exact_match,{each}"]}
+    assert [case.id for case in capitals.cases[:3]] == [f"{place} · strict-match" for place in range(3)]
+    assert [case.input for case in capitals.cases[:3]] == QUESTIONS
+    assert answers(capitals)[3:] == [("Paris", "Paris"), ("Vienna", "[invalid]"), ("Oslo", "Oslo")]
+    assert cities.findings == capitals.findings == ()
+    recorded = (
+        scorer("recorded").score(ScoringInputs((File("results.json", written),), None, None, None, "{}")).scorecard
+    )
+    assert {each.name: each.value for each in recorded.metrics} == {
+        "cities.acc": stated["cities"]["acc,none"],
+        "cities.acc_norm": stated["cities"]["acc_norm,none"],
+        "capitals.exact_match,strict-match": stated["capitals"]["exact_match,strict-match"],
+        "capitals.exact_match,loose": stated["capitals"]["exact_match,loose"],
+    }
+
+
+@pytest.mark.parametrize("name", ["match", "includes"])
+def test_totals_of_openai_evals_are_its_final_report(name: str) -> None:
+    results = read(f"openai-evals-{name}.jsonl")
+    lines = (FIXTURES / f"openai-evals-{name}.jsonl").read_text("utf-8").splitlines()
+    (report,) = (line["final_report"] for line in map(json.loads, lines) if "final_report" in line)
+    assert means(results) == {"match": report["accuracy"]}
+    assert sum(case.usage.tokens_in or 0 for case in results.cases) == report["usage_prompt_tokens"]
+    assert sum(case.usage.tokens_out or 0 for case in results.cases) == report["usage_completion_tokens"]
+    assert answers(results) == ANSWERS
+    assert results.cases[0].input == f"system: Answer with one word.\n\nuser: {QUESTIONS[0]}"
+    assert results.findings == ()
+
+
+def test_totals_of_a_table_of_mlflow_evaluate_are_its_metrics() -> None:
+    results = read("mlflow-eval_results_table.json", preset="mlflow")
+    assert means(results) == pytest.approx(own("mlflow-eval_results_table.json"))
+    assert answers(results) == ANSWERS
+    assert [case.judges[0].reasoning for case in results.cases] == [
+        f"It has {len(given)} characters." for _, given in ANSWERS
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_totals_of_a_table_of_mlflow_genai_are_its_metrics(ending: str) -> None:
+    results = read(f"mlflow-genai.{ending}", preset="mlflow")
+    assert means(results) == pytest.approx(own("mlflow-genai.csv"))
+    assert answers(results) == ANSWERS, "what was expected is no score"
+    assert [case.error for case in results.cases] == ["", "I cannot tell.", ""], "a scorer that failed says so"
+    assert results.findings[-1].what == "Scores in the column 'region/value' are no numbers from 0 to 1: 3 of 3"
+    names = [case.id for case in results.cases]
+    assert [QUESTIONS[place] in names[place] for place in range(3)] == [True] * 3, "no name that changes with each run"
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_totals_of_a_table_of_ragas_are_its_result(ending: str) -> None:
+    results = read(f"ragas.{ending}", preset="ragas")
+    assert means(results) == pytest.approx(own("ragas.csv"))
+    assert (answers(results), [case.input for case in results.cases]) == (ANSWERS, QUESTIONS)
+    assert results.findings == ()
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_totals_of_a_table_of_langsmith_are_its_summary(ending: str) -> None:
+    results = read(f"langsmith.{ending}", preset="langsmith")
+    assert means(results)["correct"] == own("langsmith.csv")["correct"]
+    assert answers(results) == [*ANSWERS, ("none", "")]
+    assert [case.error for case in results.cases] == ["", "", "", "KeyError('What is the capital of Atlantis?')"]
