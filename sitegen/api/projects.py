@@ -17,10 +17,10 @@ from sitegen.exporting.files import Format
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
-from sitegen.stages.export import write_export
-from sitegen.stages.gate import check as check_gate
-from sitegen.stages.public import PublicCheck as PublicGate
-from sitegen.stages.series import read_series
+from sitegen.questions.export import write_export
+from sitegen.questions.gate import check as check_gate
+from sitegen.questions.public import PublicCheck as PublicGate
+from sitegen.questions.study import read_series
 from sitegen.stages.site_files import Site
 
 if TYPE_CHECKING:

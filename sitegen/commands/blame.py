@@ -15,7 +15,7 @@ from sitegen.model.cells import Cell, CellMap
 from sitegen.model.series import Point, Series
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.project import Options
-from sitegen.stages.series import read_series
+from sitegen.questions.study import read_series
 from sitegen.text.plain import line
 
 SHOWN: Final = 40

@@ -12,7 +12,7 @@ from sitegen.project import Options
 from sitegen.stages.site_files import Site
 
 if TYPE_CHECKING:
-    from sitegen.stages.public import PublicCheck
+    from sitegen.questions.public import PublicCheck
 
 PROBLEMS: Final = 3
 """Exit code if sitegen failed to make a part of the site; with ``--strict``, if there is any problem."""
@@ -36,7 +36,7 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
 
 
 def _gate(options: Options) -> PublicCheck:
-    from sitegen.stages.public import PublicCheck
+    from sitegen.questions.public import PublicCheck
 
     return PublicCheck(options)
 

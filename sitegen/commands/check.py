@@ -16,7 +16,7 @@ from sitegen.comparing.gate.markdown import markdown, markdown_of_error
 from sitegen.comparing.gate.reading import LARGEST, read_report
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.project import Options
-from sitegen.stages.gate import check as compare
+from sitegen.questions.gate import check as compare
 
 FAILED: Final = 1
 """Exit code if the gate does not pass."""

@@ -17,7 +17,7 @@ from sitegen.comparing.report import report
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import evaluate, responses_of
 from sitegen.project import Options
-from sitegen.stages.comparison import (
+from sitegen.questions.comparison import (
     ComparisonWithThresholds,
     compare_iterations,
     compare_prompts,

@@ -8,7 +8,7 @@ from pathlib import Path
 from sitegen.commands.saying import say
 from sitegen.exporting.files import Format
 from sitegen.project import Options
-from sitegen.stages.export import write_export
+from sitegen.questions.export import write_export
 
 
 def export(options: Options, format: Format, place: Path | None, evals: Sequence[str]) -> None:

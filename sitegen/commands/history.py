@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sitegen.commands.saying import say
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
-from sitegen.stages.series import read_series
+from sitegen.questions.study import read_series
 from sitegen.text.plain import line
 
 

@@ -95,7 +95,7 @@ def verify_one(wanted: VerifyRequest) -> None:
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
         say_error(SitegenError(what, fix=fix))
     if open_report:
-        from sitegen.stages.preview import write_preview
+        from sitegen.questions.preview import write_preview
 
         page = write_preview(bench, verified)
         say(f"report {page}", error=True)
@@ -104,7 +104,7 @@ def verify_one(wanted: VerifyRequest) -> None:
 
 def _write_report(bench: WorktreeProject, verified: Verified, kept: Document, results: Path, below: Path) -> None:
     """Write the report beside the results that were saved, through no link below a folder, and say where it is."""
-    from sitegen.stages.preview import report_file
+    from sitegen.questions.preview import report_file
 
     report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
     html = report_file(bench, verified, kept.metadata, results.name)

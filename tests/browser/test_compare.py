@@ -14,8 +14,8 @@ from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.flips import Tally
 from sitegen.pages.compare import compare_page
 from sitegen.project import Options
+from sitegen.questions.study import read_series
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.stages.series import read_series
 from sitegen.stats.significance import FEW, mcnemar
 from tests import pages_sample as sample
 

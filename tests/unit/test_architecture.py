@@ -13,7 +13,7 @@ LAYERS = (
     {"commands"},
     {"serve"},
     {"demo", "api", "extending"},
-    {"build"},
+    {"build", "questions"},
     {"stages"},
     {"render"},
     {"comparing", "exporting"},

@@ -14,7 +14,7 @@ import pytest
 from sitegen import schemas
 from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.project import Options
-from sitegen.stages import gate
+from sitegen.questions import gate
 from tests.gitrepo import GitRepo
 from tests.sites import run
 

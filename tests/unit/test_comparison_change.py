@@ -16,10 +16,10 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.project import Options
+from sitegen.questions.comparison import compare_iterations
+from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stages.comparison import compare_iterations
-from sitegen.stages.series import read_series
 from sitegen.stats.significance import Significance
 
 SPECS = (MetricSpec("score", "Score", ""),)

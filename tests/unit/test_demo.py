@@ -16,9 +16,9 @@ from sitegen.demo import write_demo
 from sitegen.errors import OutputFolderError
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
+from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stages.series import read_series
 from tests.demo import tell
 from tests.demo.dice import Dice, hashed
 

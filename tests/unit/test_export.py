@@ -20,7 +20,7 @@ from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
-from sitegen.stages.series import opened
+from sitegen.questions.study import opened
 from tests.gitrepo import GitRepo
 from tests.golden import repository
 from tests.sites import run

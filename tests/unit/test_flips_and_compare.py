@@ -10,9 +10,9 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.comparison.change import change_of
 from sitegen.analysis.flips import flips
 from sitegen.project import Options
+from sitegen.questions.comparison import _folded
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stages.comparison import _folded
 
 
 def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_path: Path) -> None:

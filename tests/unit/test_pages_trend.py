@@ -18,8 +18,8 @@ from sitegen.pages.repeats import repeats_view
 from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
 from sitegen.project import Options
+from sitegen.questions.study import read_series
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.stages.series import read_series
 from tests import pages_sample as sample
 
 

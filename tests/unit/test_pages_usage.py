@@ -14,9 +14,9 @@ from sitegen.comparing.gate.reading import read_report
 from sitegen.pages import links
 from sitegen.pages.variants import MetricRow
 from sitegen.project import Options
+from sitegen.questions.gate import check
 from sitegen.render.variants import bars, radar
 from sitegen.scoring.usage import USAGE_METRICS
-from sitegen.stages.gate import check
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differences
 

@@ -6,8 +6,8 @@ import pytest
 
 from sitegen.errors import SecretsError
 from sitegen.project import Options
+from sitegen.questions.public import PublicCheck
 from sitegen.render.output_folder import MARKER
-from sitegen.stages.public import PublicCheck
 from sitegen.text.secrets import Detector, Secret
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, run

@@ -11,10 +11,10 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import REDACTED, Value
 from sitegen.project import Options
+from sitegen.questions.study import read_series
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.redaction import Redaction, redaction
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stages.series import read_series
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
 

@@ -17,8 +17,8 @@ from sitegen.history.timeline import current
 from sitegen.model.gate import EvalCheck, GateReport, MetricLimits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
+from sitegen.questions.gate_pair import GatedPair, GateSide, card_of, held_specs, side_specs
 from sitegen.scoring.usage import all_specs
-from sitegen.stages.gate_pair import GatedPair, GateSide, card_of, held_specs, side_specs
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.text.keys import nearest
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from sitegen.exporting.files import PLACES, Format, check, write
 from sitegen.exporting.rows import Exported, batches
 from sitegen.project import Options
-from sitegen.stages.series import opened
+from sitegen.questions.study import opened
 
 
 def write_export(
