@@ -98,10 +98,14 @@ class FoundCases:
         if not self._left or splitext(each.newest)[1] not in _ENDINGS:
             return None
         self._left -= 1
-        content = self._looked.read(f"{folder}/{each.newest}", LARGEST_CASES)
-        if content is None or (each.newest in _MAYBE_JUDGED and _JUDGED.search(content)):
+        path = f"{folder}/{each.newest}"
+        if each.newest in _MAYBE_JUDGED and self._looked.answer("scores", path, LARGEST_CASES, _scores):
             return None
-        return self._looked.kind_of_cases(each.newest, content)
+        return self._looked.kind_of_file(path, LARGEST_CASES)
+
+
+def _scores(content: bytes) -> str:
+    return "judged" if _JUDGED.search(content) else ""
 
 
 def newest_named(looked: Looked, folder: str, segments: list[str]) -> str | None:

@@ -6,6 +6,7 @@ of history is read by them, and nothing after the configuration knows how an eva
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -106,7 +107,7 @@ def _promptfoo(looked: Looked, homes: set[str]) -> Iterator[EvalConfig]:
             kind="judged",
             dir=folder or ".",
             outputs=results,
-            instructions=_prompts(looked.read(_below(folder, configuration), _LARGEST) or b"", folder),
+            instructions=_prompts(looked, _below(folder, configuration), folder),
         )
 
 
@@ -175,20 +176,23 @@ def _folders(looked: Looked) -> Iterator[str]:
         level = below
 
 
-def _prompts(content: bytes, folder: str) -> tuple[str, ...]:
+def _prompts(looked: Looked, configuration: str, folder: str) -> tuple[str, ...]:
     """The files of the prompts that a configuration names, as globs from the root; nothing outside the project."""
+    stated = json.loads(looked.answer("prompts of promptfoo", configuration, _LARGEST, _stated_prompts) or "[]")
+    globs = (_prompt_glob(text, folder) for text in stated)
+    return tuple(dict.fromkeys(glob for glob in globs if glob))
+
+
+def _stated_prompts(content: bytes) -> str:
+    """The prompts of a configuration, as JSON."""
     try:
         root, _ = read_yaml(content)
     except UnreadableManifestError:
-        return ()
+        return "[]"
     stated: Any = root.get("prompts") if isinstance(root, dict) else None
-    listed = stated if isinstance(stated, list) else [stated]
-    globs: dict[str, None] = {}
-    for each in listed[:_MOST_PROMPTS]:
-        text = each.get("id", each.get("raw")) if isinstance(each, dict) else each
-        if isinstance(text, str) and (glob := _prompt_glob(text.strip(), folder)):
-            globs[glob] = None
-    return tuple(globs)
+    listed = (stated if isinstance(stated, list) else [stated])[:_MOST_PROMPTS]
+    texts = (each.get("id", each.get("raw")) if isinstance(each, dict) else each for each in listed)
+    return json.dumps([text.strip() for text in texts if isinstance(text, str)])
 
 
 def _prompt_glob(text: str, folder: str) -> str | None:
@@ -208,8 +212,7 @@ def _with_kind(evals_dir: str, looked: Looked, entry: EvalConfig) -> EvalConfig:
         return entry
     folder = _path(entry.dir or f"{evals_dir}/{entry.id}")
     newest = newest_named(looked, folder, _path(entry.outputs).split("/"))
-    content = looked.read(newest, LARGEST_CASES) if newest else None
-    kind = looked.kind_of_cases(newest, content) if newest and content is not None else None
+    kind = looked.kind_of_file(newest, LARGEST_CASES) if newest else None
     return replace(entry, kind=kind) if kind else entry
 
 

@@ -117,7 +117,7 @@ def _of_prompts(looked: Looked) -> Iterator[EvalConfig]:
     """An eval for each prompt that results name: the runs that name it, driven by it."""
     prompts: dict[str, None] = {}
     for path in sorted(_json_files(looked, PROMPT_EVALUATIONS), reverse=True)[:_MOST_FILES]:
-        prompts |= dict.fromkeys(_prompts_of(looked.read(path, _LARGEST)))
+        prompts |= dict.fromkeys(json.loads(looked.answer("prompts of results", path, _LARGEST, _prompts_of) or "[]"))
     taken: set[str] = set()
     for prompt in sorted(prompts):
         stem = basename(prompt).rpartition(".")[0] or basename(prompt)
@@ -140,17 +140,20 @@ def _json_files(looked: Looked, folder: str) -> Iterator[str]:
         )
 
 
-def _prompts_of(content: bytes | None) -> Iterator[str]:
+def _prompts_of(content: bytes) -> str:
+    """The prompts that results name, as JSON."""
     try:
-        root: Any = json.loads(content or b"")
+        root: Any = json.loads(content)
     except (ValueError, RecursionError):
-        return
-    if not isinstance(root, dict):
-        return
-    if isinstance(root.get("results"), dict) and isinstance(root.get("prompt_path"), str):
-        yield root["prompt_path"]
-    elif isinstance(root.get("individual_results"), dict) and isinstance(root.get("prompt_paths"), list):
-        yield from (path for path in root["prompt_paths"] if isinstance(path, str))
+        return "[]"
+    paths: list[Any] = []
+    if isinstance(root, dict):
+        if isinstance(root.get("results"), dict):
+            paths = [root.get("prompt_path")]
+        if not any(isinstance(path, str) for path in paths) and isinstance(root.get("individual_results"), dict):
+            stated = root.get("prompt_paths")
+            paths = stated if isinstance(stated, list) else []
+    return json.dumps([path for path in paths if isinstance(path, str)])
 
 
 def _only(prompt: str) -> tuple[str, ...]:
@@ -165,7 +168,11 @@ def _is_file(looked: Looked, path: str) -> bool:
 
 
 def _measures(looked: Looked, path: str) -> bool:
-    return _MEASURE.search(looked.read(path, _LARGEST) or b"") is not None
+    return bool(looked.answer("accuracy of highlights", path, _LARGEST, _measured))
+
+
+def _measured(content: bytes) -> str:
+    return "measured" if _MEASURE.search(content) else ""
 
 
 def _entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:

@@ -58,22 +58,25 @@ def found_test_cases(
     named = {normpath(f"{(each.dir or f'{evals_dir}/{each.id}').strip('/')}/{truth}") for each, truth in truths}
     taken = {each for each, is_folder in looked.names(evals_dir).items() if is_folder} if paths else set()
     for path in paths[:_MOST_FILES]:
-        if dirname(path) in homes or path in named or not _holds_cases(looked.read(path, _LARGEST_CASES)):
+        if dirname(path) in homes or path in named:
+            continue
+        if not looked.answer("test cases", path, _LARGEST_CASES, _test_cases):
             continue
         entry = case_file_entry(path, taken)
         taken.add(entry.id)
         yield entry
 
 
-def _holds_cases(content: bytes | None) -> bool:
-    """Whether a file is a list of test cases: of objects, each with an ``input``."""
+def _test_cases(content: bytes) -> str:
+    """Says something of a file that is a list of test cases: of objects, each with an ``input``."""
     try:
-        root = json.loads(content or b"")
+        root = json.loads(content)
     except (ValueError, RecursionError):
-        return False
+        return ""
     if isinstance(root, dict):
         root = root.get("test_cases", root.get("cases"))
-    return isinstance(root, list) and bool(root) and all(isinstance(each, dict) and "input" in each for each in root)
+    holds = isinstance(root, list) and bool(root) and all(isinstance(each, dict) and "input" in each for each in root)
+    return "test cases" if holds else ""
 
 
 def _below(folder: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterable
 from typing import Final, Protocol
 
@@ -32,6 +33,7 @@ class FilesAt(CatFile):
         super().__init__(found)
         self._commit = commit
         self._known: dict[str, dict[str, bool]] = {}
+        self._ids: dict[str, str] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """The bytes of a file; None if there is none, or it is larger than so many bytes."""
@@ -49,8 +51,14 @@ class FilesAt(CatFile):
             mode, _, name = tree[at:end].partition(b" ")
             if mode == _FOLDER or mode in _REGULAR:
                 names[os.fsdecode(name)] = mode == _FOLDER
+                self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[end + 1 : end + 1 + len(oid) // 2].hex()
             at = end + 1 + len(oid) // 2
         return names
+
+    def blob_id(self, path: str) -> str | None:
+        """The id of a file's content, which is not read; None if there is no such file."""
+        folder, name = posixpath.split(path)
+        return self._ids[path] if self.names(folder).get(name) is False else None
 
     def _object(self, path: str, kind: bytes, largest: int) -> tuple[bytes, bytes | None]:
         """The id and the bytes of what lies at a path, if it is of a kind and no larger than so many bytes."""

@@ -20,6 +20,8 @@ CONFIGURATION: Final = "configuration"
 _CHECKED: Final = "paths inside the project"
 """What is checked beyond types: another text for other rules, so that nothing is kept that they would refuse."""
 
+_ANSWERS: Final = "answers"
+
 T = TypeVar("T")
 
 
@@ -56,6 +58,35 @@ def read_origin(repository: Repository, parts: PartStore) -> str | None:
     """The web address of the remote ``origin``, as ``Repository.origin_url`` says."""
     key = digest(repository.found.refs())
     return _kept(parts, "origin", key, str, lambda: repository.origin_url() or "") or None
+
+
+class AnswersAt:
+    """What the files of a commit said to the questions of the search for evals, kept by blob id."""
+
+    def __init__(self, files: FilesAt, parts: PartStore) -> None:
+        self._files = files
+        self._parts = parts
+        kept = parts.get(CONFIGURATION, _ANSWERS)
+        self._before: dict[str, str] = decode(kept, dict[str, str]) if kept else {}
+        self._now: dict[str, str] = {}
+
+    def get(self, question: str, path: str) -> str | None:
+        """The answer of the content that lies at a path now; None if it was never asked."""
+        key = f"{self._files.blob_id(path)} {question}"
+        answer = self._now.get(key, self._before.get(key))
+        if answer is not None:
+            self._now[key] = answer
+        return answer
+
+    def put(self, question: str, path: str, answer: str) -> None:
+        """Keep the answer of the content that lies at a path now."""
+        if (oid := self._files.blob_id(path)) is not None:
+            self._now[f"{oid} {question}"] = answer
+
+    def keep(self) -> None:
+        """Remember the answers that were asked for, for the next build, and forget all others."""
+        if self._now != self._before:
+            self._parts.put(CONFIGURATION, _ANSWERS, encode(self._now))
 
 
 def _kept(parts: PartStore, name: str, key: str, kind: type[T], read: Callable[[], T]) -> T:

@@ -33,7 +33,7 @@ from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
-from sitegen.stages.configuration import read_manifest, read_origin, read_site
+from sitegen.stages.configuration import AnswersAt, read_manifest, read_origin, read_site
 from sitegen.stages.mapping_cache import known_mappings
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.worker_context import Workshop
@@ -134,7 +134,8 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     with FilesAt(project.found, head) as files:
         config = read_site(files, parts)
         manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
-        looked = Looked(files.names, files.read, kind_of_case_file)
+        answers = AnswersAt(files, parts)
+        looked = Looked(files.names, files.read, kind_of_case_file, answers)
         if project.options.worktree and root is not None:  # what is not committed yet goes first
             on_disk = looked_into(root, kind_of_case_file)
             config, manifest = with_found_evals(config, manifest, on_disk)
@@ -142,6 +143,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         else:
             evaluation = found_evaluation(looked)
         config, manifest = with_found_evals(config, manifest, looked)
+        answers.keep()
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_redact(config, entry))  # what is no field path is said before any work

@@ -10,7 +10,8 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import Looked, with_found_evals
-from sitegen.history.files import FolderListing
+from sitegen.history.files import FilesAt, FolderListing
+from sitegen.history.repository import LARGEST_BLOB
 from sitegen.project import Options, open_project
 from sitegen.stages.timeline import fold
 from sitegen.verifying import WorktreeProject
@@ -249,3 +250,43 @@ def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(tmp_path:
 
     assert evals() == (["kept"], ["CLAUDE.md"])
     assert evals(worktree=True) == (["kept", "letters", "qa", "sums"], ["CLAUDE.md", "qa/prompts/plain.txt"])
+
+
+def test_a_build_reads_no_file_again_that_the_search_for_evals_has_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, parts = GitRepo(tmp_path / "repo"), MemoryParts()
+    cases = '[{"id": 1, "expected": "a", "output": "b"}]'
+    searched = {
+        "promptfooconfig.yaml": "prompts: prompts/*.txt\n",
+        "evals/sums.json": cases,
+        "evals/desk/results/out.json": cases.replace("1", "2"),
+        "evals/stated/run.json": cases.replace("1", "3"),
+        "evals/judged/results.jsonl": '{"id": "a", "score": 0.25}\n',
+        "test_cases/letters.json": '[{"input": "a", "expected": "b"}]',
+        "evaluations/results/run.json": '{"prompt_path": "prompts/one.txt", "results": {"accuracy": 1}}',
+    }
+    manifest = "evals: {stated: {outputs: run.json, ground_truth: run.json}}\n"
+    repo.commit({**searched, "output.json": "{}", "evals/manifest.yaml": manifest})
+    read, plain = list[str](), FilesAt.read
+
+    def counted(self: FilesAt, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
+        if path in searched:
+            read.append(path)
+        return plain(self, path, largest)
+
+    monkeypatch.setattr(FilesAt, "read", counted)
+
+    def evals() -> tuple[dict[str, str | None], list[str]]:
+        read.clear()
+        found = fold(open_project(Options(repo=repo.path), ""), parts).manifest.evals
+        return {each.id: each.kind for each in found}, sorted(set(read))
+
+    first, files = evals()
+    assert files == sorted(searched), "so that the rest of the test counts something"
+    repo.commit({"README.md": "Other words.\n"})
+    assert evals() == (first, [])
+    repo.commit({"evals/sums.json": cases.replace('"a"', '{"b": 1}'), "evals/moved.json": cases})
+    changed, files = evals()
+    assert files == ["evals/sums.json"], "a content under another name was read before"
+    assert (first["sums"], changed["sums"], changed["moved"]) == ("responses", "fields", "responses")
