@@ -50,9 +50,9 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
     if after.delta is None:
         return ()
     model = exchange("model", after.delta.model)
-    shared = "; ".join(filter(None, (_overlap(after.delta.overlap, nouns, before, after), model)))
+    shared = "; ".join(filter(None, (_overlap_note(after.delta.overlap, nouns, before, after), model)))
     return tuple(
-        _change(spec, found, shared, before, after)
+        _displayed_change(spec, found, shared, before, after)
         for spec, found in zip(specs, after.delta.metrics, strict=False)
     )  # fmt: skip
 
@@ -76,24 +76,26 @@ def refused(delta: Delta) -> bool:
     return delta.overlap.verdict == "refused"
 
 
-def _change(spec: MetricSpec, found: MetricDelta, shared: str, before: Point, after: Point) -> DisplayedChange:
+def _displayed_change(
+    spec: MetricSpec, found: MetricDelta, shared: str, before: Point, after: Point
+) -> DisplayedChange:
     if after.delta and refused(after.delta):
         return DisplayedChange(None, (), shared)
     if found.change is None:
         judge = exchange("judge", after.delta.judge if after.delta and spec.name in GRADED else None)
-        return DisplayedChange(None, (), judge or _undefined(spec, before))
+        return DisplayedChange(None, (), judge or _undefined_note(spec, before))
     if found.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
         return DisplayedChange(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
     return DisplayedChange(in_points(found.change, spec), split(found.parts, spec), shared)
 
 
-def _undefined(spec: MetricSpec, before: Point) -> str:
+def _undefined_note(spec: MetricSpec, before: Point) -> str:
     where = f"at {before.snapshot.label}" if before.scorecard.metric(spec.name) is None else "here"
     return f"{spec.label} is undefined {where}"
 
 
-def _overlap(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
+def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
     if overlap.verdict == "comparable":
         return ""
     if overlap.verdict == "refused":
@@ -103,9 +105,11 @@ def _overlap(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str
         return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"
     common = nouns.document if overlap.common == 1 else nouns.documents
     sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
-    return "; ".join([f"over {overlap.common:,} common {common}", *(_side(*side) for side in sides if side[1])])
+    return "; ".join(
+        [f"over {overlap.common:,} common {common}", *(_side_documents(*side) for side in sides if side[1])]
+    )
 
 
-def _side(name: str, documents: Sequence[str]) -> str:
+def _side_documents(name: str, documents: Sequence[str]) -> str:
     more = len(documents) - NAMED
     return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"

@@ -41,9 +41,9 @@ ONE_CLOCK = Clocks((), 0, ())
 
 def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
     """Compare the two clocks of all points, by the metrics that are drawn."""
-    then = [_values(point.scorecard, drawn) for point in points]
+    then = [_clock_values(point.scorecard, drawn) for point in points]
     now = [
-        values if point.now is None or point.now is point.scorecard else _values(point.now, drawn)
+        values if point.now is None or point.now is point.scorecard else _clock_values(point.now, drawn)
         for point, values in zip(points, then, strict=True)
     ]
     apart = sum(map(ne, then, now))
@@ -57,6 +57,6 @@ def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
     return Clocks(turned, apart, tuple(now) if apart else (), recorded)
 
 
-def _values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float | None, ...]:
+def _clock_values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float | None, ...]:
     known = dict(card.metrics)
     return tuple([known.get(spec.name) for spec in drawn])

@@ -63,7 +63,7 @@ def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, 
     """None if nobody compared the two."""
     if after.delta is None or after.flips is None:
         return None
-    fields = _fields(after.flips)
+    fields = _flipped_fields(after.flips)
     verdict = output_verdict(before, after, info.kind, higher_is_better=specs[0].higher_is_better)
     return CommitEffect(
         tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
@@ -88,7 +88,7 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
     )
 
 
-def _fields(flips: Flips) -> list[FlippedField]:
+def _flipped_fields(flips: Flips) -> list[FlippedField]:
     fixed, broken = dict(flips.fixed), dict(flips.broken)
     found = (FlippedField(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
     return sorted(found, key=lambda row: (-row.fixed - row.broken, row.attribute))

@@ -143,9 +143,9 @@ def compare_page(series: Series) -> Page:
     """The page of an eval with two points or more."""
     last = len(series.points) - 1
     best = best_before(series)
-    pairs = [("The newest point and the one before it", _pair(series, last - 1, last))]
+    pairs = [("The newest point and the one before it", _point_pair(series, last - 1, last))]
     if best is not None and best != last - 1:
-        pairs.append(("The newest point and the best one before it", _pair(series, best, last)))
+        pairs.append(("The newest point and the best one before it", _point_pair(series, best, last)))
     data = compare_data(series)
     view = CompareView(series.info, tuple(pairs), data, last + 1, len(data["points"]) if data else 0)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
@@ -158,7 +158,7 @@ def best_before(series: Series) -> int | None:
     return champions(values, higher_is_better=spec.higher_is_better)[-1]
 
 
-def _pair(series: Series, before: int, after: int) -> PointPair:
+def _point_pair(series: Series, before: int, after: int) -> PointPair:
     first, last = series.points[before], series.points[after]
     flips: dict[Fate, list[CellFlip]] = {fate: [] for fate in FATES}
     for flip in flipped_cells(series.cells, before, after):
@@ -171,8 +171,8 @@ def _pair(series: Series, before: int, after: int) -> PointPair:
         events(tuple((one.attribute, one.number) for one in by_field[fate])) for fate in ("fixed", "broken")
     )
     return PointPair(
-        before=_side(series.info, first),
-        after=_side(series.info, last),
+        before=_compared_point(series.info, first),
+        after=_compared_point(series.info, last),
         metrics=tuple(
             Valued(
                 spec,
@@ -184,7 +184,7 @@ def _pair(series: Series, before: int, after: int) -> PointPair:
         ),
         errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
         lists=tuple(
-            FateCells(fate, len(some), _listed(series.info, some[:ROWS]), by_field[fate])
+            FateCells(fate, len(some), _compared_cells(series.info, some[:ROWS]), by_field[fate])
             for fate, some in flips.items()
         ),
         by_truth=sum(flip.by_truth for fate in FATES for flip in flips[fate]),
@@ -198,7 +198,7 @@ def _pair(series: Series, before: int, after: int) -> PointPair:
     )
 
 
-def _side(info: EvalInfo, point: Point) -> ComparedPoint:
+def _compared_point(info: EvalInfo, point: Point) -> ComparedPoint:
     at = point.snapshot
     file = links.report(info.id, at.slug).rpartition("/")[2]
     return ComparedPoint(
@@ -215,7 +215,7 @@ def _by_field(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ByField, ...]:
     return tuple(ByField(attribute, _field_file(info, attribute), number) for attribute, number in counts.most_common())
 
 
-def _listed(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
+def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
     absent = Run(0, "absent", "", "")
     found = []
     for flip in flips:

@@ -41,14 +41,14 @@ def compare_data(series: Series) -> dict[str, Any] | None:
     """The data for as many of the newest points as fit; None if those are too few to choose from."""
     count = min(len(series.points), MOST)
     while count >= FEWEST:
-        data = _data(series, len(series.points) - count)
+        data = _series_block(series, len(series.points) - count)
         if len(json.dumps(data, ensure_ascii=False)) <= BOUND:
             return data
         count //= 2
     return None
 
 
-def _data(series: Series, first: int) -> dict[str, Any]:
+def _series_block(series: Series, first: int) -> dict[str, Any]:
     """From point ``first`` on. Indices of points count from it; a run before it begins at 0."""
     cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
     documents = held_documents(series.cells)
@@ -76,11 +76,11 @@ def _data(series: Series, first: int) -> dict[str, Any]:
         for cell in cells.cells
     ]
     return {
-        "points": [_point(series, point) for point in series.points[first:]],
+        "points": [_point_block(series, point) for point in series.points[first:]],
         "metrics": [
             [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
         ],
-        **_graded(series),
+        **_graded_metric_places(series),
         "noun": series.info.nouns.documents,
         "documents": list(documents),
         "held": [_switches(held[first:]) for held in documents.values()],
@@ -92,7 +92,7 @@ def _data(series: Series, first: int) -> dict[str, Any]:
     }
 
 
-def _graded(series: Series) -> dict[str, list[int]]:
+def _graded_metric_places(series: Series) -> dict[str, list[int]]:
     """The places of metrics of grades, which two judges do not give alike; left out where no judge is stated."""
     stated = any(point.scorecard.usage and point.scorecard.usage.judges for point in series.points)
     return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in GRADED]} if stated else {}
@@ -114,7 +114,7 @@ def _switches(held: bytearray) -> list[int]:
     return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
 
 
-def _point(series: Series, point: Point) -> dict[str, Any]:
+def _point_block(series: Series, point: Point) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     return {
         "slug": at.slug,

@@ -142,7 +142,7 @@ def draw_edit(edit: Edit, patch: bytes) -> RenderedPatch:
     diff = draw(read)
     return RenderedPatch(
         counts=read.counts,
-        notes=_notes(edit, read, diff.left_out),
+        notes=_patch_notes(edit, read, diff.left_out),
         rows=diff.rows,
         passages=diff.passages,
         command=_command(edit) if diff.left_out or read.unread or not diff.rows else None,
@@ -257,7 +257,7 @@ def verdict(headline: Move, after: Headline | None) -> Verdict:
     return "improved" if (headline.change > 0) == headline.higher_is_better else "worse"
 
 
-def _notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
+def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
     notes = []
     if patch.unread:
         notes.append(patch.unread)
@@ -266,7 +266,7 @@ def _notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
     elif not patch.hunks:
         notes.append(_nothing_to_show(edit, patch))
     if patch.line_endings and patch.hunks:
-        notes.append(f"{_lines(patch.line_endings)} changed only in the line ending. They are shown as unchanged.")
+        notes.append(f"{_line_count(patch.line_endings)} changed only in the line ending. They are shown as unchanged.")
     if left_out:
         notes.append(f"The first {MOST_LINES:,} lines of the diff are shown, {left_out:,} more are left out.")
     return tuple(notes)
@@ -274,7 +274,7 @@ def _notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:
 
 def _nothing_to_show(edit: Edit, patch: Patch) -> str:
     if patch.line_endings:
-        return f"{_lines(patch.line_endings)} changed only in the line ending (carriage return). No text changed."
+        return f"{_line_count(patch.line_endings)} changed only in the line ending (carriage return). No text changed."
     old, new = edit.old, edit.new
     if old and new and old.oid == new.oid:
         if edit.status == "renamed":
@@ -285,7 +285,7 @@ def _nothing_to_show(edit: Edit, patch: Patch) -> str:
     return "Only line endings changed (carriage return). No text changed."
 
 
-def _lines(count: int) -> str:
+def _line_count(count: int) -> str:
     return "1 line" if count == 1 else f"{count:,} lines"
 
 

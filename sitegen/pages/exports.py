@@ -61,14 +61,14 @@ class SeriesData(NamedTuple):
 
 def series_data(series: Series, points: int, start: SeriesData | None = None) -> SeriesData:
     """The files up to so many points. ``start``: up to fewer, if that is known."""
-    start = start or _start(series)
-    made = [_point(series, index) for index in range(start.points, points)]
+    start = start or _start_of_series(series)
+    made = [_exported_point(series, index) for index in range(start.points, points)]
     every = [to_json_bytes(point, indent=None).rstrip() for point in made]
     comma = b"," if start.points and made else b""
     return SeriesData(
         points,
         start.json + comma + b",".join(every),
-        start.csv + _csv([_row(series, point) for point in made]),
+        start.csv + _csv_bytes([_csv_row(series, point) for point in made]),
     )
 
 
@@ -99,7 +99,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     return to_json_bytes(whole, indent=None)
 
 
-def _start(series: Series) -> SeriesData:
+def _start_of_series(series: Series) -> SeriesData:
     body = {
         "schema": "sitegen/series/1",
         "eval_id": series.info.id,
@@ -111,7 +111,7 @@ def _start(series: Series) -> SeriesData:
     return SeriesData(0, json, table_head(series))
 
 
-def _point(series: Series, index: int) -> dict[str, Any]:
+def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
     return {
@@ -125,18 +125,18 @@ def _point(series: Series, index: int) -> dict[str, Any]:
         "cause": list(at.cause),
         "status": card.status,
         "stale": point.stale,
-        "instructions": _instructions(point.edits),
+        "instructions": _changed_instructions(point.edits),
         "then": _clock(card),
         "now": _clock(point.now) if point.now and not series.info.recorded else None,
-        "delta": _delta(point.delta, split=not series.info.recorded) if point.delta else None,
+        "delta": _exported_delta(point.delta, split=not series.info.recorded) if point.delta else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"usage": card.usage._asdict()} if card.usage else {}),
-        **_cells(point.flips),
+        **_cells_by_fate(point.flips),
         "report": links.report(series.info.id, at.slug),
     }
 
 
-def _instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
+def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
     """Files that changed since the previous point: path -> blob id, null if deleted.
 
     The state at a point is the fold of these over all points up to it.
@@ -160,12 +160,12 @@ def _clock(card: Scorecard) -> dict[str, Any]:
         "fn": counts.fn,
         "tn": counts.tn,
         **{name: own.get(name, computed[name]) for name in _RATIOS},
-        "errors": _errors(counts),
+        "errors": _exported_errors(counts),
         "metrics": {name: value for name, value in own.items() if name not in _RATIOS},
     }
 
 
-def _delta(delta: Delta, *, split: bool) -> dict[str, Any]:
+def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
     """The change of each metric, null where it is refused or undefined; the parts are those of the headline, if any.
 
     Another model, or another judge, is named where there is one.
@@ -185,15 +185,15 @@ def _delta(delta: Delta, *, split: bool) -> dict[str, Any]:
     }
 
 
-def _cells(flips: Flips | None) -> dict[str, int | None]:
+def _cells_by_fate(flips: Flips | None) -> dict[str, int | None]:
     """Cells by what became of them since the point before; null at the first one."""
     found = flipped(flips) if flips else None
     return {name: found and getattr(found, name) for name in _FATES}
 
 
-def _columns(series: Series) -> list[str]:
+def _csv_columns(series: Series) -> list[str]:
     """The head of the table; the same for every eval of a kind, but for what outputs took, where any says that."""
-    measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _more(series)))
+    measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _further_metrics(series)))
     made_by = ("models", "judges") if _states_usage(series) else ()
     return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *made_by]
 
@@ -204,10 +204,10 @@ def _states_usage(series: Series) -> bool:
 
 def table_head(series: Series) -> bytes:
     """The first line of the table."""
-    return _csv([_columns(series)])
+    return _csv_bytes([_csv_columns(series)])
 
 
-def _row(series: Series, point: dict[str, Any]) -> list[str]:
+def _csv_row(series: Series, point: dict[str, Any]) -> list[str]:
     """A point as a line of the table."""
     headline = series.specs[0].name
     then, delta = point["then"], point["delta"] or {}
@@ -219,7 +219,7 @@ def _row(series: Series, point: dict[str, Any]) -> list[str]:
         point["status"],
         *(then[name] for name in _NUMBERS),
         *(then["errors"][name] for name in ERROR_TYPES),
-        *(then["metrics"].get(name) for name in _more(series)),
+        *(then["metrics"].get(name) for name in _further_metrics(series)),
         delta.get(headline),
         point["report"],
         point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
@@ -236,16 +236,16 @@ def _row(series: Series, point: dict[str, Any]) -> list[str]:
     return [spreadsheet_safe(cell) for cell in row]
 
 
-def _more(series: Series) -> list[str]:
+def _further_metrics(series: Series) -> list[str]:
     """The metrics that the kind has besides precision, recall and F1."""
     return [spec.name for spec in series.specs if spec.name not in _RATIOS]
 
 
-def _csv(rows: Iterable[Sequence[str]]) -> bytes:
+def _csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _errors(counts: Counts) -> dict[str, int]:
+def _exported_errors(counts: Counts) -> dict[str, int]:
     return dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True))

@@ -235,11 +235,11 @@ class _FieldPage:
     def _place(self, index: int) -> PointName:
         found = self._places.get(index)
         if found is None:
-            found = self._places[index] = _place(self._series.info, self._series.points[index])
+            found = self._places[index] = _point_name(self._series.info, self._series.points[index])
         return found
 
 
-def _place(info: EvalInfo, point: Point) -> PointName:
+def _point_name(info: EvalInfo, point: Point) -> PointName:
     at = point.snapshot
     again = "" if "outputs" in at.cause else "*"
     return PointName(

@@ -60,7 +60,7 @@ def focus_of(series: Series) -> Focus:
     weak = sorted((one for one in found if sum(one.errors)), key=lambda one: (-sum(one.errors), one.name))
     return Focus(
         tuple(WeakSection(one.name, one.errors, one.judged) for one in weak[:KEPT]),
-        _broken(points),
+        _broken_fields(points),
         _longest(series),
     )
 
@@ -76,7 +76,7 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
     return FocusView(weak, _broken_rows(alive), tuple(streaks[:SHOWN]), max(sum(row.errors) for row in weak))
 
 
-def _broken(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
+def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
     """Of the newest point that brought an output."""
     newest = next((point for point in reversed(points) if "outputs" in point.snapshot.cause), None)
     return newest.flips.broken[:KEPT] if newest and newest.flips else ()

@@ -62,11 +62,11 @@ def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
         shown = tuple(row for row in fields if row.attribute in chosen)
     names = tuple(row.attribute for row in shown)
     columns = [dict(point.scorecard.fields) for point in points]
-    share = cache(_share)
+    share = cache(_wrong_share)
     shares = tuple(tuple([share(column.get(name)) for column in columns]) for name in names)
     return HeatMap(names, shares, len(fields) - len(shown))
 
 
-def _share(counts: Counts | None) -> float | None:
+def _wrong_share(counts: Counts | None) -> float | None:
     total = judged(counts) if counts else 0
     return errors(counts) / total if counts and total else None

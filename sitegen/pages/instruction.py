@@ -184,7 +184,7 @@ def instruction_page(
         plain=shown.plain if shown else False,
         cut=shown.cut if shown else False,
         restore=next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None),
-        notes=_notes(file, steps, shown),
+        notes=_file_notes(file, steps, shown),
         growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
         best=best_rows(file, peaks, [step.version for step in steps]),
         flips=flips,
@@ -199,15 +199,15 @@ def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
     The oldest edit added the whole file, also at the edge of a shallow history. From an edit whose counts are unknown
     on, the size is unknown.
     """
-    return _summed(None if count is None else count.added - count.removed for count in counts)
+    return _sizes_after_changes(None if count is None else count.added - count.removed for count in counts)
 
 
 def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
     """Words of a file after each of its edits, as ``line_counts`` counts lines."""
-    return _summed(None if count is None else count.words for count in counts)
+    return _sizes_after_changes(None if count is None else count.words for count in counts)
 
 
-def _summed(changes: Iterable[int | None]) -> tuple[int | None, ...]:
+def _sizes_after_changes(changes: Iterable[int | None]) -> tuple[int | None, ...]:
     """The size after each change, from nothing; unknown from an unknown change on."""
     found: list[int | None] = []
     size: int | None = 0
@@ -245,17 +245,17 @@ def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:
     return tuple(line(path) for path in paths if path != file.path)
 
 
-def _notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: DisplayedFile | None) -> tuple[str, ...]:
+def _file_notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: DisplayedFile | None) -> tuple[str, ...]:
     notes = []
     if silent := sum(step.slip == "text alone" for step in steps):
-        notes.append(f"{_edits(silent)} changed the text without a new version.")
+        notes.append(f"{_edit_count(silent)} changed the text without a new version.")
     if hollow := sum(step.slip == "version alone" for step in steps):
-        notes.append(f"{_edits(hollow)} gave a new version and changed nothing else.")
+        notes.append(f"{_edit_count(hollow)} gave a new version and changed nothing else.")
     length = shown.stats.lines if shown and not file.deleted else None
     if length and length > agents.LONGEST and agents.is_definition(file.path):
         notes.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
     return tuple(notes)
 
 
-def _edits(count: int) -> str:
+def _edit_count(count: int) -> str:
     return "1 edit" if count == 1 else f"{count:,} edits"

@@ -91,18 +91,18 @@ def instruction_overview(
     listed = sorted(living, key=lambda record: (-len(record.history.edits), record.history.path))[:FILES]
     authors = _authors(by_commit, commits)
     return InstructionOverview(
-        files=tuple(_line(record, newest.get(record.history.path)) for record in listed),
+        files=tuple(_file_line(record, newest.get(record.history.path)) for record in listed),
         living=len(living),
         deleted=len(files) - len(living),
         lines=sum(record.size.lines or 0 for record in living),
         commits=len(by_commit),
-        pairs=_pairs(by_commit, frozenset(record.history.path for record in living)),
+        pairs=_file_pairs(by_commit, frozenset(record.history.path for record in living)),
         authors=authors[:AUTHORS],
         everyone=len(authors),
     )
 
 
-def _line(record: FileRecord, counts: PatchCounts | None) -> FileLine:
+def _file_line(record: FileRecord, counts: PatchCounts | None) -> FileLine:
     edits = record.history.edits
     return FileLine(
         file=record.history.path,
@@ -116,7 +116,7 @@ def _line(record: FileRecord, counts: PatchCounts | None) -> FileLine:
     )
 
 
-def _pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tuple[FilePair, ...]:
+def _file_pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tuple[FilePair, ...]:
     edited: Counter[str] = Counter()
     together: Counter[tuple[str, str]] = Counter()
     for touched in by_commit.values():

@@ -79,14 +79,14 @@ def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] 
 
     """
     records = sorted(files, key=lambda record: record.history.path)
-    living = [_row(record) for record in records if not record.history.deleted]
+    living = [_instruction_file_row(record) for record in records if not record.history.deleted]
     groups: dict[str, list[FileRow]] = {}
     for row in living:
         groups.setdefault(row.folder, []).append(row)
     view = InstructionsView(
         nav="instructions",
         groups=tuple(InstructionFolder(folder, tuple(rows)) for folder, rows in sorted(groups.items())),
-        deleted=tuple(_row(record) for record in records if record.history.deleted),
+        deleted=tuple(_instruction_file_row(record) for record in records if record.history.deleted),
         edits=sum(len(record.history.edits) for record in records),
         matrix=matrix(edits),
     )
@@ -100,7 +100,7 @@ def file_size(counts: Sequence[PatchCounts | None]) -> FileSize:
     return FileSize(lines[-1], thinned(lines), next(filter(None, versions), None))
 
 
-def _row(record: FileRecord) -> FileRow:
+def _instruction_file_row(record: FileRecord) -> FileRow:
     history = record.history
     folder, _, name = history.path.rpartition("/")
     last = history.edits[-1].commit

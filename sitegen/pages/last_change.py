@@ -39,9 +39,9 @@ def last_changes(series: Series) -> tuple[LastChange, ...]:
     """
     if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
         return ()
-    noise = _noise(series)
+    noise = _headline_noise(series)
     newest = _change_at(series, len(series.points) - 1, noise)
-    moved = _moved(series) if newest.verdict.decision == "same" else None
+    moved = _last_moved_index(series) if newest.verdict.decision == "same" else None
     return (newest,) if moved is None else (newest, _change_at(series, moved, noise))
 
 
@@ -66,14 +66,14 @@ def _change_at(series: Series, at: int, noise: Noise | None) -> LastChange:
     )
 
 
-def _noise(series: Series) -> Noise | None:
+def _headline_noise(series: Series) -> Noise | None:
     """How far the headline wanders when outputs are made again; which cells do is not asked here."""
     headlines = [point.scorecard.metric(series.specs[0].name) for point in series.points]
     groups = repeated(series.points)
     return noise_of([Repeats(_NO_CELLS, group, tuple(headlines[index] for index in group)) for group in groups])
 
 
-def _moved(series: Series) -> int | None:
+def _last_moved_index(series: Series) -> int | None:
     for index in range(len(series.points) - 2, 0, -1):
         point = series.points[index]
         if (point.delta and point.delta.headline.change) or (point.flips and (point.flips.fixed or point.flips.broken)):

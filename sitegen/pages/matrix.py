@@ -93,7 +93,7 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
                 edit.commit,
                 line(edit.commit.subject, 160) or "(no subject)",
                 tuple(line(one.file, 120) for one in edit.edits),
-                _target(edit),
+                _edit_address(edit),
                 tuple(map(row.get, columns)),
             )
             for edit, row in zip(shown, changes, strict=True)
@@ -119,7 +119,7 @@ def _column(eval_id: str, name: str, shifts: Iterable[Shift | None]) -> MatrixCo
     return MatrixColumn(eval_id, name, gained, lost)
 
 
-def _target(edit: EditEffects) -> str:
+def _edit_address(edit: EditEffects) -> str:
     """The edit's page; of a commit with several, the commit's, which lists them all."""
     if len(edit.edits) == 1 or edit.commit.sha == edit.commit.short:
         return links.edit(edit.edits[0].file, edit.commit.sha)

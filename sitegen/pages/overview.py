@@ -179,14 +179,14 @@ def overview_page(
 
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
-    rows = tuple(_row(summary) for summary in summaries)
+    rows = tuple(_eval_row(summary) for summary in summaries)
     alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
     moved = [row for row in alive if not row.overlap or row.change is not None]
     since, _ = mean(row.values[0] for row in moved)
     before, _ = mean(_before(row) for row in moved)
     targeted = [row for row in rows if row.met is not None and not row.deleted]
-    edits = tuple(_edit(one) for one in latest)
+    edits = tuple(_latest_edit_row(one) for one in latest)
     view = OverviewView(
         head=head,
         newest=newest,
@@ -217,7 +217,7 @@ def overview_page(
     return Page(links.overview(), "pages/overview.html", view)
 
 
-def _row(summary: EvalSummary) -> EvalRow:
+def _eval_row(summary: EvalSummary) -> EvalRow:
     newest = summary.headlines[-1] if summary.headlines else None
     values: tuple[float | None, ...] = newest.values[:3] if newest else ()
     values += (None,) * (3 - len(values))
@@ -262,6 +262,6 @@ def _labels(summary: EvalSummary) -> tuple[str, ...]:
     return names + ("",) * (3 - len(names))
 
 
-def _edit(one: EditEffects) -> LatestEditRow:
+def _latest_edit_row(one: EditEffects) -> LatestEditRow:
     changes = tuple((effect.name, effect.change) for effect in one.effects if _is_share(effect))
     return LatestEditRow(one.commit, one.edits[:FILES], len(one.edits) - len(one.edits[:FILES]), changes)

@@ -46,17 +46,17 @@ def problems_page(problems: tuple[Problem, ...], evals: tuple[EvalInfo, ...], he
     for problem in problems:
         found.setdefault(problem.eval_id, []).append(problem)
     order = [None, *(info.id for info in evals), *sorted(key for key in found if key is not None and key not in names)]
-    totals = tuple((severity, *_count(problems, severity)) for severity in _ORDER)
-    groups = tuple(_group(key, names, found[key]) for key in order if key in found)
+    totals = tuple((severity, *_count_by_time(problems, severity)) for severity in _ORDER)
+    groups = tuple(_problem_group(key, names, found[key]) for key in order if key in found)
     return Page(links.problems(), "pages/problems.html", ProblemsView(head, revision, totals, groups))
 
 
-def _count(problems: tuple[Problem, ...], severity: Severity) -> tuple[int, int]:
+def _count_by_time(problems: tuple[Problem, ...], severity: Severity) -> tuple[int, int]:
     past = [problem.past for problem in problems if problem.severity == severity]
     return past.count(False), past.count(True)
 
 
-def _group(eval_id: str | None, names: dict[str, str], problems: list[Problem]) -> ProblemGroup:
+def _problem_group(eval_id: str | None, names: dict[str, str], problems: list[Problem]) -> ProblemGroup:
     ranked = sorted(problems, key=lambda problem: (problem.past, _ORDER[problem.severity]))
     name = "The project" if eval_id is None else names.get(eval_id, eval_id)
     return ProblemGroup(eval_id, name, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN), eval_id in names)

@@ -61,15 +61,15 @@ def recorded_view(
     if not at.recorded_metrics or card.status == "no_ground_truth":
         return None
     recorded = dict(at.recorded_metrics)
-    rows = _compared(recorded, card, labels)
+    rows = _recorded_rows(recorded, card, labels)
     if not rows:
         return None
-    different = tuple(row for row in rows if not _agrees(row))
+    different = tuple(row for row in rows if not _recorded_agrees(row))
     if not different:
         return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
-    until = before is not None and all(map(_agrees, _compared(recorded, before, labels)))
-    why = _until(at) if until else _why(at, card, recorded)
+    until = before is not None and all(map(_recorded_agrees, _recorded_rows(recorded, before, labels)))
+    why = _until(at) if until else _difference_reason(at, card, recorded)
     return RecordedView(len(rows) - len(different), different, why)
 
 
@@ -81,11 +81,11 @@ def agrees_with_now(point: Point, labels: tuple[tuple[str, str], ...]) -> bool:
     if point.now is None or not point.snapshot.recorded_metrics:
         return False
     recorded = dict(point.snapshot.recorded_metrics)
-    then, now = (_compared(recorded, card, labels) for card in (point.scorecard, point.now))
-    return bool(now) and all(map(_agrees, now)) and not all(map(_agrees, then))
+    then, now = (_recorded_rows(recorded, card, labels) for card in (point.scorecard, point.now))
+    return bool(now) and all(map(_recorded_agrees, now)) and not all(map(_recorded_agrees, then))
 
 
-def _compared(
+def _recorded_rows(
     recorded: Mapping[str, float], card: Scorecard, labels: tuple[tuple[str, str], ...]
 ) -> tuple[RecordedRow, ...]:
     """Everything that is both recorded and computed."""
@@ -111,11 +111,11 @@ def _until(at: Snapshot) -> str:
     return f"The same output gave the recorded values until this commit: {changed}."
 
 
-def _why(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
+def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
     """What the numbers themselves show; only where they show nothing, what may be."""
     other: Convention = "omissions_only" if card.convention == "standard" else "standard"
     ratios = [(recorded[name], value) for name, value in _ratios_by(other, card) if name in recorded]
-    if ratios and all(_close(*pair) for pair in ratios):
+    if ratios and all(_is_close(*pair) for pair in ratios):
         return f"The record counts by the convention {other}: with it the same files give the recorded values."
     shown = []
     if _convention(recorded) == other:
@@ -152,9 +152,9 @@ def _ratios_by(convention: Convention, card: Scorecard) -> tuple[tuple[str, floa
     return (("precision", stats.precision(other)), ("recall", stats.recall(other)), ("f1", stats.f1(other)))
 
 
-def _agrees(row: RecordedRow) -> bool:
-    return _close(row.recorded, row.computed)
+def _recorded_agrees(row: RecordedRow) -> bool:
+    return _is_close(row.recorded, row.computed)
 
 
-def _close(recorded: float, computed: float | None) -> bool:
+def _is_close(recorded: float, computed: float | None) -> bool:
     return computed is not None and abs(recorded - computed) <= CLOSE

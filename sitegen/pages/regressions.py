@@ -151,11 +151,11 @@ def regressions_page(
             groups["muted" if mute else step.status].append(_Listed(summary, step, mute.why if mute else ""))
     best = [champion for summary in alive if (champion := _champion(summary))]
     view = RegressionsView(
-        groups=tuple(_group(key, listed, files) for key, listed in groups.items()),
+        groups=tuple(_step_group(key, listed, files) for key, listed in groups.items()),
         totals=tuple(map(len, groups.values())),
         iterations=median([one.step.iterations for one in groups["fixed"]]) if groups["fixed"] else None,
         series=sum(_defined(summary) for summary in alive),
-        quiet=sum(_defined(summary) - len(_stepped(summary)) for summary in alive),
+        quiet=sum(_defined(summary) - len(_evals_with_steps(summary)) for summary in alive),
         champions=tuple(sorted(best, key=_behind)),
         evals=tuple((one.info.id, one.info.name) for one in alive if one.steps),
     )
@@ -174,13 +174,13 @@ class _Listed(NamedTuple):
         return self.summary.headlines[self.step.at]
 
 
-def _group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> StepGroup:
-    ranked = sorted(listed, key=_rank)
-    rows = tuple(_row(one.summary, one.step, files, one.why) for one in ranked[: SHOWN[key]])
-    return StepGroup(key, rows, len(ranked) - len(rows), _together(listed))
+def _step_group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> StepGroup:
+    ranked = sorted(listed, key=_step_rank)
+    rows = tuple(_step_row(one.summary, one.step, files, one.why) for one in ranked[: SHOWN[key]])
+    return StepGroup(key, rows, len(ranked) - len(rows), _steps_together(listed))
 
 
-def _together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
+def _steps_together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
     places: dict[tuple[str, str], dict[str, Headline]] = {}
     for one in listed:
         places.setdefault((one.at.label, one.at.sha), {})[one.summary.info.name] = one.at
@@ -192,11 +192,11 @@ def _together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
     return tuple(sorted(shared, key=lambda one: (-len(one.names), -one.at.commit_position, one.label))[:PLACES])
 
 
-def _rank(one: _Listed) -> tuple[float, str, int]:
+def _step_rank(one: _Listed) -> tuple[float, str, int]:
     return -abs(one.step.metrics[0].points), one.summary.info.id, one.step.at
 
 
-def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str], why: str) -> StepRow:
+def _step_row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str], why: str) -> StepRow:
     specs = {spec.name: spec for spec in summary.specs}
     same = summary.headlines[step.before].sha == step.commit.sha
     column = list(specs).index(step.metrics[0].name)
@@ -207,9 +207,9 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
         metrics=tuple(StepMetric(specs[metric.name], metric) for metric in step.metrics),
         at=summary.headlines[step.at],
         until=None if step.until is None else summary.headlines[step.until],
-        changed=_changed(step.circumstances, same=same),
+        changed=_change_sentence(step.circumstances, same=same),
         same_commit=same,
-        parts=_parts(step.circumstances, specs[step.metrics[0].name]),
+        parts=_step_parts(step.circumstances, specs[step.metrics[0].name]),
         edits=tuple(
             EditPageLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
             for edit in step.circumstances.edits
@@ -221,13 +221,13 @@ def _row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str],
     )
 
 
-def _parts(circumstances: Circumstances, spec: MetricSpec) -> tuple[Part, ...]:
+def _step_parts(circumstances: Circumstances, spec: MetricSpec) -> tuple[Part, ...]:
     delta = circumstances.delta
     parts = split(delta.parts, spec) if delta and delta.parts else ()
     return parts if len(parts) > 1 else ()
 
 
-def _changed(circumstances: Circumstances, *, same: bool) -> str:
+def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
     """What changed, as a sentence. ``same``: both points came with one commit."""
     changed = " and ".join(CAUSES[cause] for cause in circumstances.causes)
     if circumstances.output == "unreadable":
@@ -275,5 +275,5 @@ def _defined(summary: EvalSummary) -> int:
     return sum(any(one.values[column] is not None for one in summary.headlines) for column in range(len(summary.specs)))
 
 
-def _stepped(summary: EvalSummary) -> set[str]:
+def _evals_with_steps(summary: EvalSummary) -> set[str]:
     return {metric.name for step in summary.steps if step.status not in UNTOLD for metric in step.metrics}

@@ -67,7 +67,7 @@ def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
     """Fields, once for all evals that have the same ones: each with the name of its page, if that is another."""
-    name = _digest(attributes)
+    name = _attributes_digest(attributes)
     pages = [[one] if (page := links.slug(one)) == one else [one, page] for one in attributes]
     return _script(f"search/fields-{name}.js", "fields", name, pages)
 
@@ -80,7 +80,7 @@ def list_file(
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
         "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
         "fields": [
-            [one.eval_id, links.field(one.eval_id, "").rpartition("/")[0], _digest(one.attributes)]
+            [one.eval_id, links.field(one.eval_id, "").rpartition("/")[0], _attributes_digest(one.attributes)]
             for one in fields
             if one.attributes
         ],
@@ -89,7 +89,7 @@ def list_file(
     return _script("search/list.js", "list", 0, body)
 
 
-def _digest(attributes: tuple[str, ...]) -> str:
+def _attributes_digest(attributes: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join(attributes).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -38,8 +38,8 @@ def judged(counts: Counts) -> int:
 def flipped(flips: Flips) -> Flipped:
     """All attributes together."""
     tallies = (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)
-    return Flipped(*map(_cells, tallies))
+    return Flipped(*map(_cells_of_tally, tallies))
 
 
-def _cells(tally: Tally) -> int:
+def _cells_of_tally(tally: Tally) -> int:
     return sum(number for _, number in tally)

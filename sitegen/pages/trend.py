@@ -162,12 +162,12 @@ def trend_page(
     ground truth, with the fields that they are mapped to.
     """
     info, specs = series.info, series.specs
-    variants = _variants(series)
+    variants = _variant_names(series)
     models = () if variants else _models(series)
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
     drawn = [*alike, False].index(False)
     # Of recorded numbers all that lead have their change, whatever their range: no other page says it.
-    points = _points(series, specs[: DRAWN if info.recorded else drawn], variants, models)
+    points = _trend_points(series, specs[: DRAWN if info.recorded else drawn], variants, models)
     newest = series.points[-1] if series.points else None
     wanted = dict(info.thresholds)
     fields = field_rows(series.points)
@@ -178,7 +178,7 @@ def trend_page(
         specs=specs,
         drawn=drawn,
         points=points,
-        metrics=_metrics(series, points),
+        metrics=_metrics_now(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
         targets=tuple(
             MetricTarget(spec, wanted[spec.name], points[-1].values[k] if points else None)
@@ -187,7 +187,7 @@ def trend_page(
         ),
         fields=fields,
         heat=heat_map(series.points, fields),
-        files=_files(newest),
+        files=_newest_files(newest),
         variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
         drawn_variants=variants or models,
         split_by="model" if models else "variant",
@@ -208,7 +208,7 @@ def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
     return info.kind == "responses" and len(scorecard.documents) > 1
 
 
-def _variants(series: Series) -> tuple[str, ...]:
+def _variant_names(series: Series) -> tuple[str, ...]:
     if not any(has_variants(series.info, point.scorecard) for point in series.points):
         return ()
     names = (each.id for point in reversed(series.points) for each in point.scorecard.documents)
@@ -222,7 +222,7 @@ def _models(series: Series) -> tuple[str, ...]:
     return found[:VARIANTS] if len(found) > 1 else ()
 
 
-def _points(
+def _trend_points(
     series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...], models: tuple[str, ...]
 ) -> tuple[TrendPoint, ...]:
     out: list[TrendPoint] = []
@@ -267,7 +267,7 @@ def _points(
     return tuple(out)
 
 
-def _metrics(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
+def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
     if not points:
         return ()
     out = []
@@ -282,7 +282,7 @@ def _metrics(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow,
     return tuple(out)
 
 
-def _files(newest: Point | None) -> tuple[tuple[str, str], ...]:
+def _newest_files(newest: Point | None) -> tuple[tuple[str, str], ...]:
     if newest is None:
         return ()
     at = newest.snapshot

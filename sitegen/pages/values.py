@@ -36,10 +36,10 @@ def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
         old, new = _marked(expected[:BOUND], actual[:BOUND])
         return DisplayValue(old, "", max(0, len(expected) - BOUND)), DisplayValue(new, "", max(0, len(actual) - BOUND))
     if judgement.outcome == "hallucination":
-        return DisplayValue((), judgement.note or "expected blank"), _shown(actual)
+        return DisplayValue((), judgement.note or "expected blank"), _display_value(actual)
     if judgement.outcome == "format_error" and (typed := told_apart(expected, actual)):
-        return _shown(typed[0]), _shown(typed[1])
-    return _shown(expected), _shown(actual)
+        return _display_value(typed[0]), _display_value(typed[1])
+    return _display_value(expected), _display_value(actual)
 
 
 def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
@@ -49,15 +49,15 @@ def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
         old, new = _marked(expected, actual)
         return DisplayValue(old), DisplayValue(new)
     if run.state == "hallucination":
-        return DisplayValue((), "expected blank"), _shown(actual)
+        return DisplayValue((), "expected blank"), _display_value(actual)
     if run.state == "format_error" and expected == actual:
-        return _shown(run.expected), _shown(run.actual)  # quotation marks are all that tells them apart
-    return _shown(expected), _shown(actual)
+        return _display_value(run.expected), _display_value(run.actual)  # quotation marks are all that tells them apart
+    return _display_value(expected), _display_value(actual)
 
 
 def shown_value(text: str) -> DisplayValue:
     """One side of a cell that is not an error."""
-    return _shown(written(text))
+    return _display_value(written(text))
 
 
 def written(text: str) -> str | None:
@@ -74,7 +74,7 @@ _marked = lru_cache(maxsize=1024)(mark)
 """What is wrong mostly stays wrong until the next edit: the same two texts come again in the next report."""
 
 
-def _shown(value: Value) -> DisplayValue:
+def _display_value(value: Value) -> DisplayValue:
     if value is None:
         return DisplayValue((), MISSING)
     text = as_text(value)

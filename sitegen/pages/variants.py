@@ -76,13 +76,13 @@ def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snaps
         report=links.report(info.id, snapshot.slug).rpartition("/")[2],
         comparison=found,
         ranked=tuple(rank[one.name] for one in found.variants),
-        metrics=_metrics(info, specs, result.scorecard),
-        pairs=_pairs(found),
+        metrics=_variant_metric_rows(info, specs, result.scorecard),
+        pairs=_pair_views(found),
     )
     return Page(links.variants(info.id), "pages/variants.html", view)
 
 
-def _metrics(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard) -> tuple[MetricRow, ...]:
+def _variant_metric_rows(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard) -> tuple[MetricRow, ...]:
     wanted = dict(info.thresholds)
     known = [dict(document.metrics) for document in scorecard.documents]
     rows = (
@@ -92,7 +92,7 @@ def _metrics(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard
     return tuple(row for row in rows if any(value is not None for value in row.values))
 
 
-def _pairs(found: VariantComparison) -> tuple[PairView, ...]:
+def _pair_views(found: VariantComparison) -> tuple[PairView, ...]:
     place = {one.name: index for index, one in enumerate(found.variants)}
     most = min(FLIPS, ALL_FLIPS // max(1, len(found.pairs)))
     return tuple(

@@ -125,14 +125,14 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
     elif operator == "*":
         for many, times in ((left, right), (right, left)):
             if isinstance(many, str | bytes | list | tuple) and isinstance(times, int):
-                _check_size(len(many) * times)
+                _check_page_size(len(many) * times)
     elif operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
-        _check_size(len(left) + len(right))
+        _check_page_size(len(left) + len(right))
 
 
 def check_join(parts: Iterable[Any]) -> None:
     """Raise TemplateBoundError if texts together would be larger than a result may be."""
-    _check_size(sum(len(part) for part in parts if isinstance(part, str)))
+    _check_page_size(sum(len(part) for part in parts if isinstance(part, str)))
 
 
 def concatenated(parts: Iterable[str]) -> str:
@@ -141,7 +141,7 @@ def concatenated(parts: Iterable[str]) -> str:
     try:
         for part in parts:
             size += len(part)
-            _check_size(size)
+            _check_page_size(size)
             found.append(part)
     except TemplateBoundError as error:
         if isinstance(parts, GeneratorType):
@@ -150,7 +150,7 @@ def concatenated(parts: Iterable[str]) -> str:
     return "".join(found)
 
 
-def _check_size(size: int) -> None:
+def _check_page_size(size: int) -> None:
     if size > LARGEST_RESULT:
         raise TemplateBoundError(f"a text or list would have more than {LARGEST_RESULT:,} characters or items")
 

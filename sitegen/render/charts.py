@@ -54,10 +54,10 @@ def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pa
     if not known:
         return Spark(width, height, "", "", None)
     low, span = min(known), (max(known) - min(known)) or 1.0
-    columns, tall = _columns(len(values), width, pad), height - 2 * pad
+    columns, tall = _point_columns(len(values), width, pad), height - 2 * pad
 
     line, area, end = [], [], (0.0, 0.0)
-    for run in _runs(values):
+    for run in _defined_stretches(values):
         places = [(columns[index], tenths(pad + tall * (1 - (value - low) / span))) for index, value in run]
         drawn = "L".join([f"{across} {down}" for across, down in places])
         line.append(f"M{drawn}")
@@ -72,7 +72,7 @@ def tenths(value: float) -> str:
 
 
 @cache
-def _columns(points: int, width: int, pad: int) -> tuple[str, ...]:
+def _point_columns(points: int, width: int, pad: int) -> tuple[str, ...]:
     """Where each of so many points is; most lines of a page have as many as the others."""
     return tuple(tenths(_across(index, points, width, pad)) for index in range(points))
 
@@ -84,7 +84,7 @@ def _across(index: int, points: int, width: int, pad: int) -> float:
 def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> ChartLine:
     """The path of a metric: a gap where it is undefined, and a dot where a value has no neighbour."""
     path, lone = [], []
-    for run in _runs(values):
+    for run in _defined_stretches(values):
         if len(run) == 1:
             lone.append(f"M{run[0][0]} {y(run[0][1], low, high):g}h0")
         else:
@@ -99,16 +99,16 @@ def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) ->
 
 def band(spans: Sequence[tuple[float, float] | None], low: float = 0.0, high: float = 1.0) -> str:
     """The area between the two ends of each span; a gap where there is none, a strip where a span has no neighbour."""
-    lower = _runs([span and span[0] for span in spans])
-    upper = _runs([span and span[1] for span in spans])
+    lower = _defined_stretches([span and span[0] for span in spans])
+    upper = _defined_stretches([span and span[1] for span in spans])
     paths = []
-    for below, above in zip(map(_strip, lower), map(_strip, upper), strict=True):
+    for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
         edge = [f"{index:g} {y(value, low, high):g}" for index, value in (*above, *reversed(below))]
         paths.append(f"M{'L'.join(edge)}Z")
     return "".join(paths)
 
 
-def _strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
     if len(run) > 1:
         return run
     ((index, value),) = run
@@ -162,7 +162,7 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.2f}%"
 
 
-def _runs(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
+def _defined_stretches(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
     """Stretches of defined values."""
     run: list[tuple[int, float]] = []
     for index, value in enumerate(values):

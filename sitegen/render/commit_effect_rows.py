@@ -15,26 +15,28 @@ def commit_effect_row(made: CommitEffect | None, spec: MetricSpec) -> str:
         return ""
     note = _sentence(made.headline.note) if made.headline.points is not None else ""
     said = f"{sentence(spec, made.headline)}{note} {judged(made.verdict, spec)}"
-    return f'<p class="ef-f">{said}</p>{_flipped(made)}'
+    return f'<p class="ef-f">{said}</p>{_flipped_lines(made)}'
 
 
 def _sentence(note: str) -> str:
     return f" {text(note[:1].upper() + note[1:])}." if note else ""
 
 
-def _flipped(made: CommitEffect) -> str:
+def _flipped_lines(made: CommitEffect) -> str:
     fixed, broken, still, appeared, vanished = made.flipped
     if not (fixed or broken or appeared or vanished):
         return ""
-    lines = _line(fixed, "up", "fixed", [(row.attribute, row.fixed) for row in made.fields if row.fixed])
-    lines += _line(broken, "dn", "broken", [(row.attribute, row.broken) for row in made.fields if row.broken])
+    lines = _flip_direction_line(fixed, "up", "fixed", [(row.attribute, row.fixed) for row in made.fields if row.fixed])
+    lines += _flip_direction_line(
+        broken, "dn", "broken", [(row.attribute, row.broken) for row in made.fields if row.broken]
+    )
     rest = [f"{still:,} still wrong"]
     rest += [f"{appeared:,} came and {vanished:,} went with documents or expected values"] * bool(appeared or vanished)
     rest += [f"{made.more_fields:,} more fields flipped less"] * bool(made.more_fields)
     return f'{lines}<p class="ef-f">{"; ".join(rest)}</p>'
 
 
-def _line(number: int, tone: str, word: str, fields: list[tuple[str, int]]) -> str:
+def _flip_direction_line(number: int, tone: str, word: str, fields: list[tuple[str, int]]) -> str:
     """The cells that flipped one way, and the fields that most of them are of."""
     if not number:
         return ""

@@ -26,7 +26,9 @@ _MISSING: Final = "<i>missing</i>"
 def numbers(pair: PointPair, nouns: Nouns) -> Markup:
     """A row for each metric, then one for each type of errors: before, after, change."""
     kinds = [
-        _row(type_name(kind, nouns), f"{before:,}", f"{after:,}", signed(after - before, 0, lower_is_better=True))
+        _metric_table_row(
+            type_name(kind, nouns), f"{before:,}", f"{after:,}", signed(after - before, 0, lower_is_better=True)
+        )
         for kind, word, (before, after) in zip(ERROR_TYPES, nouns.errors, pair.errors, strict=True)
         if word
     ]
@@ -34,18 +36,18 @@ def numbers(pair: PointPair, nouns: Nouns) -> Markup:
     before, after = (
         f'<span class=range title="95 % interval">{span(one)}</span>' if one else "" for one in pair.intervals
     )
-    return Markup("".join([_metric(headline, before, after), *map(_metric, others), *kinds]))
+    return Markup("".join([_compared_metric_row(headline, before, after), *map(_compared_metric_row, others), *kinds]))
 
 
-def _metric(one: Valued, before: str = "", after: str = "") -> str:
+def _compared_metric_row(one: Valued, before: str = "", after: str = "") -> str:
     """``before``, ``after``: what stands below the values."""
     spec = one.spec
     change = signed(one.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
     sides = (f"{number(one.before, unit=spec.unit)}{before}", f"{number(one.after, unit=spec.unit)}{after}")
-    return _row(text(spec.label), *sides, change)
+    return _metric_table_row(text(spec.label), *sides, change)
 
 
-def _row(*cells: str) -> str:
+def _metric_table_row(*cells: str) -> str:
     name, *rest = cells
     return f"<tr><td>{name}{''.join(f'<td class=num>{cell}' for cell in rest)}\n"
 
@@ -58,19 +60,19 @@ def fields(some: Sequence[ByField]) -> Markup:
 
 def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:
     """Where each cell stands, what was expected, and what both points gave."""
-    return Markup("".join([_cell(one, nouns) for one in some]))
+    return Markup("".join([_compared_cell_row(one, nouns) for one in some]))
 
 
-def _cell(one: ComparedCell, nouns: Nouns) -> str:
+def _compared_cell_row(one: ComparedCell, nouns: Nouns) -> str:
     was = f"<i> was {text(one.expected_before) or 'blank'}</i>" if one.expected_before is not None else ""
     return (
         f"<tr><td>{where(one.path, one.document, extra=one.extra, file=one.file)}"
-        f'<td class="sides" dir=auto>{_value(one.expected, _BLANK)}{was}{_side(one.before, nouns)}'
-        f"{_side(one.after, nouns)}\n"
+        f'<td class="sides" dir=auto>{_value_or_none(one.expected, _BLANK)}{was}{_side_cell(one.before, nouns)}'
+        f"{_side_cell(one.after, nouns)}\n"
     )
 
 
-def _side(side: tuple[State, str | None], nouns: Nouns) -> str:
+def _side_cell(side: tuple[State, str | None], nouns: Nouns) -> str:
     state, actual = side
     if state == "absent":
         return "<td><i>not there</i>"
@@ -80,8 +82,8 @@ def _side(side: tuple[State, str | None], nouns: Nouns) -> str:
     else:
         mark = '<span class="ok" title="right">✓</span>'
     missing = _BLANK if state == "true_negative" else _MISSING
-    return f'<td class="sides" dir=auto>{mark} {_value(actual, missing)}'
+    return f'<td class="sides" dir=auto>{mark} {_value_or_none(actual, missing)}'
 
 
-def _value(value: str | None, none: str) -> str:
+def _value_or_none(value: str | None, none: str) -> str:
     return none if value is None else text(value) or _BLANK

@@ -19,10 +19,10 @@ def lines(rows: Iterable[DiffRow]) -> Markup:
 
     The style sheet shows them side by side or one below the other, so that both views are one table.
     """
-    return Markup("".join(_lines(rows)))
+    return Markup("".join(_diff_row_lines(rows)))
 
 
-def _lines(rows: Iterable[DiffRow]) -> Iterator[str]:
+def _diff_row_lines(rows: Iterable[DiffRow]) -> Iterator[str]:
     for kind, old_line, new_line, old, new in rows:
         if kind == "context":
             text = _context(old)

@@ -28,10 +28,10 @@ def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Mar
 
     Of a file that states versions, the one after each edit stands behind the lines.
     """
-    return Markup("".join(_edits(rows, file, root, versioned)))
+    return Markup("".join(_edit_list_rows(rows, file, root, versioned)))
 
 
-def _edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Iterator[str]:
+def _edit_list_rows(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Iterator[str]:
     for index, row in enumerate(rows):
         commit = row.commit
         sha = commit.short
@@ -47,10 +47,11 @@ def _edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> It
             f'<tr{" class=more" if index >= SHOWN_FIRST else ""}><td><div class="one">'
             f'<a href="{root}{links.edit(file, commit.sha)}">{escape(row.subject)}</a></div>'
             f'<div class="by">{sha} {escape(commit.author[:60])}, {escape(day(commit.committed_at))}{remark}</div></td>'
-            f'<td class="num">{_counts(row)}</td><td class="num hide-s">{count(row.lines)}{_words(row)}</td>'
+            f'<td class="num">{_line_counts(row)}</td>'
+            f'<td class="num hide-s">{count(row.lines)}{_words_changed(row)}</td>'
             f"{version}{mean(row.impact)}"
-            f'<td class="hide-m">{_eval(row.impact.best, root)}</td>'
-            f'<td class="hide-m">{_eval(row.impact.worst, root)}</td></tr>\n'
+            f'<td class="hide-m">{_eval_change_cell(row.impact.best, root)}</td>'
+            f'<td class="hide-m">{_eval_change_cell(row.impact.worst, root)}</td></tr>\n'
         )
 
 
@@ -62,17 +63,17 @@ def mean(impact: Impact) -> str:
     return f'<td class="num">{signed(impact.mean)}<div class="by">{evals}</div></td>'
 
 
-def _words(row: EditRow) -> str:
+def _words_changed(row: EditRow) -> str:
     return "" if row.words is None else f'<div class="by">{row.words:,} words</div>'
 
 
-def _counts(row: EditRow) -> str:
+def _line_counts(row: EditRow) -> str:
     if row.counts is None:
         return str(NIL)
     return f'<span class="delta up">+{row.counts.added:,}</span> <span class="delta dn">−{row.counts.removed:,}</span>'
 
 
-def _eval(change: EvalChange | None, root: str) -> str:
+def _eval_change_cell(change: EvalChange | None, root: str) -> str:
     if change is None:
         return str(NIL)
     href = root + links.eval_trend(change.eval_id)

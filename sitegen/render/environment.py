@@ -168,7 +168,7 @@ def bytecode_folder() -> Path | None:
         return None
 
 
-def _made(folder: Path) -> bool:
+def _template_cache_usable(folder: Path) -> bool:
     """Whether the folder is there, or could be made: without it templates are compiled each time."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -244,7 +244,9 @@ def make_environment(
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
         cache_size=-1,  # all of them: there are few, and a bounded cache is kept in order at every look-up
-        bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode)) if bytecode and _made(bytecode) else None,
+        bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode))
+        if bytecode and _template_cache_usable(bytecode)
+        else None,
     )
     environment.template_class = EscapingTemplate
     if not own:  # ours ask for attributes that are there, and for items in brackets: a tenth of a report's time

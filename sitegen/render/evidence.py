@@ -37,7 +37,7 @@ def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = Non
     if verdict.decision == "inconclusive" and verdict.detectable is not None:
         whole = in_points(spec.high - spec.low, spec)
         said += (
-            f" A change of {_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
+            f" A change of {_change_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
             if in_points(verdict.detectable, spec) <= whole
             else " No change at all would be seen here 8 times in 10: there is too little to compare."
         )
@@ -48,8 +48,12 @@ def _decided(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> s
     flips = f"{verdict.fixed:,} fixed against {verdict.broken:,} broken"
     match verdict.why:
         case "beyond chance":
-            tested = f", and {flips} is more than luck ({_chance(verdict)})" if verdict.p_value is not None else ""
-            return f"Its 95\u202f% interval, {_ends(verdict, spec)} points, leaves out zero{tested}."
+            tested = (
+                f", and {flips} is more than luck ({_false_alarm_chance(verdict)})"
+                if verdict.p_value is not None
+                else ""
+            )
+            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)} points, leaves out zero{tested}."
         case "nothing moved":
             return "Nothing became right or wrong."
         case "nothing to compare":
@@ -57,26 +61,26 @@ def _decided(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> s
         case "too few units":
             return "There is too little here to tell a change from chance."
         case "within the noise of repeats":
-            limit = f": by up to {_size(noise.limit, spec)} points" if noise and noise.limit is not None else ""
+            limit = f": by up to {_change_size(noise.limit, spec)} points" if noise and noise.limit is not None else ""
             return f"Outputs made again under the same instructions differ by as much{limit}."
         case "interval holds zero":
-            return f"Its 95\u202f% interval, {_ends(verdict, spec)} points, holds zero: it may be chance."
+            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)} points, holds zero: it may be chance."
         case "flips may be chance":
-            return f"It may be chance: {flips} happens by luck ({_chance(verdict)})."
+            return f"It may be chance: {flips} happens by luck ({_false_alarm_chance(verdict)})."
         case "flips go the other way":
             return f"The number went one way and the cells the other: {flips}."
 
 
-def _ends(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+def _interval_ends(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     interval = verdict.interval
     return f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}" if interval else ""
 
 
-def _size(change: float, spec: MetricSpec) -> str:
+def _change_size(change: float, spec: MetricSpec) -> str:
     return f"{in_points(change, spec):.1f}"
 
 
-def _chance(verdict: ChangeVerdict) -> str:
+def _false_alarm_chance(verdict: ChangeVerdict) -> str:
     p_value = 1.0 if verdict.p_value is None else verdict.p_value
     how = ", the fields of a list counted once" if verdict.interval and verdict.interval.unit == "fields" else ""
     return f"{'p < 0.001' if p_value < 0.001 else f'p {p_value:.3f}'}{how}"

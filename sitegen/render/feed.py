@@ -52,11 +52,11 @@ class FeedEntry(NamedTuple):
 
 def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
     """The newest entries of all evals that are not deleted; the uncommitted state is no news."""
-    found = (entry for summary in summaries if not summary.deleted for entry in _entries(summary))
+    found = (entry for summary in summaries if not summary.deleted for entry in _eval_entries(summary))
     newest = nlargest(ENTRIES, (entry for entry in found if _DATE.fullmatch(entry.at.committed_at)), key=_age)
     root = f"{site.base_url}/" if site.base_url else ""
     updated = newest[0].at.committed_at if newest else _date(head)
-    title = _text(f"{site.title}: what moved")
+    title = _xml_text(f"{site.title}: what moved")
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',
@@ -67,13 +67,13 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
         f'<link rel="alternate" type="text/html" href="{escape(root + links.regressions())}"/>',
         f'<generator version="{escape(site.version)}">sitegen</generator>',
         "<author><name>sitegen</name></author>",
-        *(each for entry in newest for each in _entry(entry, root)),
+        *(each for entry in newest for each in _entry_element(entry, root)),
         "</feed>",
     ]
     return RawFile(links.feed(), ("\n".join(lines) + "\n").encode())
 
 
-def _entries(summary: EvalSummary) -> Iterator[FeedEntry]:
+def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     """Of one eval, in no order. A best that is a step as well is told as the step alone."""
     stepped = set()
     for step in summary.steps:
@@ -85,7 +85,7 @@ def _entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         what: What = better if step.status == "better" else "regression"
         yield FeedEntry(what, summary, summary.headlines[step.at], (metric.before, metric.after), label, step)
         stepped.add(step.at)
-    yield from _regained(summary)
+    yield from _regained_entries(summary)
     spec = summary.specs[0]
     values = [headline.values[0] for headline in summary.headlines]
     best = champions(values, higher_is_better=spec.higher_is_better)
@@ -95,7 +95,7 @@ def _entries(summary: EvalSummary) -> Iterator[FeedEntry]:
             yield FeedEntry("best", summary, summary.headlines[index], (values[earlier], value), spec.label)
 
 
-def _regained(summary: EvalSummary) -> Iterator[FeedEntry]:
+def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     """Regressions whose level was regained little by little, without a step up."""
     undone = {step.undoes for step in summary.steps}
     for step in summary.steps:
@@ -117,7 +117,7 @@ def _date(head: Commit) -> str:
     return head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
 
 
-def _entry(entry: FeedEntry, root: str) -> Iterator[str]:
+def _entry_element(entry: FeedEntry, root: str) -> Iterator[str]:
     info, at = entry.summary.info, entry.at
     report = root + links.report(info.id, at.slug)
     before, after = entry.values
@@ -125,11 +125,11 @@ def _entry(entry: FeedEntry, root: str) -> Iterator[str]:
     moved = f"{after:.3f}" if before is None else f"{before:.3f} to {after:.3f}"
     yield "<entry>"
     yield f"<id>{_TAG}:{entry.what}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
-    yield f"<title>{_text(f'{_TITLES[entry.what]}: {info.name}, {entry.label} {moved}{how}')}</title>"
+    yield f"<title>{_xml_text(f'{_TITLES[entry.what]}: {info.name}, {entry.label} {moved}{how}')}</title>"
     yield f"<updated>{at.committed_at}</updated>"
     yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
     yield f'<category term="{entry.what}"/>'
-    yield f"<summary>{_text(' '.join(_sentences(entry)))}</summary>"
+    yield f"<summary>{_xml_text(' '.join(_sentences(entry)))}</summary>"
     yield "</entry>"
 
 
@@ -144,15 +144,15 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
     yield f"Changed: {', '.join(CAUSES[cause] for cause in found.causes)}."
     yield from exchanges(found.model, found.judge)
     if found.edits:
-        yield f"Instructions edited before it: {_named([edit.path for edit in found.edits])}."
+        yield f"Instructions edited before it: {_named_fields([edit.path for edit in found.edits])}."
     if found.fields:
-        yield f"Fields whose errors moved most: {_named([moved.name for moved in found.fields])}."
+        yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in found.fields])}."
 
 
-def _named(names: Sequence[str]) -> str:
+def _named_fields(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     """As XML may hold it: one visible line, escaped."""
     return str(escape(_NO_XML.sub("\ufffd", encodable(line(text, 1_000)))))

@@ -36,12 +36,12 @@ def heads(columns: Iterable[PointName]) -> Markup:
 
 def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
     """For each cell what it was from column to column: letter and colour, never colour alone."""
-    return Markup("".join([_strip(cell, nouns) for cell in cells]))
+    return Markup("".join([_run_strip(cell, nouns) for cell in cells]))
 
 
-def _strip(cell: CellRow, nouns: Nouns) -> str:
+def _run_strip(cell: CellRow, nouns: Nouns) -> str:
     bands = "".join([_band(band, nouns) for band in cell.bands])
-    return f'<tr><th scope="row">{_name(cell)}{bands}<td>\n'
+    return f'<tr><th scope="row">{_cell_name(cell)}{bands}<td>\n'
 
 
 def _band(band: Band, nouns: Nouns) -> str:
@@ -63,27 +63,27 @@ def _turn(row: TurnRow, root: str) -> str:
         f'<td class="num">{number or ""}' for number in (fixed, broken, other, f"{came:+}" if came else 0)
     )
     return (
-        f"<tr><td>{_point(at)}<td>{_commit(at, root)}{numbers}"
+        f"<tr><td>{_point_link(at)}<td>{_commit_of_run(at, root)}{numbers}"
         f'<td class="num">{wrong} <span class="muted">of {judged}</span><td class="nowrap">{causes}\n'
     )
 
 
 def runs(cells: Iterable[CellRow], nouns: Nouns, root: str) -> Markup:
     """For each cell its runs, newest first, below a row that names it."""
-    return Markup("".join(f"<tbody>{''.join(_cell(cell, nouns, root))}</tbody>\n" for cell in cells))
+    return Markup("".join(f"<tbody>{''.join(_field_cell_rows(cell, nouns, root))}</tbody>\n" for cell in cells))
 
 
-def _cell(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
+def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
     since = f'<span class="pill bad">wrong since {text(cell.since.label)}</span>' if cell.since else ""
     times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
-    yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {since} <span>{times}</span>\n'
+    yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_cell_name(cell)} {since} <span>{times}</span>\n'
     for run in cell.runs:
-        yield _run(run, nouns, root)
+        yield _run_row(run, nouns, root)
     if cell.earlier:
         yield f'<tr><td colspan="5" class="muted">{cell.earlier:,} earlier</td></tr>\n'
 
 
-def _run(run: RunRow, nouns: Nouns, root: str) -> str:
+def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
     at, state, expected, actual, fate, causes, points = run
     lasted = "" if points is None else f"<i> for {points} {'point' if points == 1 else 'points'}</i>"
     if state == "absent":
@@ -91,19 +91,19 @@ def _run(run: RunRow, nouns: Nouns, root: str) -> str:
     else:
         sides = f'<td class="sides" dir=auto>{value(expected)}<td class="sides" dir=auto>{value(actual)}'
     name = type_name(state, nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
-    return f"<tr><td>{_point(at)}{lasted}<td>{name}{sides}<td>{_why(fate, causes)}{_sha(at, root)}\n"
+    return f"<tr><td>{_point_link(at)}{lasted}<td>{name}{sides}<td>{_cause_words(fate, causes)}{_sha(at, root)}\n"
 
 
-def _why(fate: str | None, causes: str) -> str:
+def _cause_words(fate: str | None, causes: str) -> str:
     flipped = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""  # type: ignore[index]
     return f"{flipped}{causes} " if causes else flipped
 
 
-def _point(at: PointName) -> str:
+def _point_link(at: PointName) -> str:
     return f'<a href="{text(at.file)}">{text(at.label)}</a> <i>{text(day(at.committed_at))}</i>'
 
 
-def _commit(at: PointName, root: str) -> str:
+def _commit_of_run(at: PointName, root: str) -> str:
     edits = f' <span class="pill acc">{"instructions" if at.edits == 1 else f"{at.edits} edits"}</span>'
     return f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}"
 
@@ -118,5 +118,5 @@ def _subject(at: PointName) -> str:
     return text(at.subject if len(at.subject) <= _SUBJECT else f"{at.subject[:_SUBJECT]} …")
 
 
-def _name(cell: CellRow) -> str:
+def _cell_name(cell: CellRow) -> str:
     return where(cell.path, cell.document, extra=cell.extra)

@@ -17,17 +17,18 @@ STRONG: Final = 5.0
 
 def body(matrix: Matrix, root: str) -> Markup:
     """Table rows: the commit, then a cell for each eval with the signed change in points."""
-    return Markup("".join(_rows(matrix, root)))
+    return Markup("".join(_matrix_edit_rows(matrix, root)))
 
 
-def _rows(matrix: Matrix, root: str) -> Iterator[str]:
+def _matrix_edit_rows(matrix: Matrix, root: str) -> Iterator[str]:
     for row in matrix.rows:
-        cells = "".join(_cell(shift, row, root) for shift in row.shifts)
+        cells = "".join(_shift_cell(shift, row, root) for shift in row.shifts)
         mark = ' <span class="pill warn">mixed</span>' if row.mixed else ""
-        yield f'<tr{" data-n" if row.mixed else ""}><th scope="row">{_commit(row, root)}{mark}</th>{cells}</tr>\n'
+        commit = _matrix_commit_cell(row, root)
+        yield f'<tr{" data-n" if row.mixed else ""}><th scope="row">{commit}{mark}</th>{cells}</tr>\n'
 
 
-def _commit(row: MatrixRow, root: str) -> str:
+def _matrix_commit_cell(row: MatrixRow, root: str) -> str:
     files = row.files[0] if len(row.files) == 1 else f"{len(row.files)} files"
     return (
         f'<div class="one"><a href="{root}{row.target}">{escape(row.subject)}</a></div>'
@@ -36,7 +37,7 @@ def _commit(row: MatrixRow, root: str) -> str:
     )
 
 
-def _cell(shift: Shift | None, row: MatrixRow, root: str) -> str:
+def _shift_cell(shift: Shift | None, row: MatrixRow, root: str) -> str:
     if shift is None:
         return "<td></td>"
     if abs(shift.points) < NOTICED:

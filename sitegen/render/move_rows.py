@@ -27,25 +27,26 @@ SHOWN = 3
 
 def effects(rows: Iterable[EffectRow], root: str) -> Markup:
     """List items: the eval, its headline metric before and after with links to both reports, and two more metrics."""
-    return Markup("".join([_effect(row, root) for row in rows]))
+    return Markup("".join([_effect_row(row, root) for row in rows]))
 
 
-def _effect(row: EffectRow, root: str) -> str:
+def _effect_row(row: EffectRow, root: str) -> str:
     headline, *others = row.moves[:SHOWN]
-    before = _value(row.eval_id, row.before, headline.before, root)
-    after = _value(row.eval_id, row.after, headline.after, root)
+    before = _value_link(row.eval_id, row.before, headline.before, root)
+    after = _value_link(row.eval_id, row.after, headline.after, root)
     rest = "".join([_other(move) for move in others])
     pill = f"{RECORDED} " if row.spec.recorded else ""
     return (
         f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
         f'<span class="ef-h">{pill}<span class="ef-l">{escape(headline.label)}</span> {before}{_TO}{after}'
-        f" {_change(headline)}</span>"
-        f"{_around(row.before, row.after, headline.label)}"
-        f'<span class="ef-o">{rest}</span>{_remarks(row, root)}{_judged(row)}{flipped(row.flips)}</li>\n'
+        f" {_move_change(headline)}</span>"
+        f"{_intervals_of_sides(row.before, row.after, headline.label)}"
+        f'<span class="ef-o">{rest}</span>{_effect_remarks(row, root)}'
+        f"{_effect_evidence(row)}{flipped(row.flips)}</li>\n"
     )
 
 
-def _around(before: Headline | None, after: Headline | None, label: str) -> str:
+def _intervals_of_sides(before: Headline | None, after: Headline | None, label: str) -> str:
     """The intervals of the headline on both sides, as far as there are any, and what each was made from."""
     sides = [point.interval if point else None for point in (before, after)]
     known = [side for side in sides if side]
@@ -53,15 +54,15 @@ def _around(before: Headline | None, after: Headline | None, label: str) -> str:
         return ""
     spans = [changes.span(side) or "—" for side in sides] if before else [changes.span(known[0])]
     how = f"95 % interval of {label}: {', '.join(dict.fromkeys(side.method for side in known))}"
-    said = f"95\u202f%: {_TO.join(spans)}, over {_over(known[0], known[-1])}"
+    said = f"95\u202f%: {_TO.join(spans)}, over {_interval_bases(known[0], known[-1])}"
     return f'<span class="ef-c" title="{escape(how)}">{said}</span>'
 
 
-def _judged(row: EffectRow) -> str:
+def _effect_evidence(row: EffectRow) -> str:
     return f'<p class="ef-f">{judged(row.judged, row.spec)}</p>' if row.judged else ""
 
 
-def _over(before: Interval, after: Interval) -> str:
+def _interval_bases(before: Interval, after: Interval) -> str:
     """What two intervals were made from, once if it is the same."""
     of = f"{after.n:,} {after.unit}"
     if (before.n, before.unit) == (after.n, after.unit):
@@ -69,10 +70,10 @@ def _over(before: Interval, after: Interval) -> str:
     return f"{before.n:,}{'' if before.unit == after.unit else f' {before.unit}'} then {of}"
 
 
-def _remarks(row: EffectRow, root: str) -> str:
+def _effect_remarks(row: EffectRow, root: str) -> str:
     """What else than the output may have moved the numbers."""
     headline = row.moves[0]
-    remarks = _unread(row.eval_id, row.before, root) + _unread(row.eval_id, row.after, root)
+    remarks = _unreadable_side(row.eval_id, row.before, root) + _unreadable_side(row.eval_id, row.after, root)
     if headline.change is not None and row.by_rules is not None and abs(row.by_rules) >= NOTICED:
         part = signed(row.by_rules, lower_is_better=not headline.higher_is_better)
         remarks = f'<p class="ef-f">{part} of the change is by ground truth and rules, not by the output</p>'
@@ -82,7 +83,7 @@ def _remarks(row: EffectRow, root: str) -> str:
     return remarks
 
 
-def _unread(eval_id: str, point: Headline | None, root: str) -> str:
+def _unreadable_side(eval_id: str, point: Headline | None, root: str) -> str:
     """Of a side whose files cannot be read what that means for its numbers, and where it is said what to do."""
     if point is None or point.status == "scored":
         return ""
@@ -98,7 +99,7 @@ def _unread(eval_id: str, point: Headline | None, root: str) -> str:
 _TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
 
 
-def _value(eval_id: str, point: Headline | None, value: float | None, root: str) -> str:
+def _value_link(eval_id: str, point: Headline | None, value: float | None, root: str) -> str:
     """The value as a link to the report it is from; an em dash if it is undefined."""
     text = "—" if value is None else str(number(value))
     if point is None:
@@ -112,10 +113,10 @@ def _other(move: Move) -> str:
         return f"<span>{escape(move.label)} {number(move.after)}</span>"
     before = "—" if move.before is None else str(number(move.before))
     after = "—" if move.after is None else str(number(move.after))
-    return f"<span>{escape(move.label)} {before}{_TO}{after} {_change(move)}</span>"
+    return f"<span>{escape(move.label)} {before}{_TO}{after} {_move_change(move)}</span>"
 
 
-def _change(move: Move) -> str:
+def _move_change(move: Move) -> str:
     return "" if move.change is None else str(signed(move.change, lower_is_better=not move.higher_is_better))
 
 
@@ -126,7 +127,7 @@ def moves(rows: Iterable[MoveRow], root: str) -> Markup:
 
 def _move(row: MoveRow, root: str) -> str:
     effect = EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves, spec=row.spec)
-    item = _effect(effect, root)
+    item = _effect_row(effect, root)
     why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
     return item.removesuffix("</li>\n") + commit_effect_row(row.brought, row.spec) + why + "</li>\n"
 
@@ -134,8 +135,8 @@ def _move(row: MoveRow, root: str) -> str:
 def _several(row: MoveRow, root: str) -> str:
     if row.total < 2:
         return ""
-    best = f"; best of {row.total:,}: {_point(row.eval_id, row.best, root)}" if row.best else ""
-    listed = " ".join([f"<li>{_point(row.eval_id, point, root)}</li>" for point in row.points])
+    best = f"; best of {row.total:,}: {_point_cell(row.eval_id, row.best, root)}" if row.best else ""
+    listed = " ".join([f"<li>{_point_cell(row.eval_id, point, root)}</li>" for point in row.points])
     left_out = row.total - len(row.points)
     more = f"<li>and {left_out:,} more</li>" if left_out else ""
     return (
@@ -144,7 +145,7 @@ def _several(row: MoveRow, root: str) -> str:
     )
 
 
-def _point(eval_id: str, point: PointRow | None, root: str) -> str:
+def _point_cell(eval_id: str, point: PointRow | None, root: str) -> str:
     if point is None:
         return ""
     value = "—" if point.value is None else str(number(point.value))

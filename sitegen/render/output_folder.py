@@ -97,7 +97,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
     if folder.exists() and not folder.is_dir():
         raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
     marker = folder / MARKER
-    if not force and not os.path.lexists(marker) and (foreign := tuple(sorted(_files(folder)))):
+    if not force and not os.path.lexists(marker) and (foreign := tuple(sorted(_files_below(folder)))):
         raise OutputFolderError(
             f"The output folder was not made by sitegen. It holds {counted(foreign)}",
             where=str(folder),
@@ -126,7 +126,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
         yield Claim(folder, force)
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _files_below(folder: Path) -> Iterator[str]:
     """Every file below a folder, relative; a lone .gitkeep or .gitignore of git is nobody's content."""
     for parent, _, names in os.walk(folder):
         within = os.path.relpath(parent, folder)

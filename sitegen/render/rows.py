@@ -50,25 +50,25 @@ _NONE = '<span class="nil">—</span>'
 def error_heads(nouns: Nouns, *, every: bool = False) -> Markup:
     """A column for each type of errors that a kind has; ``every``: for those that it has not as well."""
     types = ERROR_TYPES if every else error_types(nouns)
-    return Markup("".join([_head(kind, nouns) for kind in types]))
+    return Markup("".join([_error_type_head(kind, nouns) for kind in types]))
 
 
-def _head(kind: ErrorType, nouns: Nouns) -> str:
+def _error_type_head(kind: ErrorType, nouns: Nouns) -> str:
     label = _type_label(kind, nouns) or ERROR_LABELS[kind]
-    return f'<th scope="col" title="{label}">{_mark(kind, nouns)}<span class="vh">{label}</span></th>'
+    return f'<th scope="col" title="{label}">{_error_type_mark(kind, nouns)}<span class="vh">{label}</span></th>'
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
     """Mark and name of a type of errors: letter and colour, never colour alone."""
-    return Markup(f'<span class="type">{_mark(kind, nouns)}{_type_label(kind, nouns)}</span>')
+    return Markup(f'<span class="type">{_error_type_mark(kind, nouns)}{_type_label(kind, nouns)}</span>')
 
 
 def type_mark(kind: ErrorType, nouns: Nouns) -> Markup:
     """The mark alone, its name for those who do not see it."""
-    return Markup(f'{_mark(kind, nouns)}<span class="vh">{_type_label(kind, nouns)} </span>')
+    return Markup(f'{_error_type_mark(kind, nouns)}<span class="vh">{_type_label(kind, nouns)} </span>')
 
 
-def _mark(kind: ErrorType, nouns: Nouns) -> str:
+def _error_type_mark(kind: ErrorType, nouns: Nouns) -> str:
     return f'<span class="t {kind}" aria-hidden="true">{letter_of(kind, nouns)}</span>'
 
 
@@ -108,7 +108,7 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
     return Markup(
         "".join(
             f'<button class="btn chip" type="button" data-type="{kind}" aria-pressed="false">'
-            f'{_mark(kind, nouns)}{_type_label(kind, nouns)} <span class="n">{count}</span></button>'
+            f'{_error_type_mark(kind, nouns)}{_type_label(kind, nouns)} <span class="n">{count}</span></button>'
             for kind, count, _ in changes
             if count
         )
@@ -117,15 +117,15 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
 
 def more_metrics(changes: Iterable[ReportMetric], several_points: bool) -> Markup:
     """Metrics with their explanations: name, value, change."""
-    return Markup("".join([_metric(change, several_points) for change in changes]))
+    return Markup("".join([_report_metric_card(change, several_points) for change in changes]))
 
 
-def _metric(one: ReportMetric, several_points: bool) -> str:
+def _report_metric_card(one: ReportMetric, several_points: bool) -> str:
     spec, value, change, _ = one
     changed = signed(change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
         f"<tr><td{' class=wrap' if spec.recorded else ''}>{_text(spec.label)}</td>"
-        f'<td class="num">{_measured(value, spec)}</td><td class="num">{changed}</td>'
+        f'<td class="num">{_metric_value_cell(value, spec)}</td><td class="num">{changed}</td>'
         f'<td class="hide-s muted">{_text(spec.explanation)}</td></tr>'
     )
 
@@ -144,10 +144,10 @@ def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
 def sections(some: tuple[SchemaSection, ...]) -> Markup:
     """Errors by section of the schema: name, bar, count."""
     longest = max((sum(one.errors) for one in some), default=0) or 1
-    return Markup("".join([_section(one, sum(one.errors), longest) for one in some]))
+    return Markup("".join([_section_bar(one, sum(one.errors), longest) for one in some]))
 
 
-def _section(one: SchemaSection, wrong: int, longest: int) -> str:
+def _section_bar(one: SchemaSection, wrong: int, longest: int) -> str:
     bar = mix(one.errors, f"{one.name}: {wrong} errors", longest)
     return (
         f'<span class="mono wrap">{_text(one.name)}</span>{bar}<span class="num">{wrong} <i>of {one.judged}</i></span>'
@@ -164,7 +164,7 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = ()) -> Markup:
 
 def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
     """By-field numbers of a report: the field's page, then what ``number_heads`` names."""
-    cells = _cells(nouns, ratios=True)
+    cells = _count_cells(nouns, ratios=True)
     return Markup(
         "".join(
             f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
@@ -175,26 +175,26 @@ def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -
 
 def documents(scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = ()) -> Markup:
     """The documents of an output with their own numbers, and metrics of theirs in the place of ratios."""
-    cells = _cells(nouns, ratios=not metrics)
-    return Markup("".join([f"{_document(score, metrics)}{cells(score.counts)}" for score in scores]))
+    cells = _count_cells(nouns, ratios=not metrics)
+    return Markup("".join([f"{_document_row(score, metrics)}{cells(score.counts)}" for score in scores]))
 
 
-def _document(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
+def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
     values = dict(score.metrics)
-    own = "".join([f"<td>{_measured(values.get(spec.name), spec)}" for spec in metrics])
+    own = "".join([f"<td>{_metric_value_cell(values.get(spec.name), spec)}" for spec in metrics])
     state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
     return f"<tr><td>{_text(score.id) or '—'}{state}{own}"
 
 
 @lru_cache(maxsize=64)
-def _cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
+def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
     """What writes the cells of a row. Most counts of a project are the same few: they are written once."""
     shown = [_RATIOS[name] for name in nouns.ratios] if ratios else []
     counted, types = [name for _, name in _counts_of(nouns)], error_types(nouns)
 
     @lru_cache(maxsize=4096)
     def cells(counts: Counts) -> str:
-        numbers = [_ratio(ratio(counts)) for ratio in shown]
+        numbers = [_ratio_cell(ratio(counts)) for ratio in shown]
         numbers += [str(getattr(counts, name)) for name in counted]
         numbers += [str(errors(counts)), *[str(getattr(counts, kind) or "") for kind in types]]
         return f"<td>{'<td>'.join(numbers)}\n"
@@ -285,24 +285,24 @@ def _aligned(row: AlignmentRow) -> str:
     lost = "missing" if actual is None else "extra" if expected is None else ""
     pill = f' <span class="pill bad">{lost}</span>' if lost else ""
     return (
-        f'<tr><td class="wrap">{_label(label)}{pill}</td><td class="num">{_index(expected)}</td>'
-        f'<td class="num">{_index(actual)}</td><td class="num">{_ratio(similarity)}</td>'
+        f'<tr><td class="wrap">{_number_label(label)}{pill}</td><td class="num">{_document_index_cell(expected)}</td>'
+        f'<td class="num">{_document_index_cell(actual)}</td><td class="num">{_ratio_cell(similarity)}</td>'
         f"<td>{by or _NIL}</td></tr>\n"
     )
 
 
 @lru_cache(maxsize=4096)
-def _label(label: str) -> str:
+def _number_label(label: str) -> str:
     return bounded(label, 200) if label else '<span class="nil">no label</span>'
 
 
-def _index(index: int | None) -> str:
+def _document_index_cell(index: int | None) -> str:
     return _NONE if index is None else f"[{index}]"
 
 
-def _measured(value: float | None, spec: MetricSpec) -> str:
-    return number(value, unit=spec.unit) if spec.unit else _ratio(value)
+def _metric_value_cell(value: float | None, spec: MetricSpec) -> str:
+    return number(value, unit=spec.unit) if spec.unit else _ratio_cell(value)
 
 
-def _ratio(value: float | None) -> str:
+def _ratio_cell(value: float | None) -> str:
     return _NIL if value is None else f"{value:.3f}"

@@ -20,7 +20,7 @@ _CATEGORY: Final = 40
 
 def texts(shown: Iterable[ShownText]) -> Markup:
     """A list item a text: its id and counts, the text with its marks, and what is not marked in it."""
-    return Markup("".join(map(_text, shown)))
+    return Markup("".join(map(_paragraph_item, shown)))
 
 
 def key(outcome: str) -> Markup:
@@ -28,16 +28,16 @@ def key(outcome: str) -> Markup:
     return Markup(f'<span class="hl {outcome}">{outcome}{_tag(outcome, "")}</span>')
 
 
-def _text(shown: ShownText) -> str:
+def _paragraph_item(shown: ShownText) -> str:
     body = "".join(map(_piece, shown.pieces))
     if shown.cut:
         body += f'<span class="cut"> … {shown.cut:,} more characters</span>'
     text = f'<p class="marked" dir="auto">{body}</p>' if body else ""
-    head = f'<div class="by"><b class="mono wrap">{bounded(shown.id, _SHORT)}</b> {_counts(shown)}</div>'
-    return f"<li>{head}{text}{_beside(shown)}</li>\n"
+    head = f'<div class="by"><b class="mono wrap">{bounded(shown.id, _SHORT)}</b> {_mark_counts(shown)}</div>'
+    return f"<li>{head}{text}{_paragraph_notes(shown)}</li>\n"
 
 
-def _counts(shown: ShownText) -> str:
+def _mark_counts(shown: ShownText) -> str:
     counts = [(shown.correct, "correct"), (shown.missed, "missed"), (shown.wrong, "wrong")]
     said = ", ".join(f"{count:,} {name}" for count, name in counts if count)
     return f"<span>{said or 'nothing expected, nothing given'}</span>"
@@ -47,11 +47,11 @@ def _piece(piece: Piece) -> str:
     inside = escape(printable(piece.text))
     for mark in reversed(piece.marks):
         tag = _tag(mark.outcome, mark.category) if mark in piece.ending else ""
-        inside = _mark(mark.outcome, mark.category, f"{inside}{tag}")
+        inside = _span_mark(mark.outcome, mark.category, f"{inside}{tag}")
     return inside
 
 
-def _mark(outcome: str, category: str, inside: str) -> str:
+def _span_mark(outcome: str, category: str, inside: str) -> str:
     """The filter looks at the class and at ``data-c``."""
     return f'<mark class="hl {outcome}" data-c="{escape(printable(category))}">{inside}</mark>'
 
@@ -61,11 +61,11 @@ def _tag(outcome: str, category: str) -> str:
     return f'<small><b aria-hidden="true">{_LETTERS[outcome]}</b><span class="vh"> {outcome}</span>{name}</small>'
 
 
-def _beside(shown: ShownText) -> str:
+def _paragraph_notes(shown: ShownText) -> str:
     if not shown.beside:
         return ""
     items = "".join(
-        f"<li>{_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
+        f"<li>{_span_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
         for outcome, category, text in shown.beside
     )
     more = f"<li>{shown.more_beside:,} more</li>" if shown.more_beside else ""

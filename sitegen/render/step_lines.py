@@ -55,14 +55,14 @@ def step_line(
     values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
 ) -> StepLine:
     """Values around a step. ``mark``: index of the first one at the new level; ``until``: of the first one after it."""
-    scale = _scale(values, before, after)
+    scale = _step_scale(values, before, after)
     ends = scale.x(max(0, mark - REACH)), scale.x(max(0.0, mark - 0.5))
     end = len(values) - 1 if until is None else until - 0.5
     more = scale.x(mark - 0.5), scale.x(min(end, mark + REACH))
     return StepLine(
         WIDTH,
         HEIGHT,
-        _path(values, scale),
+        _step_path(values, scale),
         f"M{ends[0]} {scale.y(before)}H{ends[1]}",
         f"M{more[0]} {scale.y(after)}H{more[1]}",
         scale.across(mark - 0.5),
@@ -71,7 +71,7 @@ def step_line(
 
 def champion_line(values: Sequence[float | None], best: Sequence[float | None]) -> ChampionLine:
     """Values, and above them the best so far as a staircase."""
-    scale = _scale((*values, *best))._replace(size=len(values))
+    scale = _step_scale((*values, *best))._replace(size=len(values))
     stairs, drawn = "", None
     for index, value in enumerate(best):
         if value is not None and value != drawn:
@@ -79,19 +79,19 @@ def champion_line(values: Sequence[float | None], best: Sequence[float | None]) 
             drawn = value
     if drawn is not None:
         stairs += f"H{scale.x(len(best) - 1)}"
-    return ChampionLine(WIDTH, HEIGHT, _path(values, scale), stairs)
+    return ChampionLine(WIDTH, HEIGHT, _step_path(values, scale), stairs)
 
 
-def _scale(values: Sequence[float | None], *levels: float) -> _Scale:
+def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:
     known = [value for value in (*values, *levels) if value is not None]
     return _Scale(len(values), min(known), (max(known) - min(known)) or 1.0)
 
 
-def _path(values: Sequence[float | None], scale: _Scale) -> str:
+def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
     """The line through the defined values: a gap where one is not."""
     path, joined = [], False
     low, span = scale.low, scale.span  # of several thousand values on the page, asking the scale took half the time
-    for x, value in zip(_columns(scale.size), values, strict=True):
+    for x, value in zip(_step_columns(scale.size), values, strict=True):
         if value is not None:
             y = tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - low) / span))
             path.append(f"{'L' if joined else 'M'}{x} {y}")
@@ -100,7 +100,7 @@ def _path(values: Sequence[float | None], scale: _Scale) -> str:
 
 
 @cache
-def _columns(size: int) -> tuple[str, ...]:
+def _step_columns(size: int) -> tuple[str, ...]:
     """Where each of so many points is: most lines have as many as the others, which halves the time they take."""
     scale = _Scale(size, 0.0, 1.0)
     return tuple(map(scale.x, range(size)))

@@ -52,19 +52,19 @@ def summary_file(
     """The file. ``latest``: commits with edits, newest first."""
     alive = [summary for summary in summaries if not summary.deleted]
     sections = (
-        _head(site, head),
-        _evals(alive),
+        _head_lines(site, head),
+        _evals_section(alive),
         _regressions(alive, mutes),
         _work(alive),
         _suspects(alive),
-        _edits(latest),
-        _data(site),
+        _edits_section(latest),
+        _data_section(site),
     )
     lines = [line for section in sections for line in section]
     return RawFile(links.summary(), ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
 
 
-def _head(site: SiteInfo, head: Commit) -> Iterator[str]:
+def _head_lines(site: SiteInfo, head: Commit) -> Iterator[str]:
     yield f"# {name(site.title, NAME)}: state of the evals"
     yield ""
     yield f"At commit {code(head.short)}, {code(head.committed_at[:10])}: {code(head.subject, NAME)}."
@@ -75,29 +75,29 @@ def _head(site: SiteInfo, head: Commit) -> Iterator[str]:
     yield ""
 
 
-def _evals(alive: Sequence[EvalSummary]) -> Iterator[str]:
+def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
     """The worst first, and before them those without a number."""
     yield f"## Evals: {count(len(alive))}"
     yield ""
-    ranked = sorted((one for one in alive if one.headlines), key=_rank)
+    ranked = sorted((one for one in alive if one.headlines), key=_eval_rank)
     if ranked:
         heads = ("Eval", "Metric", "Value (95 %)", "Change", "From", "Errors", "Remarks")
-        yield from table(heads, map(_eval, ranked[:EVALS]), (2, 3, 5))
-    yield from _more(ranked, EVALS, "evals, all better than these")
+        yield from table(heads, map(_eval_table_row, ranked[:EVALS]), (2, 3, 5))
+    yield from _left_out_line(ranked, EVALS, "evals, all better than these")
     silent = [one for one in alive if not one.headlines]
     if silent:
-        yield f"Without any output: {_listed(silent, lambda one: code(one.info.id, NAME))}."
+        yield f"Without any output: {_first_few(silent, lambda one: code(one.info.id, NAME))}."
     yield ""
 
 
-def _rank(one: EvalSummary) -> tuple[bool, float, str]:
+def _eval_rank(one: EvalSummary) -> tuple[bool, float, str]:
     value, spec = one.headlines[-1].values[0], one.specs[0]
     if value is None:
         return False, 0.0, one.info.id
     return True, in_points(value, spec) * (1 if spec.higher_is_better else -1), one.info.id
 
 
-def _eval(one: EvalSummary) -> tuple[str, ...]:
+def _eval_table_row(one: EvalSummary) -> tuple[str, ...]:
     newest, spec = one.headlines[-1], one.specs[0]
     change = one.delta.headline.change if one.delta else None
     parts = one.delta.headline.parts if one.delta else None
@@ -105,21 +105,21 @@ def _eval(one: EvalSummary) -> tuple[str, ...]:
     around = f" ({number(one.interval.low)} to {number(one.interval.high)})" if one.interval else ""
     return (
         code(one.info.id, NAME),
-        _label(spec),
+        _metric_label(spec),
         number(newest.values[0]) + around,
         NIL if change is None else f"{points(in_points(change, spec))} pt",
         ", ".join(f"{part.name} {points(part.points)}" for part in moved) or NIL,
         count(sum(newest.errors)),
-        "; ".join(_remarks(one)),
+        "; ".join(_eval_remarks(one)),
     )
 
 
-def _label(spec: MetricSpec) -> str:
+def _metric_label(spec: MetricSpec) -> str:
     """Names of recorded numbers are data of the project."""
     return code(spec.label, NAME) if spec.recorded else spec.label
 
 
-def _remarks(one: EvalSummary) -> Iterator[str]:
+def _eval_remarks(one: EvalSummary) -> Iterator[str]:
     newest, spec = one.headlines[-1], one.specs[0]
     least, value = dict(one.info.thresholds).get(spec.name), newest.values[0]
     if one.info.recorded:
@@ -158,16 +158,16 @@ def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterato
         yield ""
     if steps:
         yield from (f"- {_regression(one, step)}" for one, step in steps[:REGRESSIONS])
-        yield from _more(steps, REGRESSIONS, f"in {links.regressions()}")
+        yield from _left_out_line(steps, REGRESSIONS, f"in {links.regressions()}")
         yield ""
 
 
 def _regression(one: EvalSummary, step: Step) -> str:
     metric, at = step.metrics[0], one.headlines[step.at]
-    label = next(_label(spec) for spec in one.specs if spec.name == metric.name)
+    label = next(_metric_label(spec) for spec in one.specs if spec.name == metric.name)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
     words = f"{code(one.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
-    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_outputs(step.iterations)};"
+    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_output_count(step.iterations)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
     for who, found in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
         if found:
@@ -178,7 +178,7 @@ def _regression(one: EvalSummary, step: Step) -> str:
     return words + (f"; errors by field: {', '.join(fields)}" if fields else "")
 
 
-def _outputs(number: int) -> str:
+def _output_count(number: int) -> str:
     return "1 output" if number == 1 else f"{count(number)} outputs"
 
 
@@ -195,14 +195,14 @@ def _focus(found: FocusView) -> Iterator[str]:
     yield ""
     for row in found.sections:
         kinds = [f"{few} {kind.replace('_', ' ')}" for few, kind in zip(row.errors, ERROR_TYPES, strict=True) if few]
-        where = _listed(row.evals, lambda info: code(info.id, NAME))
-        yield f"- {_section(row.name)}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
+        where = _first_few(row.evals, lambda info: code(info.id, NAME))
+        yield f"- {_summary_heading(row.name)}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if found.broken:
         yield ""
         yield "Broken by the newest outputs:"
         yield ""
         for field in found.broken:
-            where = _listed(field.evals, lambda info: code(info.id, NAME))
+            where = _first_few(field.evals, lambda info: code(info.id, NAME))
             yield f"- {code(field.attribute, NAME)}: {count(field.cells)}; in {where}"
     yield ""
     yield "Wrong for longest:"
@@ -212,11 +212,11 @@ def _focus(found: FocusView) -> Iterator[str]:
         more = f" and {one.more} more of its section" if one.more else ""
         yield (
             f"- {code(row_.info.id, NAME)} {code(one.attribute, NAME)}{more}: "
-            f"{count(one.cells)} wrong in {_outputs(one.outputs)}, since {code(one.since)}"
+            f"{count(one.cells)} wrong in {_output_count(one.outputs)}, since {code(one.since)}"
         )
 
 
-def _section(text: str) -> str:
+def _summary_heading(text: str) -> str:
     return code(text, NAME) if text else "the rest"
 
 
@@ -236,27 +236,27 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
         fix = suspect.correction
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
         yield (
-            f"- {code(one.info.id, NAME)} {code(place, NAME)}: the label says {_value(suspect.expected)}, "
-            f"{suspect.agreeing} of {suspect.outputs} outputs {_value(suspect.actual)}{where}"
+            f"- {code(one.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
+            f"{suspect.agreeing} of {suspect.outputs} outputs {_summary_value(suspect.actual)}{where}"
         )
-    yield from _more(every, SUSPECTS, "on the pages of their evals")
+    yield from _left_out_line(every, SUSPECTS, "on the pages of their evals")
     yield ""
 
 
-def _value(text: str) -> str:
+def _summary_value(text: str) -> str:
     return code(text, NAME) if text else "nothing"
 
 
-def _edits(latest: Iterable[EditEffects]) -> Iterator[str]:
+def _edits_section(latest: Iterable[EditEffects]) -> Iterator[str]:
     yield "## Latest edits of instructions"
     yield ""
     yield "Association in time, not cause; without what ground truth and rules did."
     yield ""
     for one, _ in zip(latest, range(EDITS), strict=False):
-        files = _listed(one.edits, lambda edit: code(edit.edit.path, NAME))
+        files = _first_few(one.edits, lambda edit: code(edit.edit.path, NAME))
         what = f"{code(one.commit.short)} {code(one.commit.committed_at[:10])} {code(one.commit.subject, NAME)}"
         yield f"- {what}: {files}"
-        moved = sorted((each for each in one.effects if each.by_outputs is not None), key=_size)
+        moved = sorted((each for each in one.effects if each.by_outputs is not None), key=_effect_size)
         confounded = [each for each in one.effects if each.model and each.change is not None]
         for effect in confounded[:EFFECTS]:
             other = name(exchange("model", effect.model))
@@ -266,7 +266,7 @@ def _edits(latest: Iterable[EditEffects]) -> Iterator[str]:
             other = name(exchange("judge", effect.judge))
             yield f"  - {code(effect.eval_id, NAME)}: {other}, and grades of the two are not compared"
         for effect in moved[:EFFECTS]:
-            yield f"  - {_effect(effect)}"
+            yield f"  - {_effect_sentence(effect)}"
         if len(moved) > EFFECTS:
             yield f"  - {count(len(moved) - EFFECTS)} more evals moved less"
         if not moved and not confounded and not regraded:
@@ -274,20 +274,20 @@ def _edits(latest: Iterable[EditEffects]) -> Iterator[str]:
     yield ""
 
 
-def _size(effect: Effect) -> tuple[float, str]:
+def _effect_size(effect: Effect) -> tuple[float, str]:
     return -abs(effect.by_outputs or 0.0), effect.eval_id
 
 
-def _effect(effect: Effect) -> str:
+def _effect_sentence(effect: Effect) -> str:
     assert effect.before is not None
     assert effect.after is not None
     spec = effect.specs[0] if effect.specs else MetricSpec("f1", "F1", "")
     moved = points(in_points(effect.by_outputs or 0.0, spec))
     ends = f"{number(effect.before.values[0])} to {number(effect.after.values[0])}"
-    return f"{code(effect.eval_id, NAME)}: {moved} pt by the outputs; {_label(spec)} {ends}"
+    return f"{code(effect.eval_id, NAME)}: {moved} pt by the outputs; {_metric_label(spec)} {ends}"
 
 
-def _data(site: SiteInfo) -> Iterator[str]:
+def _data_section(site: SiteInfo) -> Iterator[str]:
     yield "## More"
     yield ""
     yield f"- `{links.index_data()}`: ids of evals, paths of instructions"
@@ -300,13 +300,13 @@ def _data(site: SiteInfo) -> Iterator[str]:
         yield f"- The site: {site.base_url}/"
 
 
-def _listed(things: Sequence[_T], said: Callable[[_T], str]) -> str:
+def _first_few(things: Sequence[_T], said: Callable[[_T], str]) -> str:
     """The first few of some things, and how many others."""
     more = f" and {len(things) - FILES} more" if len(things) > FILES else ""
     return ", ".join(map(said, things[:FILES])) + more
 
 
-def _more(things: Sequence[object], shown: int, where: str) -> Iterator[str]:
+def _left_out_line(things: Sequence[object], shown: int, where: str) -> Iterator[str]:
     if len(things) > shown:
         yield ""
         yield f"{count(len(things) - shown)} more {where}."

@@ -110,9 +110,9 @@ def trend(view: TrendView) -> TrendChart:
     columns = [[point.values[k] for point in points] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.clocks.values, strict=True)]
     head = columns[0]
-    variants = _variants(view)
+    variants = _variant_lines(view)
     of_variants = [[point.variants[k] for point in points] for k in range(len(variants))]
-    bottom, top = _range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
+    bottom, top = _shown_range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
     most = max(1, *(sum(point.errors) for point in points)) * 1.06
     ticks = nice_ticks(bottom, top)
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
@@ -131,7 +131,7 @@ def trend(view: TrendView) -> TrendChart:
         dots=dots(head, low, high),
         stale=dots([value if point.stale else None for point, value in zip(points, head, strict=True)], low, high),
         targets=_targets(view, bottom, top),
-        steps=tuple(_steps(view)),
+        steps=tuple(_step_marks(view)),
         broken="".join(
             f"M{i} {y(bottom if v is None else v, low, high):g}h0"
             for i, (point, v) in enumerate(zip(points, head, strict=True))
@@ -156,10 +156,10 @@ def trend(view: TrendView) -> TrendChart:
             "marks": [*(f"m{k}" for k in range(view.drawn)), *(one.mark for one in variants)],
             "better": [1 if one.higher_is_better else -1 for one in view.specs[: view.drawn]],
             "letters": view.info.nouns.letters,
-            **({"numbers": numbers} if (numbers := _numbers(points)) else {}),
+            **({"numbers": numbers} if (numbers := _run_numbers(points)) else {}),
             "values": [_rounded(column) for column in (*columns, *of_variants)],
             "now": [_rounded(column) for column in now],
-            "changes": [_changes(points, k) for k in range(view.drawn)],
+            "changes": [_written_changes(points, k) for k in range(view.drawn)],
             "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
             "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
         },
@@ -172,7 +172,7 @@ def _tick(tick: float, span: float) -> str:
     return f"{tick:,.{digits}f}"
 
 
-def _numbers(points: Sequence[TrendPoint]) -> list[int]:
+def _run_numbers(points: Sequence[TrendPoint]) -> list[int]:
     """Of runs, whose names need not end with their numbers; else nothing, for the script reads them in the labels."""
     numbers = [point.number for point in points]
     return [] if all(iteration_number(point.label) is not None for point in points) else numbers
@@ -185,7 +185,7 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
     ]
 
 
-def _changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
+def _written_changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
     """As they are written; what rounds to nothing keeps its sign."""
     changes = [point.changes[metric].points if point.changes else None for point in points]
     return [
@@ -194,7 +194,7 @@ def _changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
     ]
 
 
-def _variants(view: TrendView) -> tuple[VariantLine, ...]:
+def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
     spec = view.specs[0]
     columns = zip(*(point.variants for point in view.points), strict=True)
     return tuple(
@@ -203,20 +203,20 @@ def _variants(view: TrendView) -> tuple[VariantLine, ...]:
     )
 
 
-def _steps(view: TrendView) -> Iterator[StepMark]:
+def _step_marks(view: TrendView) -> Iterator[StepMark]:
     for step in view.steps:
         place = step.at if step.status == "blip" else step.at - 0.5
-        yield StepMark(place, percent(place + 0.5, len(view.points)), _STEPS[step.status], _step(step, view))
+        yield StepMark(place, percent(place + 0.5, len(view.points)), _STEPS[step.status], _step_title(step, view))
 
 
-def _step(step: Step, view: TrendView) -> str:
+def _step_title(step: Step, view: TrendView) -> str:
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
     size = in_points(moved.points if spec.higher_is_better else -moved.points)
     return f"{_STEP_NAMES[step.status]}: {spec.label} {size} points at {view.points[step.at].label}"
 
 
-def _range(
+def _shown_range(
     columns: Sequence[Sequence[float | None]], targets: Sequence[float], low: float, high: float
 ) -> tuple[float, float]:
     """What the chart shows of the metric's range: between round numbers below and above everything drawn."""
@@ -253,14 +253,14 @@ def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
     return tuple(
         Tick(
             percent(index + 0.5, count),
-            _name(points[index], points[before] if before is not None else None),
+            _axis_name(points[index], points[before] if before is not None else None),
             ends.get(index, "middle"),
         )
         for before, index in zip([None, *chosen], chosen, strict=False)
     )
 
 
-def _name(point: TrendPoint, before: TrendPoint | None) -> str:
+def _axis_name(point: TrendPoint, before: TrendPoint | None) -> str:
     date = day(point.committed_at)
     same = before is not None and day(before.committed_at) == date
     return f"{point.number}" if same else f"{point.number} · {date[:-5]}"

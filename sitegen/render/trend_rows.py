@@ -34,10 +34,10 @@ def iterations(view: TrendView, root: str) -> Markup:
     rows = []
     spec, now, newest = view.specs[0], view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
-        head = f"<td>{_ratio(now[index][0])}" if now else ""
+        head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
-        cells = "" if view.info.recorded else _flips(point, linked=newest - index < LINKED) + _errors(point)
-        rows.append(f"<tr>{_iteration(point, root, spec, view.drawn, head)}{cells}\n")
+        cells = "" if view.info.recorded else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
+        rows.append(f"<tr>{_iteration_row(point, root, spec, view.drawn, head)}{cells}\n")
     return Markup("".join(rows))
 
 
@@ -46,21 +46,21 @@ def column(view: TrendView, metric: int) -> list[float | None]:
     return [point.values[metric] for point in view.points]
 
 
-def _iteration(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
+def _iteration_row(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
     commit = text(point.short)
     if point.short != point.sha:
         commit = f"<a href={root}{links.commit(point.sha)}>{commit}</a>"
     head = point.changes[0] if point.changes else None
-    values = "".join([f"<td>{_ratio(value)}" for value in (*point.values[1:drawn], *point.variants)])
+    values = "".join([f"<td>{_trend_ratio_cell(value)}" for value in (*point.values[1:drawn], *point.variants)])
     return (
         f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>"
         f"{commit} <span>{text(point.author)} · {text(day(point.committed_at))}</span>"
         f"{_pills(point)}{_note(point, head)}"
-        f"<td>{_ratio(point.values[0])}{now}{_change(head, spec)}{values}"
+        f"<td>{_trend_ratio_cell(point.values[0])}{now}{_change_cell(head, spec)}{values}"
     )
 
 
-def _change(change: DisplayedChange | None, spec: MetricSpec) -> str:
+def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
     """A change with its sign; the style sheet adds arrow and colour. The first point has none."""
     if change is None:
         return "<td>"
@@ -81,7 +81,7 @@ def _note(point: TrendPoint, change: DisplayedChange | None) -> str:
     return f"<small>{text('; '.join(said))}</small>" if said else ""
 
 
-def _flips(point: TrendPoint, *, linked: bool) -> str:
+def _flips_cell(point: TrendPoint, *, linked: bool) -> str:
     if point.flipped is None:
         return "<td><td><td>"
     before, after = (f"<a href={text(point.file)}>", "</a>") if linked else ("", "")
@@ -89,7 +89,7 @@ def _flips(point: TrendPoint, *, linked: bool) -> str:
     return f"<td>{fixed}<td>{broken}<td>{point.flipped.still or ''}"
 
 
-def _errors(point: TrendPoint) -> str:
+def _errors_cell(point: TrendPoint) -> str:
     by_type = "".join([f"<td>{count or ''}" for count in point.errors])
     return f"<td>{sum(point.errors)}{by_type}"
 
@@ -134,5 +134,5 @@ def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str
     return f'<tr><td><a href="{file}">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n'
 
 
-def _ratio(value: float | None) -> str:
+def _trend_ratio_cell(value: float | None) -> str:
     return f"{value:.3f}" if value is not None and SMALL <= value <= 1 else str(number(value))  # most are shares

@@ -17,10 +17,10 @@ def outputs(view: UsageView) -> Markup:
 
 
 def _output(one: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
-    values = "".join([f"<td>{_bare(value, spec)}" for value, spec in zip(one.values, specs, strict=True)])
+    values = "".join([f"<td>{_usage_amount(value, spec)}" for value, spec in zip(one.values, specs, strict=True)])
     made_by = text(one.made_by[:160]) or str(NIL)
     return f"<tr><td><a href={text(one.file)}>{text(one.label)}</a><td>{made_by}<td>{number(one.headline)}{values}\n"
 
 
-def _bare(value: float | None, spec: MetricSpec) -> str:
+def _usage_amount(value: float | None, spec: MetricSpec) -> str:
     return str(NIL) if value is None else amount(value, spec.unit).removesuffix(f" {spec.unit}")

@@ -96,11 +96,11 @@ def radar(rows: Sequence[MetricRow]) -> Radar | None:
             (tone(index), polygon([place(row, row.values[index] or 0) / 1000 for row in axes]))
             for index in range(len(axes[0].values))
         ),
-        labels=tuple(_label(*at(axis, 1.1), row.spec.label) for axis, row in enumerate(axes)),
+        labels=tuple(_radar_label(*at(axis, 1.1), row.spec.label) for axis, row in enumerate(axes)),
     )
 
 
-def _label(x: float, y: float, text: str) -> RadarLabel:
+def _radar_label(x: float, y: float, text: str) -> RadarLabel:
     side = x - CENTRE[0]
     anchor = "middle" if abs(side) < 1 else "start" if side > 0 else "end"
     return RadarLabel(x, y + 4, anchor, text)

@@ -38,10 +38,10 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
         split = f", all of it {_ORIGINS[change.parts[0].name]}"
     else:
         split = f": {', '.join(origins)}"
-    return Markup(f"{label} {_moved(change.points)}{split}.")
+    return Markup(f"{label} {_moved_words(change.points)}{split}.")
 
 
-def _moved(points: float) -> str:
+def _moved_words(points: float) -> str:
     if points == 0:
         return "did not move"
     size = f"{abs(points):,.1f}"
@@ -76,10 +76,10 @@ def comparability(shared: Overlap, nouns: Nouns) -> Markup:
         return Markup(
             f'<span class="pill warn">bridged over {shared.common:,} common {_noun(shared.common, nouns)}</span>'
         )
-    return Markup(f'<span class="note">comparable: the same {_counted(shared.common, nouns)}</span>')
+    return Markup(f'<span class="note">comparable: the same {_counted_cells(shared.common, nouns)}</span>')
 
 
-def _counted(number: int, nouns: Nouns) -> str:
+def _counted_cells(number: int, nouns: Nouns) -> str:
     return text(nouns.document) if number == 1 else f"{number:,} {text(nouns.documents)}"
 
 
@@ -99,12 +99,12 @@ def parts(why: Why) -> Markup:
     rows = []
     for role in why.roles:
         found = [dict(change.parts).get(role, 0.0) if change.points is not None else None for change in why.changes]
-        rows.append(_part(role, found, why.specs, longest))
-    whole = _part("together", [change.points for change in why.changes], why.specs, longest)
+        rows.append(_part_row(role, found, why.specs, longest))
+    whole = _part_row("together", [change.points for change in why.changes], why.specs, longest)
     return Markup("".join([*rows, whole]))
 
 
-def _part(name: str, points: list[float | None], specs: Iterable[MetricSpec], longest: float) -> str:
+def _part_row(name: str, points: list[float | None], specs: Iterable[MetricSpec], longest: float) -> str:
     first = points[0] or 0.0
     good = [spec.higher_is_better for spec in specs]
     start, width = min(first, 0.0), abs(first)
@@ -113,11 +113,11 @@ def _part(name: str, points: list[float | None], specs: Iterable[MetricSpec], lo
         f'aria-hidden="true"><rect class="{_tone(first, good[0])}" x="{start:.4f}" width="{width:.4f}" height="1"/>'
         "</svg>"
     )
-    cells = "".join([_points(one, higher) for one, higher in zip(points, good, strict=True)])
+    cells = "".join([_points_cell(one, higher) for one, higher in zip(points, good, strict=True)])
     return f'<tr><th scope="row">{name}</th><td>{bar}</td>{cells}</tr>\n'
 
 
-def _points(points: float | None, higher_is_better: bool) -> str:
+def _points_cell(points: float | None, higher_is_better: bool) -> str:
     if points is None:
         return f'<td class="num">{NIL}</td>'
     return f'<td class="num"><span class="delta {_tone(points, higher_is_better)}">{changes.points(points)}</span></td>'
@@ -141,10 +141,10 @@ def _fate(row: FateRow, with_others: int) -> str:
 
 def fixed(rows: Iterable[FixedCell], several_documents: bool) -> Markup:
     """The cells that were fixed: path, expected, what it was, what it is."""
-    return Markup("".join([_fixed(row, several_documents) for row in rows]))
+    return Markup("".join([_fixed_cell_row(row, several_documents) for row in rows]))
 
 
-def _fixed(row: FixedCell, several_documents: bool) -> str:
+def _fixed_cell_row(row: FixedCell, several_documents: bool) -> str:
     path, document, expected, before, after, expected_before = row
     changed = f"<small>before: {value(expected_before)}</small>" if expected_before else ""
     where = f"<td>{text(document)}" if several_documents else ""
