@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, extension
+from sitegen.model.kinds import traits_of
 
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of every class here: a key that nobody knows is an error."""
@@ -88,7 +89,7 @@ KIND_FILES: Final = (
 )
 """An eval whose manifest does not say its kind is of the first whose ground truth it has."""
 
-SCORED_FILES: Final = tuple(files for files in KIND_FILES if files.kind != "recorded")
+SCORED_FILES: Final = tuple(files for files in KIND_FILES if not traits_of(files.kind).is_recorded)
 """Of the kinds whose files are known by their names wherever an eval lies: a ``metrics.json`` may be anything."""
 
 GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.ground_truths)

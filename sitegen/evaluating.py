@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from sitegen.analysis.documents import document
 from sitegen.config import EvalConfig
 from sitegen.configuring import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
+from sitegen.scoring.documents import document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, ResponsesDocument, Summary
 from sitegen.stats.significance import ALPHA

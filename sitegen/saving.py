@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.analysis.documents import Document
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.layout import RECORDED, RECORDED_KIND, RESULTS, is_glob
+from sitegen.history.layout import RECORDED, RESULTS, is_glob
+from sitegen.model.kinds import traits_of
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.recorded import read_recorded
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
-from sitegen.scoring.highlights.document import HighlightsDocument
+from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import f1, precision, recall
 from sitegen.text.json_bytes import to_json_bytes
@@ -28,7 +28,7 @@ def save(bench: WorktreeProject, verified: Verified, document: Document) -> tupl
     """Keep an output with its results as the next iteration, and bring ``aggregate.json`` up to date.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
-    the file of the results, and the document as it was written there. Of kind ``highlights``, whose log holds the runs,
+    the file of the results, and the document as it was written there. Of a kind whose output is a log of all runs,
     only the results are kept, as ``results/run-<timestamp>.json``.
 
     Raises ConfigurationError if the eval's outputs are runs that a glob names, because nothing says what the next is
@@ -47,13 +47,13 @@ def save(bench: WorktreeProject, verified: Verified, document: Document) -> tupl
             "iteration to save.",
             fix="Commit the run under a name that the glob fits, or leave 'outputs' out of the manifest.",
         )
-    if place.kind == RECORDED_KIND:
+    if traits_of(place.kind).is_recorded:
         raise ConfigurationError(
             f"{place.entry.id!r} only records numbers: there is nothing that was scored and could be saved.",
             fix="Commit the file that the run wrote.",
         )
     results = place.folder / RESULTS
-    if isinstance(document, HighlightsDocument) and verified.iteration is None:
+    if traits_of(place.kind).logs_runs and verified.iteration is None:
         moment = (document.metadata.timestamp or "").partition("+")[0].replace(":", "-")
         name = f"{RESULTS}/run-{moment}.json"
         write_inside(place.folder, name, to_json_bytes(document))
@@ -128,7 +128,11 @@ def _line(verified: Verified, iteration: int | None, timestamp: str | None) -> d
         "iteration": iteration,
         "timestamp": timestamp,
         **ratios,
-        **{name: value for name, value in card.metrics if verified.place.kind != "fields" and name not in ratios},
+        **{
+            name: value
+            for name, value in card.metrics
+            if not traits_of(verified.place.kind).is_structured and name not in ratios
+        },
         "total_errors": sum(errors.values()),
         "errors_by_type": errors,
     }

@@ -53,6 +53,7 @@ from sitegen.history.layout import (
 from sitegen.history.repository import Repository
 from sitegen.history.runs import RunGlob, natural_order
 from sitegen.history.worktree import is_changed, listed
+from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import read_recorded, states
 from sitegen.model.scorecards import Result
@@ -68,8 +69,8 @@ from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
 
-_OF_HIGHLIGHTS: Final = ("range", "run_id")
-"""Settings that only the kind of this name has."""
+_OF_LOGS: Final = ("range", "run_id")
+"""Settings that only evals of logs have (``KindTraits.logs_runs``)."""
 
 
 class WorktreeEval(NamedTuple):
@@ -250,8 +251,8 @@ class WorktreeProject(NamedTuple):
         if the settings that are given here do not fit.
         """
         place = self.place(eval_id)
-        unfit = [name for name in settings or () if name in _OF_HIGHLIGHTS]
-        if unfit and place.kind != "highlights":
+        unfit = [name for name in settings or () if name in _OF_LOGS]
+        if unfit and not traits_of(place.kind).logs_runs:
             names = " and ".join(f"--{name.replace('_', '-')}" for name in unfit)
             raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
         if output is not None and not output.is_file():
@@ -279,7 +280,7 @@ class WorktreeProject(NamedTuple):
         self, place: WorktreeEval, found: tuple[Path, ...], settings: Mapping[str, object] | None = None
     ) -> Verified:
         rules = EntryRules.of(place.entry)
-        structured = place.kind == "fields"
+        structured = traits_of(place.kind).is_structured
         inputs = ScoringInputs(
             outputs=tuple(self._file(path) for path in found),
             ground_truth=self._file(place.ground_truth) if place.ground_truth else None,

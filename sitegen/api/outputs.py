@@ -14,18 +14,19 @@ from sitegen.analysis.comparison.change import ResultChange, change_of
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import compare as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
-from sitegen.analysis.documents import Document
-from sitegen.analysis.documents import document as document_of
-from sitegen.analysis.verdict import verdict
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.verdicts import Verdict
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
+from sitegen.scoring.documents import Document
+from sitegen.scoring.documents import document as document_of
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import all_specs, specs_with_usage
+from sitegen.scoring.verdict import verdict
 from sitegen.text.embedding import embedder
 from sitegen.verifying import Verified, WorktreeProject
 
@@ -172,7 +173,7 @@ def compare(
     if names[0] == names[1]:
         raise ConfigurationError(f"Both are called {names[0]!r}.", fix="Give two different names.")
     eval_id = a.eval_id if isinstance(a, Scored) else ""
-    if a.kind == "responses":
+    if traits_of(a.kind).answers_cases:
         return compare_variants(
             eval_id, [variant_of(name, one.result) for name, one in zip(names, (a, b), strict=True)]
         )

@@ -26,6 +26,7 @@ from sitegen.llm.client import CallSettings
 from sitegen.llm.prompts import JUDGE, PromptTemplate, parse, read_prompt
 from sitegen.llm.responding import Asked
 from sitegen.llm.responses_file import ResponsesFile, partial_of
+from sitegen.model.kinds import traits_of
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
@@ -186,7 +187,7 @@ def _open(wanted: RespondRequest) -> _Opened:
         eval_id = str(wanted.eval_id)
     bench = _configured(bench, eval_id, wanted.config)
     place = bench.place(eval_id)
-    if place.kind != "responses" or place.ground_truth is None:
+    if not traits_of(place.kind).answers_cases or place.ground_truth is None:
         raise ConfigurationError(
             f"The eval {eval_id!r} is of kind {place.kind!r}: it has no test cases to ask for.",
             where=str(place.folder),

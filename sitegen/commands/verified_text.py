@@ -8,7 +8,7 @@ from typing import Final
 
 from sitegen.analysis.noise.intervals import ends_of_mean, interval_of
 from sitegen.analysis.series import HEADLINES
-from sitegen.analysis.verdict import verdict
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
@@ -19,6 +19,7 @@ from sitegen.pages.noise import interval_basis
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
+from sitegen.scoring.verdict import verdict
 from sitegen.stats.counts import Averages, f1, precision, recall
 from sitegen.text.amounts import amount
 from sitegen.text.plain import line
@@ -34,20 +35,18 @@ LONGEST_NAME: Final = 40
 def one_eval(bench: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """The numbers of one eval, what is wrong with its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
-    nouns = scorer(place.kind).nouns
+    nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
     wrong = [one for one in verified.result.judgements if one.outcome in ERROR_TYPES]
     files = ", ".join(shown(bench, output) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
-    lines += _numbers_of_fields(card) if place.kind == "fields" else _numbers_of_kind(verified, methods)
+    lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
     lines += _interval(place.kind, card, nouns)
     errors = tuple(zip(nouns.errors, _errors(card), strict=True))
     counted = "  ".join(
-        f"{name} {count}{_share(count, sum(_errors(card)))}"
-        for name, count in errors
-        if count or place.kind == "fields"
+        f"{name} {count}{_share(count, sum(_errors(card)))}" for name, count in errors if count or is_structured
     )
     lines += [f"  {counted}"] if counted else []
-    if len(card.documents) > 1 and place.kind == "fields":
+    if len(card.documents) > 1 and is_structured:
         lines.append(f"  {len(card.documents)} documents, macro F1 {_number(card.metric('macro_f1'))}")
     lines += [f"  {_finding(finding)}" for finding in card.findings]
     lines += [f"  {discrepancy(one, nouns)}" for one in wrong[:SHOWN]]
@@ -137,7 +136,7 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         row = judged.row(spec.name)
         said = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
         lines.append(f"  {spec.label:{width}} {_number(card.metric(spec.name))}{said}")
-    if place.kind == "highlights":
+    if traits_of(place.kind).finds_texts:
         lines.insert(0, _numbers_of_highlights(card))
     advice = (f"  {sentence}" for sentence in judged.recommendations)
     return [*lines, *_took(card), *_documents(card, specs[:HEADLINES]), *advice]

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sitegen import saving
-from sitegen.analysis.documents import Document, document
 from sitegen.commands import verified_text
 from sitegen.commands.saying import say, say_error
 from sitegen.configuring import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
+from sitegen.model.kinds import traits_of
 from sitegen.project_files import write_inside
+from sitegen.scoring.documents import Document, document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS
 from sitegen.stats.counts import Averages
@@ -71,7 +72,7 @@ def verify_one(wanted: VerifyRequest) -> None:
         bench = bench.configured(eval_id, wanted.config)
     verified = bench.verify(eval_id, output.resolve() if output else None, dict(wanted.settings))
     methods = wanted.methods
-    if verified.place.kind == "responses":
+    if traits_of(verified.place.kind).answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
         if bench.misread:
             say_error(bench.misread)

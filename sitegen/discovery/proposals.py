@@ -22,6 +22,7 @@ from sitegen.discovery.output_series import (
     run_globs_of,
 )
 from sitegen.discovery.tracked import TrackedFile
+from sitegen.model.kinds import traits_of
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import JudgedCase
@@ -197,7 +198,7 @@ def _worth_a_look(series: OutputSeries) -> bool:
 def _recognised(series: OutputSeries, content: bytes, material: Material) -> Found | None:
     path = series.newest.path
     cases = _cases(path, content) if series.hinted else None
-    if cases and cases[0]["kind"] == "fields":
+    if cases and traits_of(cases[0]["kind"]).is_structured:
         return cases
     graded = _results_of_a_tool(path, content) or _graded(series, content) or cases
     return graded or _paired(series, material) or _sums(series, content)
@@ -255,12 +256,16 @@ def _sums(series: OutputSeries, content: bytes) -> Found | None:
 def without_sums_of(proposed: Iterable[Proposal]) -> tuple[Proposal, ...]:
     """Without the recorded sums of runs whose cases are proposed as well: these can be computed again."""
     every = tuple(proposed)
-    detailed = {each.series.path.rpartition("/")[0] for each in every if each.entry.get("kind") != "recorded"}
-    return tuple(
-        each
-        for each in every
-        if each.entry.get("kind") != "recorded" or each.series.path.rpartition("/")[0] not in detailed
-    )
+    detailed = {_folder_of(each) for each in every if not _only_records(each)}
+    return tuple(each for each in every if not (_only_records(each) and _folder_of(each) in detailed))
+
+
+def _only_records(proposal: Proposal) -> bool:
+    return traits_of(proposal.entry.get("kind")).is_recorded
+
+
+def _folder_of(proposal: Proposal) -> str:
+    return proposal.series.path.rpartition("/")[0]
 
 
 def _is_named(case: JudgedCase) -> bool:

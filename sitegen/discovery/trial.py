@@ -10,6 +10,7 @@ from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.state import PartStore
 from sitegen.history.timeline import advance, current
+from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
 from sitegen.scoring.contents import CONTENTS
@@ -99,9 +100,9 @@ def standing(repository: Repository, history: EvalHistory) -> TrialResult:
             (finding.what for finding in card.findings if finding.severity == "error"), "nothing can be scored"
         )
         return TrialResult(len(points), "", first)
-    if history.kind == "fields" and not _agrees(card):
+    if traits_of(history.kind).is_structured and not _agrees(card):
         return TrialResult(len(points), "", "hardly any expected value stands in the output")
-    if history.kind == "responses" and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
+    if traits_of(history.kind).answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
         return TrialResult(len(points), "", "no output says what was expected")
     return TrialResult(
         len(points),
@@ -112,7 +113,7 @@ def standing(repository: Repository, history: EvalHistory) -> TrialResult:
 
 def _size(kind: str, card: Scorecard) -> str:
     """What the number is over: documents, cases, or answers to be expected."""
-    if kind == "responses":
+    if traits_of(kind).answers_cases:
         return f"{card.expected_values:,} expected {'answer' if card.expected_values == 1 else 'answers'}"
     nouns, documents = scorer(kind).nouns, len(card.documents)
     return f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.runs import RunGlob, run_glob
+from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import WHERE
 from sitegen.model.timeline import Blob
 
@@ -25,7 +26,6 @@ RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json")
 REPORT: Final = "eval-report.html"
 """What ``verify-one --save`` writes beside them, for people."""
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
-RECORDED_KIND: Final[Kind] = "recorded"
 LONE: Final[Kind] = "highlights"
 """The kind, and the id, of an eval whose files lie in the folder of evals itself."""
 
@@ -115,7 +115,8 @@ class Layout:
         installed = tuple(files_of(entry.kind) for entry in manifest.evals if entry.kind and entry.kind not in _KINDS)
         self._installed_outputs = frozenset(name for files in installed for name in files.outputs)
         self._overwritten = _OVERWRITTEN | explicit | {path for files in installed for path in files.overwritten}
-        self._recorded = {entry.id: _recorded_files(entry) for entry in manifest.evals if entry.kind == RECORDED_KIND}
+        recorded = (entry for entry in manifest.evals if traits_of(entry.kind).is_recorded)
+        self._recorded = {entry.id: _recorded_files(entry) for entry in recorded}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
         truths = (name for files in installed for name in files.ground_truths)
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths, *truths})
@@ -295,13 +296,13 @@ def _hides(inside: str) -> bool:
 
 def wanted_of(entry: EvalConfig) -> dict[str, str]:
     """What a run of a recorded eval has to state to be one of it; empty: all that its outputs name are."""
-    where = json.loads(entry.settings).get(WHERE) if entry.kind == RECORDED_KIND else None
+    where = json.loads(entry.settings).get(WHERE) if traits_of(entry.kind).is_recorded else None
     return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
 
 
 def _recorded_files(entry: EvalConfig) -> frozenset[str]:
     """Where the numbers of a recorded eval may stand, relative to its folder, if no glob names runs."""
-    return frozenset((normal(entry.outputs),) if is_path(entry.outputs) else files_of(RECORDED_KIND).overwritten)
+    return frozenset((normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten)
 
 
 def iteration_number(name: str) -> int | None:

@@ -9,11 +9,12 @@ from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.evals import ground_truth
-from sitegen.history.layout import RECORDED_KIND, EntryRules, Layout, first_blob, folder_name, kind_of, normal
+from sitegen.history.layout import EntryRules, Layout, first_blob, folder_name, kind_of, normal
 from sitegen.history.state import EvalInputs, EvalState, StartOverError, State
 from sitegen.history.two_sides import expected_side, newest_file, ruled_alike
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import NO_CONTENTS, Contents
+from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
@@ -64,11 +65,13 @@ class RulesInForce:
         folder = each.active or each.folders[0]
         rules = self._rules(each.id, folder)
         entry = self._layout.entry(each.id)
-        if entry.kind == RECORDED_KIND:  # nothing is scored: what is shown of the numbers is said once, for all of them
+        if traits_of(
+            entry.kind
+        ).is_recorded:  # nothing is scored: the newest manifest says what is shown of the numbers
             return EvalInputs(settings=self._layout.rules(each.id).settings)
         in_cases = case_settings(rules.settings) is not None
         truth = self._in_cases(each, entry, rules) if in_cases else self._own_file(each, entry, rules)
-        if kind_of(entry, truth.path if truth else None) != "fields":
+        if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
 

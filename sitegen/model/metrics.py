@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
-
-RECORDED: Final = "recorded"
-"""The kind of numbers that a run wrote: without cases, intervals, flips and a second clock."""
+from typing import Literal, NamedTuple, TypeAlias
 
 
 class Counts(NamedTuple):
@@ -81,3 +78,23 @@ class Nouns(NamedTuple):
     """What tables compute from the counts of an attribute or a document. Accuracy is (TP + TN) / judged."""
     letters: tuple[str, str, str, str] = ("O", "H", "W", "F")
     """Of each word in ``errors``: beside the colour, never colour alone."""
+
+    @property
+    def are_fields(self) -> bool:
+        """Whether its attributes are fields, which the sections of a schema hold; others stand by themselves."""
+        return self.attribute == "field"
+
+    @property
+    def group(self) -> str:
+        """By what pages gather errors: the section of a schema; attributes that are no fields by themselves."""
+        return "section of the schema" if self.are_fields else self.attribute
+
+    @property
+    def groups(self) -> str:
+        """More than one ``group``."""
+        return "sections" if self.are_fields else self.attributes
+
+    @property
+    def place(self) -> str:
+        """Where a value stands, as heading of a column: the path of a field, or a place in a text."""
+        return "field" if self.are_fields else "place"

@@ -8,7 +8,8 @@ from sitegen.model.cells import CellMap
 from sitegen.model.deltas import Delta
 from sitegen.model.flips import Flips
 from sitegen.model.focus import Focus
-from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -36,7 +37,7 @@ class EvalInfo(NamedTuple):
     @property
     def recorded(self) -> bool:
         """Its numbers were written by the runs themselves: nothing of them can be computed again."""
-        return self.kind == RECORDED
+        return traits_of(self.kind).is_recorded
 
 
 class Point(NamedTuple):

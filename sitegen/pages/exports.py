@@ -85,7 +85,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail."""
     dirty = snapshot.commit.sha == WORKTREE
     # Few reports are so long that they need it, and it brings the documents of every kind.
-    from sitegen.analysis.documents import document
+    from sitegen.scoring.documents import document
     from sitegen.scoring.results_file import Metadata
 
     metadata = Metadata(

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.champion import champions
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import Step
@@ -205,7 +206,7 @@ def trend_page(
 
 def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
     """Whether there is anything to compare: two or more prompts that answered the same cases."""
-    return info.kind == "responses" and len(scorecard.documents) > 1
+    return traits_of(info.kind).answers_cases and len(scorecard.documents) > 1
 
 
 def _variant_names(series: Series) -> tuple[str, ...]:

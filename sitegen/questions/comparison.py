@@ -20,7 +20,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import Evaluation
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
-from sitegen.model.metrics import RECORDED
+from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, open_project
@@ -187,7 +187,7 @@ class _Folded(NamedTuple):
 
         None of recorded numbers, and where it cannot be told.
         """
-        if one.kind == RECORDED:
+        if traits_of(one.kind).is_recorded:
             return None
         by, crossed = scorer(one.kind), mixtures(before.snapshot, after.snapshot)
         vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))

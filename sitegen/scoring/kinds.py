@@ -29,9 +29,6 @@ SCORERS: Final[tuple[Scorer, ...]] = (
     RecordedScorer(),
 )
 
-EMBEDDED: Final = frozenset({ResponsesScorer.kind})
-"""Kinds whose numbers may need vectors of texts: a model decides them too, where one is installed."""
-
 
 def scorer(kind: str) -> Scorer:
     """The scorer of a kind. Raises ConfigurationError if there is none."""

@@ -17,6 +17,7 @@ from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
+from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Result
@@ -183,7 +184,7 @@ class _EvalJob:
 
     def _lacks_variants(self, page_keys: Sequence[str]) -> bool:
         """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
-        if not page_keys or self._task.history.kind != "responses":
+        if not page_keys or not traits_of(self._task.history.kind).answers_cases:
             return False
         newest = self._snapshots[-1]
         if newest in self._cards and not has_variants(self._info, self._cards[newest]):
@@ -231,7 +232,7 @@ class _EvalJob:
     def _newest_inputs(self) -> ScoringInputs | None:
         """What the newest point is scored from, its mapping as it is known already; None without any mapping."""
         newest = self._snapshots[-1] if self._snapshots else None
-        if newest is None or self._scorer.kind != "fields":
+        if newest is None or not traits_of(self._scorer.kind).is_structured:
             return None
         if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
             return None

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.memo import Memo
 from sitegen.history.repository import Repository
+from sitegen.model.kinds import traits_of
 from sitegen.model.timeline import EvalUpdate, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.fields import FieldsScorer
@@ -22,7 +23,7 @@ KeptMappings: TypeAlias = tuple[tuple[str, bytes], ...]
 
 def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
     """Every mapping that the touched evals are scored by; those that are new are read, and kept."""
-    histories = [update.history for update in updates if update.history.kind == FieldsScorer.kind]
+    histories = [update.history for update in updates if traits_of(update.history.kind).is_structured]
     wanted = {_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
     newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
     wanted |= {_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}

@@ -24,6 +24,7 @@ from sitegen.history.layout import (
     normal,
     outputs_in,
 )
+from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem, Severity
 from sitegen.model.series import EvalSummary
 from sitegen.text.keys import misspelt
@@ -98,7 +99,7 @@ class MissingFiles:
             ("mapping", rules.mapping, "it is scored without one"),
             ("schema", rules.schema, "it is scored without one"),
         ):
-            if path and kind == "fields" and not self._is_file(path.replace("{dir}", folder)):
+            if path and traits_of(kind).is_structured and not self._is_file(path.replace("{dir}", folder)):
                 yield self._problem(
                     entry.id,
                     "warning",

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sitegen.analysis.attribution import mixtures, under_rules_of
 from sitegen.analysis.series import pack, scorecard_key, unpack
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
@@ -51,6 +52,7 @@ class KeyOf:
         self._redact = redact
         self._version = scorer(kind).version
         self._model = model_of(kind)
+        self._reads_archives = traits_of(kind).reads_archives
         self._known: dict[tuple[object, ...], str] = {}
 
     def __call__(self, snapshot: Snapshot) -> str:
@@ -58,7 +60,7 @@ class KeyOf:
         rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
         decisive = (snapshot.outputs, snapshot.usage, *rules)
         if decisive not in self._known:
-            model = installed_for(blob.path for blob in snapshot.outputs) if self._kind == "judged" else self._model
+            model = installed_for(blob.path for blob in snapshot.outputs) if self._reads_archives else self._model
             if own := versions(snapshot.settings):
                 model = f"{model} {own}"
             key = scorecard_key(self._kind, self._version, snapshot, model)

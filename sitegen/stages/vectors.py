@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from sitegen.analysis.memo import Memo, stored
-from sitegen.scoring.kinds import EMBEDDED
+from sitegen.model.kinds import traits_of
 from sitegen.text.embedding import embed, installed
 
 Rows: TypeAlias = tuple[tuple[str, bytes], ...]
@@ -39,7 +39,7 @@ class EvalEmbedder:
 
 def model_of(kind: str) -> str:
     """The model that makes vectors for a kind; nothing if it needs none, or none is installed."""
-    return installed() if kind in EMBEDDED else ""
+    return installed() if traits_of(kind).embeds_texts else ""
 
 
 def vectors_of(kind: str, known: Iterable[tuple[str, bytes]]) -> EvalEmbedder | None:

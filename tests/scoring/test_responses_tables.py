@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.verdict import verdict
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.verdict import verdict
 from sitegen.text.rouge import rouge
 from tests.scoring.test_tables import NOTHING, tables
 

@@ -1,10 +1,15 @@
 """The code keeps to the map in ARCHITECTURE.md: imports point down, and each library has one home."""
 
 import ast
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from sitegen.config import KIND_FILES
+from sitegen.model.kinds import KIND_TRAITS, KindTraits, traits_of
+from sitegen.scoring.kinds import SCORERS
 
 PACKAGE = Path(__file__).parents[2] / "sitegen"
 
@@ -23,7 +28,8 @@ LAYERS = (
     {"history", "scoring"},
     {"configuring"},
     {"stats", "text", "schemas", "locking"},
-    {"model", "config", "project_files", "__init__"},
+    {"config", "project_files", "__init__"},
+    {"model"},
     {"extensions"},
     {"errors", "imports"},
 )
@@ -153,3 +159,51 @@ def test_the_model_needs_nothing_but_the_standard_library():
         if entry.module.startswith("model/") and not entry.imported.startswith("sitegen.model")
     }
     assert outside <= {"__future__", "collections.abc", "decimal", "enum", "json", "math", "typing"}
+
+
+def test_each_kind_of_ours_says_what_it_is_like_and_an_installed_one_has_the_defaults():
+    kinds = [scorer.kind for scorer in SCORERS]
+    assert list(KIND_TRAITS) == kinds == [files.kind for files in KIND_FILES]
+    assert traits_of("an installed one") == traits_of(None) == KindTraits()
+
+
+def kinds_asked_for(code: str) -> list[str]:
+    """The comparisons of a kind with the name of one, as text or as a constant."""
+    compared = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Compare)]
+    found = []
+    for node in compared:
+        sides = (node.left, *node.comparators)
+        options = [each for side in sides for each in (side.elts if isinstance(side, ast.Tuple | ast.Set) else [side])]
+        if any(re.search(r"\bkind\b", ast.unparse(side)) for side in sides) and any(map(_names_a_kind, options)):
+            found.append(ast.unparse(node))
+    return found
+
+
+def _names_a_kind(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value in KIND_TRAITS
+    return ast.unparse(node) in ("RECORDED", "RESPONSES", "FIELDS") or bool(
+        re.fullmatch(r"\w+(_KIND|Scorer\.kind)", ast.unparse(node))
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    ['one.kind == "fields"', "kind in (A, RECORDED)", "FieldsScorer.kind != one.kind", 'entry["kind"] == "judged"'],
+)
+def test_a_comparison_with_a_kind_is_found(code):
+    assert kinds_asked_for(code) == [code.replace('"', "'")]
+
+
+def test_nothing_but_scoring_asks_which_kind_an_eval_is_of():
+    files = (file for file in sorted(PACKAGE.rglob("*.py")) if "scoring" not in file.parts)
+    asked = {str(file.relative_to(PACKAGE)): kinds_asked_for(file.read_text(encoding="utf-8")) for file in files}
+    assert {name: found for name, found in asked.items() if found} == {}
+
+
+def test_no_template_asks_which_kind_an_eval_is_of():
+    kinds = "|".join(KIND_TRAITS)
+    asks = re.compile(rf"""nouns\.attribute\s*[!=]=|\bkind\b[^{{}}]*["'](?:{kinds})["']""")
+    files = sorted((PACKAGE.parent / "site_templates").rglob("*.html"))
+    assert len(files) > 20
+    assert [file.name for file in files if asks.search(file.read_text(encoding="utf-8"))] == []

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from sitegen.analysis.verdict import verdict
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.responses import Answer
@@ -17,6 +16,7 @@ from sitegen.scoring.responses.answers import variant_of
 from sitegen.scoring.responses.document import metrics_of, responses_document
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs
+from sitegen.scoring.verdict import verdict
 from sitegen.text.json_bytes import to_json_bytes
 
 CASES = [

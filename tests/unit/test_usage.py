@@ -8,13 +8,13 @@ import pytest
 
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import compare, variant_of
-from sitegen.analysis.documents import document
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.report import report
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.stated_usage import stated
 from sitegen.model.usage import Call, RunUsage, Usage, exchanged
+from sitegen.scoring.documents import document
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer

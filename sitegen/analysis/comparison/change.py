@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from sitegen.analysis.comparison.cases import ORDER, flipped
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
-from sitegen.model.metrics import RECORDED, MetricSpec
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import CellKey, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.stats.counts import f1
@@ -127,7 +128,7 @@ def change_of(
             attributes[flip.change].append(pair.newest.attribute)
     chance = (
         None
-        if kind == RECORDED
+        if traits_of(kind).is_recorded
         else chance_of(
             first.scorecard,
             second.scorecard,

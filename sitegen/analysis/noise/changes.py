@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import differing
-from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of, variants_of
+from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.flips import Flips, Tally
-from sitegen.model.metrics import RECORDED, Counts
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -76,7 +77,7 @@ def output_verdict(
     What ground truth and rules do to one and the same output is certain: there is no chance in it to be judged. Nor can
     it be told of numbers that were only recorded.
     """
-    if kind == RECORDED or "outputs" not in differing(before.snapshot, after.snapshot):
+    if traits_of(kind).is_recorded or "outputs" not in differing(before.snapshot, after.snapshot):
         return None
     flips = after.flips or Flips()
     return change_verdict(
@@ -112,7 +113,7 @@ class _Movement(NamedTuple):
 
 def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
     fixed, broken = _cells(flips.fixed), _cells(flips.broken)
-    if kind == RESPONSES:
+    if traits_of(kind).answers_cases:
         unit: Unit = "cases"
         # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
         variants = variants_of(after)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.noise.samples import RESPONSES, cases_of, is_counted, paired_sample_of, sample_of
-from sitegen.model.metrics import RECORDED
+from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
+from sitegen.model.kinds import traits_of
 from sitegen.model.noise import Interval
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Scorecard
@@ -28,9 +28,10 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
     """
     metric = metric or card.metrics[0].name
     value = card.metric(metric)
-    if value is None or kind == RECORDED:
+    traits = traits_of(kind)
+    if value is None or traits.is_recorded:
         return None
-    if kind == RESPONSES:
+    if traits.answers_cases:
         if not is_counted(metric):
             return None
         cases = cases_of(card)
@@ -72,7 +73,7 @@ def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
     from sitegen.stats.bootstrap import bootstrap_ratio
 
     metric, value = card.metrics[0]
-    if kind in (RESPONSES, RECORDED) or value is None:
+    if value is None or not _can_be_drawn_again(kind):
         return None
     sample = sample_of(card, metric)
     found = bootstrap_ratio(tuple(sample.shares.elements()))
@@ -83,11 +84,17 @@ def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Inter
     """That of the headline's change by resampling what both have, both sides of a unit drawn together."""
     from sitegen.stats.bootstrap import bootstrap_ratio_change
 
-    if kind in (RESPONSES, RECORDED):
+    if not _can_be_drawn_again(kind):
         return None
     unit, pairs = paired_sample_of(before, after)
     found = bootstrap_ratio_change(tuple(pairs.elements()))
     return Interval(*found, unit, pairs.total(), "bootstrap") if found else None
+
+
+def _can_be_drawn_again(kind: str) -> bool:
+    """Whether the documents of a kind are the sample: not where nothing is scored, nor where cases are the sample."""
+    traits = traits_of(kind)
+    return not (traits.is_recorded or traits.answers_cases)
 
 
 def interval_of_runs(values: Sequence[float]) -> Interval | None:

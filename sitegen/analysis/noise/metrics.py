@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.samples import RESPONSES, is_counted
+from sitegen.analysis.noise.samples import is_counted
 from sitegen.model.flips import Flips
-from sitegen.model.metrics import RECORDED, MetricSpec
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Scorecard
 
@@ -19,10 +20,11 @@ def metric_verdict(
     measures besides its headline: that is made from answers (``answers``). ``noise``, what repeated outputs tell, is of
     the headline alone.
     """
-    if kind == RECORDED:
+    traits = traits_of(kind)
+    if traits.is_recorded:
         return None
     leads = after.metrics[0].name == spec.name
-    if not leads and (kind == RESPONSES or not _has_units(spec.name, after)):
+    if not leads and (traits.answers_cases or not _has_units(spec.name, after)):
         return None
     return change_verdict(
         _led_by(spec.name, before),

@@ -20,9 +20,6 @@ from sitegen.stats.intervals import Paired, Share
 ENOUGH: Final = 5
 """Documents that make a sample of documents; where there are fewer, their fields are the sample."""
 
-RESPONSES: Final = "responses"
-"""The kind whose documents are no sample: its variants answer the same cases, and those are the sample."""
-
 _NONE: Final = Counts()
 
 

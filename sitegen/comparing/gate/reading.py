@@ -19,7 +19,8 @@ from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.flips import CellFlip
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck, MetricLimits
-from sitegen.model.metrics import RECORDED, MetricSpec, Nouns
+from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import Exchange
@@ -91,11 +92,11 @@ def _eval(one: GateEval) -> EvalCheck:
         raise ValueError("there is no such kind of eval")
     own = next((each for each in SCORERS if each.kind == one.kind), None)  # the reader need not have it installed
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
-    compared = _compared(one, nouns)
+    compared, recorded = _compared(one, nouns), traits_of(one.kind).is_recorded
     return check_eval(
         EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=nouns),
         one.presence,
-        [_metric(metric, all_specs(specs), compared, recorded=one.kind == RECORDED) for metric in one.metrics],
+        [_metric(metric, all_specs(specs), compared, recorded=recorded) for metric in one.metrics],
         [reason for reason in one.reasons if reason not in _DERIVED],
         compared=compared,
         file=one.file or "",

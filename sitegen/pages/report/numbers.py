@@ -62,7 +62,7 @@ def _errors(card: Scorecard, left_out: frozenset[str]) -> list[int]:
 
 def _notes(card: Scorecard, nouns: Nouns) -> dict[str, str]:
     counts = card.counts
-    things = nouns.attributes if nouns.attribute == "field" else "expected"
+    things = nouns.attributes if nouns.are_fields else "expected"
     return {
         "precision": f"{counts.tp:,} true, {counts.fp:,} false positives",
         "recall": f"{counts.tp:,}/{card.expected_values:,} {things} correct, {counts.fn:,} false negatives",

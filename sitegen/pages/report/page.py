@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.verdict import verdict
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.noise import Interval
@@ -29,6 +28,7 @@ from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.why import Why, why
 from sitegen.scoring.usage import all_specs
+from sitegen.scoring.verdict import verdict
 
 
 class ReportView(NamedTuple):

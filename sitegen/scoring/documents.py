@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from sitegen.analysis.verdict import verdict
 from sitegen.model.scorecards import Result
 from sitegen.scoring.highlights.document import HighlightsDocument, highlights_document
 from sitegen.scoring.judged.document import JudgedDocument, judged_document
@@ -14,6 +13,7 @@ from sitegen.scoring.recorded.document import RecordedDocument, recorded_documen
 from sitegen.scoring.responses.document import METHODS, ResponsesDocument, metrics_of, responses_document
 from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document
 from sitegen.scoring.usage import USAGE, all_specs
+from sitegen.scoring.verdict import verdict
 
 Document: TypeAlias = ResultsDocument | HighlightsDocument | ResponsesDocument | JudgedDocument | RecordedDocument
 
