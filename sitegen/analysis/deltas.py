@@ -13,8 +13,9 @@ from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Snapshot
-from sitegen.model.usage import GRADED, Exchange, RunUsage, exchanged
+from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.usage import TOTALS, USAGE
+from sitegen.text.values import short_digest
 
 MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 """The metrics of some documents alone: a scorer's own ``metrics_for``."""
@@ -66,7 +67,7 @@ def delta(
         shared,
         tuple(
             MetricDelta(name, None, None)
-            if judge and name in GRADED
+            if regraded(judge, name)
             else _usage(name, before.scorecard, after.scorecard, left_out)
             if name in USAGE
             else _metric(
@@ -80,9 +81,44 @@ def delta(
 
 
 def exchanges(before: Scorecard, after: Scorecard) -> tuple[Exchange | None, Exchange | None]:
-    """(model, judge) that is another one; None where it is the same, or where a side does not state it."""
+    """(model, judge) that is another one; None where it is the same, or where a side does not state it.
+
+    A judge that is asked something else of a document that both have is another one.
+    """
     earlier, later = before.usage or RunUsage(), after.usage or RunUsage()
-    return exchanged(earlier.models, later.models), exchanged(earlier.judges, later.judges)
+    graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
+    judge = exchanged(earlier.judges, later.judges) or (_other_rubrics(before, after) if graded else None)
+    return exchanged(earlier.models, later.models), judge._replace(metrics=graded) if judge else None
+
+
+def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
+    """Of each point the index of the first one since which no other judge gave the metric.
+
+    Every point is held against the newest one before it that states who graded it.
+    """
+    found: list[int] = []
+    stated: Scorecard | None = None
+    for index, card in enumerate(cards):
+        judge = exchanges(stated, card)[1] if stated else None
+        found.append(index if regraded(judge, metric) else found[-1] if found else 0)
+        if card.usage and (card.usage.judges or (card.usage.graded and not stated)):
+            stated = card
+    return found
+
+
+def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:
+    """The judges of both, each with a digest of what they were asked of the documents where that is not the same."""
+    earlier = {document.id: document.rubric for document in before.documents if document.rubric}
+    others = [
+        (earlier[document.id], document.rubric)
+        for document in after.documents
+        if document.rubric and earlier.get(document.id, document.rubric) != document.rubric
+    ]
+    if not others:
+        return None
+    asked = (f"rubrics {short_digest(' '.join(rubrics))}" for rubrics in zip(*others, strict=True))
+    judges = ((card.usage or RunUsage()).judges for card in (before, after))
+    return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, asked, strict=True)))
 
 
 def _metric(name: str, roles: Taken, values: dict[Taken, float | None]) -> MetricDelta:

@@ -25,7 +25,6 @@ from sitegen.model.gate import (
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
-from sitegen.model.usage import GRADED
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
 """From the best to the worst: of several, the worst counts."""
@@ -79,13 +78,13 @@ def check_metric(
     delta: MetricDelta | None,
     chance: Chance | None = None,
     *,
-    judged_anew: bool = False,
+    regraded: bool = False,
 ) -> MetricCheck:
     """Hold a metric against its limits.
 
     *values* are those of base and head as they are, *delta* the change over what both have in common, None if there is
-    nothing to compare with. Without *chance* any drop beyond the limit fails. *judged_anew*: another judge graded the
-    head, so that nothing is to be said of a change of grades.
+    nothing to compare with. Without *chance* any drop beyond the limit fails. *regraded*: the metric is made from
+    grades, and another judge gave those of the head, so that nothing is to be said of its change.
     """
     before, after = values
     reasons: list[Reason] = []
@@ -94,7 +93,7 @@ def check_metric(
         reasons += _under(spec, limits.floor, after)
     if limits.drop is not None and delta is not None:
         if delta.change is None:
-            reasons += ("another judge",) if judged_anew and spec.name in GRADED else _incomparable(before, after)
+            reasons += ("another judge",) if regraded else _incomparable(before, after)
         elif _worse_by(spec, delta.change, before) > limits.drop + _ROUNDING:
             told = chance(spec) if chance else None
             reasons.append("may be chance" if told and told.decision == "inconclusive" else "dropped")

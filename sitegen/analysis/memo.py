@@ -27,7 +27,7 @@ from sitegen.errors import MemoDamagedError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin
 from sitegen.locking import PATIENCE, wait_for_lock
 
-SCHEMA_VERSION: Final = 34
+SCHEMA_VERSION: Final = 35
 """Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;

@@ -9,9 +9,11 @@ from statistics import fmean, median_low
 from typing import Final, NamedTuple
 
 from sitegen.analysis.circumstances import circumstances
+from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import MetricStep, Step, StepStatus
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.stats.blips import OUTLYING
 from sitegen.stats.steps import Level, Levels, levels
@@ -47,14 +49,17 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     """
     specs = series.specs[:HEADLINES]
     cases = 0 if series.info.recorded else _cases(series.points)
-    columns = [[point.scorecard.metric(spec.name) for point in series.points] for spec in specs]
+    cards = [point.scorecard for point in series.points]
     fitted = [
-        levels(column, (spec.high - spec.low) / cases if cases else 0.0)
-        for spec, column in zip(specs, columns, strict=True)
+        (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0))
+        for spec in specs
+        for column in _by_one_judge(cards, spec.name)
     ]
-    found = [step for spec, fit in zip(specs, fitted, strict=True) for step in _found(spec, fit)]
+    found = [step for spec, _, fit in fitted for step in _found(spec, fit)]
     steps = [_step(series.points, group, specs[0]) for group in _together(found)]
-    steps.extend(_bad_runs(series.points, specs[0], columns[0], fitted[0]))
+    for spec, column, fit in fitted:
+        if spec is specs[0]:
+            steps.extend(_bad_runs(series.points, spec, column, fit))
     steps.sort(key=_place)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(step._replace(undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
@@ -64,6 +69,13 @@ def _cases(points: Iterable[Point]) -> int:
     """What a metric is a share of: expected values or, without any, documents. The median of the points, 0 of none."""
     cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     return median_low(cases) if cases else 0
+
+
+def _by_one_judge(cards: Sequence[Scorecard], metric: str) -> Iterator[list[float | None]]:
+    """The values of a metric, as often as another judge gave them: each time those of one judge alone, else None."""
+    since = graded_since(cards, metric)
+    for start in dict.fromkeys(since):
+        yield [card.metric(metric) if first == start else None for card, first in zip(cards, since, strict=True)]
 
 
 def _found(spec: MetricSpec, fit: Levels) -> Iterator[_Found]:

@@ -89,7 +89,7 @@ def _bound_to(keys: Sequence[str]) -> bytes:
     return hashlib.sha256("".join(keys).encode()).digest()
 
 
-def headline(point: Point, specs: tuple[MetricSpec, ...]) -> Headline:
+def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:
     """A point in a few numbers: the first metrics, the interval of the headline and the errors by type."""
     snapshot, scorecard, counts = point.snapshot, point.scorecard, point.scorecard.counts
     return Headline(
@@ -102,6 +102,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...]) -> Headline:
         errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
         committed_at=snapshot.commit.committed_at,
         interval=point.interval,
+        graded_since=graded_since,
     )
 
 

@@ -83,12 +83,16 @@ def windows(points: Sequence[Point], speaks: Sequence[int]) -> tuple[Window, ...
     return tuple(sorted(found))
 
 
-def peak(points: Sequence[Point], speaks: Sequence[int], spec: MetricSpec, kind: str) -> Peak | None:
-    """The best output by the newest ground truth and rules; None if none has a headline."""
+def peak(points: Sequence[Point], speaks: Sequence[int], spec: MetricSpec, kind: str, since: int = 0) -> Peak | None:
+    """The best output by the newest ground truth and rules; None if none has a headline.
+
+    ``since``: index of the first point whose headline no other judge gave than that of the newest.
+    """
     best: Peak | None = None
     sign = 1 if spec.higher_is_better else -1
     for index, (point, edit) in enumerate(zip(points, speaks, strict=True)):
-        value = (point.now or point.scorecard).metric(spec.name) if "outputs" in point.snapshot.cause else None
+        counts = index >= since and "outputs" in point.snapshot.cause
+        value = (point.now or point.scorecard).metric(spec.name) if counts else None
         if value is not None and (best is None or sign * value >= sign * best.value):
             best = Peak(index, value, edit)
     if best is None:

@@ -8,7 +8,7 @@ from typing import Final
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
 from sitegen.comparing.flips import flip_lines
-from sitegen.comparing.words import NIL, count, name, number, probability, signed, table
+from sitegen.comparing.words import NIL, count, name, number, probability, prose, signed, table
 from sitegen.model.metrics import Nouns
 from sitegen.pages.noise import reason
 from sitegen.scoring.usage import UNITS
@@ -33,6 +33,8 @@ def change_lines(one: ResultChange) -> Iterator[str]:
         for each in one.metrics
     )
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
+    for warning in one.warnings:
+        yield from (prose(warning), "")
     if one.origin:
         parts = (
             ("outputs", one.origin.outputs),

@@ -68,6 +68,7 @@ Decision: TypeAlias = Literal["better", "worse", "inconclusive", "same"]
 """same: not one cell flipped, and the number did not move."""
 
 Why: TypeAlias = Literal[
+    "another judge",
     "beyond chance",
     "nothing moved",
     "nothing to compare",

@@ -28,6 +28,8 @@ class DocumentScore(NamedTuple):
     counts: Counts
     metrics: tuple[Metric, ...] = ()
     """Further numbers of this document alone, where the kind has some."""
+    rubric: str = ""
+    """Digest of what a judge was asked of this document alone; empty if there is no judge, or nothing is stated."""
 
 
 class FieldScore(NamedTuple):

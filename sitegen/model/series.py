@@ -15,7 +15,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
-from sitegen.model.usage import GRADED, Exchange, RunUsage
+from sitegen.model.usage import Exchange, RunUsage, regraded
 
 
 class EvalInfo(NamedTuple):
@@ -87,6 +87,8 @@ class Headline(NamedTuple):
     """Of its commit, ISO 8601."""
     interval: Interval | None = None
     """Around the first of the values."""
+    graded_since: int = 0
+    """Index of the first point since which no other judge gave the first of the values."""
 
 
 class Window(NamedTuple):
@@ -189,7 +191,7 @@ class Effect(NamedTuple):
     @property
     def regraded(self) -> bool:
         """The headline is made from grades, and two judges gave them."""
-        return self.judge is not None and bool(self.specs) and self.specs[0].name in GRADED
+        return bool(self.specs) and regraded(self.judge, self.specs[0].name)
 
     @property
     def by_outputs(self) -> float | None:

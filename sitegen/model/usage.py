@@ -5,10 +5,7 @@ A number that no file states is None. Nothing here is estimated: neither tokens 
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
-GRADED: Final = frozenset({"average_quality"})
-"""Metrics of grades, which two judges do not give alike."""
+from typing import NamedTuple
 
 
 class Usage(NamedTuple):
@@ -52,7 +49,9 @@ class RunUsage(NamedTuple):
     latency_median: float | None = None
     latency_p95: float | None = None
     judges: tuple[str, ...] = ()
-    """By name."""
+    """By name: each a model, and the digest of its prompt where that is stated."""
+    graded: tuple[str, ...] = ()
+    """Names of the metrics that grades of these judges are part of."""
 
 
 class Exchange(NamedTuple):
@@ -60,8 +59,15 @@ class Exchange(NamedTuple):
 
     before: tuple[str, ...]
     after: tuple[str, ...]
+    metrics: tuple[str, ...] = ()
+    """Of judges: names of the metrics that their grades are part of, which two judges do not give alike."""
 
 
 def exchanged(before: tuple[str, ...], after: tuple[str, ...]) -> Exchange | None:
     """The exchange of one model, or judge, for another; None if they are the same, or one side states none."""
     return Exchange(before, after) if before and after and before != after else None
+
+
+def regraded(judge: Exchange | None, metric: str) -> bool:
+    """Whether two judges gave a metric, so that its values are not held against each other."""
+    return judge is not None and metric in judge.metrics

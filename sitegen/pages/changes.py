@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.model.usage import GRADED
+from sitegen.model.usage import regraded
 from sitegen.pages.labels import exchange
 
 NAMED: Final = 3
@@ -82,8 +82,9 @@ def _displayed_change(
     if after.delta and refused(after.delta):
         return DisplayedChange(None, (), shared)
     if found.change is None:
-        judge = exchange("judge", after.delta.judge if after.delta and spec.name in GRADED else None)
-        return DisplayedChange(None, (), judge or _undefined_note(spec, before))
+        judge = after.delta.judge if after.delta else None
+        said = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
+        return DisplayedChange(None, (), said)
     if found.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
         return DisplayedChange(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))

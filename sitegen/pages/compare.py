@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.champion import champions
 from sitegen.analysis.deltas import exchanges as between
+from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.flips import flipped_cells, held_documents
 from sitegen.analysis.noise.changes import events
 from sitegen.model.cells import Run, State
@@ -20,7 +21,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
-from sitegen.model.usage import GRADED
+from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.tallies import errors_by_type
@@ -152,10 +153,12 @@ def compare_page(series: Series) -> Page:
 
 
 def best_before(series: Series) -> int | None:
-    """The point, before the newest, with the best headline so far; None if none has one."""
+    """The point, before the newest, with the best headline that the same judge gave; None if none has one."""
     spec = series.specs[0]
-    values = [point.scorecard.metric(spec.name) for point in series.points[:-1]]
-    return champions(values, higher_is_better=spec.higher_is_better)[-1]
+    cards = [point.scorecard for point in series.points]
+    values = [*(card.metric(spec.name) for card in cards[:-1]), None]
+    since = graded_since(cards, spec.name)
+    return champions(values, since, higher_is_better=spec.higher_is_better)[-1]
 
 
 def _point_pair(series: Series, before: int, after: int) -> PointPair:
@@ -178,7 +181,7 @@ def _point_pair(series: Series, before: int, after: int) -> PointPair:
                 spec,
                 first.scorecard.metric(spec.name),
                 last.scorecard.metric(spec.name),
-                judge is None or spec.name not in GRADED,
+                not regraded(judge, spec.name),
             )
             for spec in series.specs
         ),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sitegen.analysis.flips import held_documents
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Point, Series
-from sitegen.model.usage import GRADED
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
 from sitegen.text.plain import cut
+from sitegen.text.values import short_digest
 
 STATES: Final[tuple[State, ...]] = (
     "correct",
@@ -75,8 +75,11 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
         ]
         for cell in cells.cells
     ]
+    points = [
+        _point_block(series, point, judge) for point, judge in zip(series.points, _judges(series.points), strict=True)
+    ]
     return {
-        "points": [_point_block(series, point) for point in series.points[first:]],
+        "points": points[first:],
         "metrics": [
             [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
         ],
@@ -92,10 +95,24 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
     }
 
 
+def _judges(points: Sequence[Point]) -> list[str]:
+    """Who graded each point, and a digest of what they were asked of the documents where that ever changed."""
+    asked = [{one.id: one.rubric for one in point.scorecard.documents if one.rubric} for point in points]
+    first = {name: rubric for each in reversed(asked) for name, rubric in each.items()}
+    changed = dict.fromkeys(name for each in asked for name, rubric in each.items() if rubric != first[name])
+    known, found = {name: first[name] for name in changed}, []
+    for point, own in zip(points, asked, strict=True):
+        known |= {name: own[name] for name in changed if name in own}
+        judges = point.scorecard.usage.judges if point.scorecard.usage else ()
+        rubrics = f"rubrics {short_digest(' '.join(known.values()))}" if known and own else ""
+        found.append(", ".join(filter(None, (", ".join(judges)[:160], rubrics))))
+    return found
+
+
 def _graded_metric_places(series: Series) -> dict[str, list[int]]:
-    """The places of metrics of grades, which two judges do not give alike; left out where no judge is stated."""
-    stated = any(point.scorecard.usage and point.scorecard.usage.judges for point in series.points)
-    return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in GRADED]} if stated else {}
+    """The places of metrics of grades, which two judges do not give alike; left out where there are none."""
+    graded = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
+    return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in graded]} if graded else {}
 
 
 def _ever_wrong(cells: Iterable[Cell], first: int) -> Iterator[Cell]:
@@ -114,7 +131,7 @@ def _switches(held: bytearray) -> list[int]:
     return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
 
 
-def _point_block(series: Series, point: Point) -> dict[str, Any]:
+def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     return {
         "slug": at.slug,
@@ -129,7 +146,7 @@ def _point_block(series: Series, point: Point) -> dict[str, Any]:
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": errors_by_type(card.counts),
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
-        **({"judge": ", ".join(card.usage.judges)[:160]} if card.usage and card.usage.judges else {}),
+        **({"judge": judge} if judge else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 

@@ -12,7 +12,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Effect, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.model.usage import GRADED, Exchange
+from sitegen.model.usage import Exchange, regraded
 from sitegen.pages import links
 from sitegen.pages.agents import THICKENED
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
@@ -235,8 +235,7 @@ def moved(
     for index, spec in enumerate(specs or (HEADLINE,)):
         first = before.values[index] if before else None
         last = after.values[index] if after else None
-        regraded = judge is not None and spec.name in GRADED
-        change = last - first if first is not None and last is not None and not regraded else None
+        change = None if first is None or last is None or regraded(judge, spec.name) else last - first
         found.append(Move(spec.label, first, last, change, spec.higher_is_better))
     return tuple(found)
 

@@ -175,7 +175,8 @@ def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
     return {
         **{metric.name: metric.change for metric in delta.metrics},
         "parts": parts and parts._asdict(),
-        **{who: other._asdict() for who, other in (("model", delta.model), ("judge", delta.judge)) if other},
+        **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
+        **({"judge": delta.judge._asdict()} if delta.judge else {}),
         "comparable": {
             "verdict": verdict,
             "common": common,

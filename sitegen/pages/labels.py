@@ -57,7 +57,7 @@ def exchange(who: str, found: Exchange | None) -> str:
     """That one model, or judge, gave way to another: ``the model changed from m-1 to m-2``; empty if none did."""
     if found is None:
         return ""
-    before, after = (line(" and ".join(names), 160) for names in found)
+    before, after = (line(" and ".join(names), 160) for names in found[:2])
     return f"the {who} changed from {before} to {after}"
 
 

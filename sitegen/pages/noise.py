@@ -9,6 +9,7 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Why
 
 _WHY: Final[Mapping[Why, str]] = {
+    "another judge": "another judge graded it, and two do not grade alike",
     "beyond chance": "the change is more than chance",
     "nothing moved": "no {attribute} flipped",
     "nothing to compare": "there is nothing in common to compare",

@@ -248,7 +248,7 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
 def _champion(summary: EvalSummary) -> ChampionRow | None:
     spec = summary.specs[0]
     column = [headline.values[0] for headline in summary.headlines]
-    best = champions(column, higher_is_better=spec.higher_is_better)
+    best = champions(column, [one.graded_since for one in summary.headlines], higher_is_better=spec.higher_is_better)
     if best[-1] is None:
         return None
     return ChampionRow(

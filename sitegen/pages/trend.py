@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.champion import champions
+from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
@@ -91,6 +92,8 @@ class MetricNow(NamedTuple):
     """The earliest point with the best value, if one is better than the newest."""
     best_value: float | None
     interval: Interval | None = None
+    best_of: str = ""
+    """Among which points it is the best, if not among all: ``by this judge``."""
 
 
 class MetricTarget(NamedTuple):
@@ -162,7 +165,7 @@ def trend_page(
     ``steps``: what ``steps_of`` says of it; ``suspects``: how many labels may be wrong; ``columns``: those of the
     ground truth, with the fields that they are mapped to.
     """
-    info, specs = series.info, series.specs
+    info, specs, cards = series.info, series.specs, [point.scorecard for point in series.points]
     variants = _variant_names(series)
     models = () if variants else _models(series)
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
@@ -195,7 +198,11 @@ def trend_page(
         usage=usage_view(specs, points),
         last=last_changes(series),
         clocks=clocks(series.points, specs[:drawn]),
-        champions=champions([point.values[0] for point in points], higher_is_better=specs[0].higher_is_better),
+        champions=champions(
+            [point.values[0] for point in points],
+            graded_since(cards, specs[0].name),
+            higher_is_better=specs[0].higher_is_better,
+        ),
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),
@@ -272,14 +279,19 @@ def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[Metric
     if not points:
         return ()
     out = []
-    newest = series.points[-1].scorecard
+    cards = [point.scorecard for point in series.points]
+    newest = cards[-1]
     changed = dict(enumerate(points[-1].changes))
     for k, spec in enumerate(series.specs):
         values = [point.values[k] for point in points]
-        best = champions(values, higher_is_better=spec.higher_is_better)[-1]
+        since = graded_since(cards, spec.name)
+        best = champions(values, since, higher_is_better=spec.higher_is_better)[-1]
         interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
+        best_of = "by this judge" if since[-1] else ""
         known = None if best is None else points[best]
-        out.append(MetricNow(spec, values[-1], changed.get(k), known, known.values[k] if known else None, interval))
+        out.append(
+            MetricNow(spec, values[-1], changed.get(k), known, known.values[k] if known else None, interval, best_of)
+        )
     return tuple(out)
 
 

@@ -26,6 +26,7 @@ from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.usage import regraded
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stages.scorecard_store import Cards, KeyOf, runs_of
@@ -99,15 +100,13 @@ class GatedPair:
         """Every metric of the kind, held against its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
-        anew = self._scored.delta.judge is not None
         changes = {moved.name: moved for moved in self._scored.delta.metrics}
         for spec in held_specs(self._specs, self._scored.cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             values = before.metric(spec.name), after.metric(spec.name)
-            delta = MetricDelta(spec.name, None, None) if refused else self._in_common(moved)
-            yield check_metric(
-                spec, limits[spec.name], values, delta, self._chance if noise else None, judged_anew=anew
-            )
+            anew = regraded(self._scored.delta.judge, spec.name)
+            delta = MetricDelta(spec.name, None, None) if refused or anew else self._in_common(moved)
+            yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None, regraded=anew)
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """The change over the test cases that both sides answered, where others would be in it."""

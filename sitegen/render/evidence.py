@@ -56,6 +56,8 @@ def _decided(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> s
             return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)} points, leaves out zero{tested}."
         case "nothing moved":
             return "Nothing became right or wrong."
+        case "another judge":
+            return "Another judge graded the later output, and two judges do not grade alike."
         case "nothing to compare":
             return "There is nothing in common to compare."
         case "too few units":

@@ -88,10 +88,11 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     yield from _regained_entries(summary)
     spec = summary.specs[0]
     values = [headline.values[0] for headline in summary.headlines]
-    best = champions(values, higher_is_better=spec.higher_is_better)
+    since = [headline.graded_since for headline in summary.headlines]
+    best = champions(values, since, higher_is_better=spec.higher_is_better)
     for index in range(1, len(values)):
         earlier, value = best[index - 1], values[index]
-        if best[index] == index and earlier is not None and value is not None and index not in stepped:
+        if best[index] == index != since[index] and earlier is not None and value is not None and index not in stepped:
             yield FeedEntry("best", summary, summary.headlines[index], (values[earlier], value), spec.label)
 
 
@@ -137,7 +138,8 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
     at = entry.at
     yield f"{at.label}, commit {at.sha[:7]}."
     if entry.step is None:
-        yield "The best value so far." if entry.what == "best" else "The level of before is regained."
+        best = f"The best value so far{' by this judge' if at.graded_since else ''}."
+        yield best if entry.what == "best" else "The level of before is regained."
         return
     yield f"{line(entry.step.commit.subject, 200)}."
     found = entry.step.circumstances

@@ -121,6 +121,8 @@ class UsageRow:
     latency_p95: float | None
     """Seconds."""
     judges: tuple[str, ...]
+    graded: tuple[str, ...]
+    """Metrics that grades of these judges are part of."""
 
 
 @dataclass(frozen=True, slots=True)

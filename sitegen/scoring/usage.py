@@ -85,11 +85,12 @@ def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
     return (*specs, *(spec for spec in USAGE_METRICS if spec.name not in own))
 
 
-def run_usage(calls: Sequence[Call], beside: RunUsage | None = None) -> RunUsage | None:
+def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tuple[str, ...] = ()) -> RunUsage | None:
     """What the calls of an output took together; None if neither they nor the totals *beside* them say anything.
 
     A sum is undefined unless every call that gave an answer states its part: the sum of some would pass for the whole.
-    So are the times. What calls leave undefined is taken from the totals that stand beside them.
+    So are the times. What calls leave undefined is taken from the totals that stand beside them. *graded*: the metrics
+    that grades are part of, if a judge is stated.
     """
     beside = beside or RunUsage()
     answered = [call for call in calls if not call.failed]
@@ -108,6 +109,7 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None) -> RunUsage
     tokens_in, tokens_out = total(lambda call: call.usage.tokens_in), total(lambda call: call.usage.tokens_out)
     parameters = {call.parameters for call in answered}
     cost = total(lambda call: call.usage.cost)
+    judges = tuple(sorted({call.judge for call in answered if call.judge})) or beside.judges
     found = RunUsage(
         models=tuple(sorted({call.model for call in answered if call.model})) or beside.models,
         parameters=(parameters.pop() if len(parameters) == 1 else "") or beside.parameters,
@@ -116,7 +118,8 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None) -> RunUsage
         cost=beside.cost if cost is None else cost,
         latency_median=median(times) if times else beside.latency_median,
         latency_p95=nearest_rank(times, SHARE) if times else beside.latency_p95,
-        judges=tuple(sorted({call.judge for call in answered if call.judge})) or beside.judges,
+        judges=judges,
+        graded=graded if judges else (),
     )
     return None if found == RunUsage() else found._replace(answers=len(answered) or beside.answers)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 
+from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.series import HEADLINES, headline, problems, standing
 from sitegen.analysis.windows import peak
 from sitegen.model.problems import Problem
@@ -22,10 +24,11 @@ def summary_of(
 ) -> EvalSummary:
     """A series in a few numbers a point. ``speaks``: what ``edits_of_outputs`` says of its points."""
     newest = series.points[-1] if series.points else None
+    since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
     return EvalSummary(
         info=series.info,
         specs=series.specs[:HEADLINES],
-        headlines=tuple(headline(point, series.specs) for point in series.points),
+        headlines=tuple(headline(*each) for each in zip(series.points, repeat(series.specs), since)),
         deleted=series.history.deleted,
         stale=newest is not None and newest.stale,
         delta=newest and newest.delta,
@@ -33,7 +36,7 @@ def summary_of(
         suspects=suspects,
         steps=steps,
         windows=windows,
-        peak=peak(series.points, speaks, series.specs[0], series.info.kind),
+        peak=peak(series.points, speaks, series.specs[0], series.info.kind, since[-1] if since else 0),
         interval=newest and newest.interval,
         metrics=tuple(spec.name for spec in series.specs),
         usage=newest and newest.scorecard.usage,

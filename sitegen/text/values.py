@@ -56,8 +56,12 @@ def bounded_json(value: Value, longest: int) -> str:
     text = as_json(value)
     if len(text) <= longest:
         return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{text[: longest - 10]}…#{digest}"
+    return f"{text[: longest - 10]}…#{short_digest(text)[:8]}"
+
+
+def short_digest(text: str) -> str:
+    """Twelve hexadecimal digits that stand for a text: the beginning of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _compact(value: Value, depth: int = 0) -> str:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
-from tests.importers.inspect_run import FIXTURES, inspect
+from tests.importers.inspect_run import FIXTURES, inspect, judged
 from tests.importers.python_tools import TOOLS, run_tool
 
+PORT = "15973"
 PLAIN = "Hello {{name}}, please answer in {{language}}.\n"
 EDITED = "Welcome, {{name}}! Please answer in {{language}}.\n"
 CHAT = '[{"role": "system", "content": "Answer in {{language}}."}, {"role": "user", "content": "I am {{name}}."}]\n'
@@ -45,6 +50,31 @@ tests:
 FAILING = """prompts: ["Hi {{name}}"]
 providers: [echo, "file://broken.js"]
 tests: [{vars: {name: Ada}}]
+"""
+JUDGED = """description: Judged greetings
+prompts: ["Hello {{name}}, how are you?"]
+providers: [echo]
+defaultTest:
+  options:
+    provider: file://judge.js
+    rubricPrompt: "Is this answer {{rubric}}? {{output}} Answer in JSON: pass, score, reason."
+  assert: [{type: llm-rubric, value: kind}]
+tests:
+  - vars: {name: Ada}
+    assert: [{type: contains, value: Ada}]
+  - vars: {name: Grace}
+    assert: [{type: contains, value: Hello}]
+  - vars: {name: Alan}
+    assert: [{type: equals, value: "Hello Alan, how are you?"}]
+"""
+JUDGE = """module.exports = class {
+  id() { return 'strict'; }
+  async callApi(prompt) {
+    const kind = prompt.includes('Ada');
+    const said = { pass: kind, score: kind ? 0.9 : 0.2, reason: kind ? 'It asks.' : 'It is cold.' };
+    return { output: JSON.stringify(said) };
+  }
+};
 """
 BROKEN = "module.exports = class { id() { return 'broken'; } async callApi() { return { error: 'No answer.' }; } };\n"
 
@@ -87,19 +117,73 @@ def junit(folder: Path) -> None:
 
 def promptfoo(folder: Path, plain: str, name: str, configuration: str = CONFIGURATION) -> None:
     """One run, and its results as a fixture."""
+    _evaluate(folder, plain, configuration, "--no-write")
+    found: dict[str, Any] = json.loads((folder / "output.json").read_text("utf-8").replace(f"{folder}/", ""))
+    found["metadata"] = {key: found["metadata"][key] for key in ("promptfooVersion", "exportedAt")}
+    (FIXTURES / name).write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+
+
+def rated(folder: Path) -> None:
+    """A run that a model judged and a person rated in part, as promptfoo's own server keeps and gives it."""
+    _evaluate(folder, PLAIN, JUDGED)
+    command = [os.environ["PROMPTFOO"], "view", "--no", "--port", PORT]
+    with subprocess.Popen(command, cwd=folder, env=_environment(folder), start_new_session=True) as server:
+        try:
+            run = _asked("results")["data"][0]["evalId"]
+            rows = _asked(f"results/{run}")["data"]["results"]["results"]
+            # promptfoo adds the new score to its total only where a rating changes the verdict.
+            for row in sorted(rows, key=lambda row: row["testIdx"])[:2]:
+                _asked(f"eval/{run}/results/{row['id']}/rating", _rating(row, passed=not row["success"]))
+            found = _asked(f"results/{run}")["data"]
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace(f"{folder}/", "")
+    (FIXTURES / "promptfoo-rated.json").write_text(text + "\n", "utf-8")
+
+
+def _rating(row: dict[str, Any], *, passed: bool) -> dict[str, Any]:
+    """What promptfoo's page sends when a person rates an answer."""
+    given = {
+        "pass": passed,
+        "score": float(passed),
+        "reason": "Manual result (overrides all other grading results)",
+        "assertion": {"type": "human"},
+    }
+    results = [*row["gradingResult"]["componentResults"], given]
+    return {**row["gradingResult"], **given, "componentResults": results}
+
+
+def _asked(path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What the server answers, which takes a while to start."""
+    content = None if body is None else json.dumps(body).encode()
+    request = Request(f"http://localhost:{PORT}/api/{path}", content, {"Content-Type": "application/json"})
+    for _ in range(60):
+        try:
+            with urlopen(request) as answer:
+                answered: dict[str, Any] = json.load(answer)
+                return answered
+        except HTTPError:
+            raise
+        except URLError:
+            sleep(1)
+    raise TimeoutError(path)
+
+
+def _evaluate(folder: Path, plain: str, configuration: str, *options: str) -> None:
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts/plain.txt").write_text(plain, "utf-8")
     (folder / "prompts/chat.json").write_text(CHAT, "utf-8")
     (folder / "broken.js").write_text(BROKEN, "utf-8")
+    (folder / "judge.js").write_text(JUDGE, "utf-8")
     (folder / "promptfooconfig.yaml").write_text(configuration, "utf-8")
-    off = {f"PROMPTFOO_DISABLE_{what}": "1" for what in ("TELEMETRY", "UPDATE", "SHARING", "REMOTE_GENERATION")}
-    own = {"HOME": str(folder), "PROMPTFOO_CONFIG_DIR": str(folder / "own")}
-    options = ("--no-cache", "--no-table", "--no-write", "--no-progress-bar", "-o", "output.json")
+    command = [os.environ["PROMPTFOO"], "eval", "--no-cache", "--no-table", "--no-progress-bar", "-o", "output.json"]
     # promptfoo ends with 100 where a test failed, which is wanted here.
-    subprocess.run([os.environ["PROMPTFOO"], "eval", *options], cwd=folder, env=os.environ | off | own, check=False)
-    found: dict[str, Any] = json.loads((folder / "output.json").read_text("utf-8").replace(f"{folder}/", ""))
-    found["metadata"] = {key: found["metadata"][key] for key in ("promptfooVersion", "exportedAt")}
-    (FIXTURES / name).write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+    subprocess.run([*command, *options], cwd=folder, env=_environment(folder), check=False)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    off = {f"PROMPTFOO_DISABLE_{what}": "1" for what in ("TELEMETRY", "UPDATE", "SHARING", "REMOTE_GENERATION")}
+    return os.environ | off | {"HOME": str(folder), "PROMPTFOO_CONFIG_DIR": str(folder / "own")}
 
 
 def main(wanted: list[str]) -> None:
@@ -109,6 +193,8 @@ def main(wanted: list[str]) -> None:
     makers: list[tuple[str, Callable[[Path], None]]] = [
         ("pytest", junit),
         ("inspect", inspect),
+        ("inspect", judged),
+        ("promptfoo", rated),
         *((tool.environment.lower(), partial(run_tool, tool)) for tool in TOOLS),
         *(
             ("promptfoo", partial(promptfoo, plain=plain, name=f"promptfoo-{name}.json", configuration=configuration))

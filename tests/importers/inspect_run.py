@@ -71,6 +71,45 @@ for format, epochs in (("json", 1), ("eval", Epochs(3, "max"))):
     write_eval_log(log, f"log.{format}", format=format)
 """
 
+JUDGED = """
+from pathlib import Path
+
+from inspect_ai import Task, eval, task
+from inspect_ai.dataset import Sample
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import ModelAPI, ModelOutput, modelapi
+from inspect_ai.scorer import match, model_graded_qa
+from inspect_ai.solver import generate
+
+
+@modelapi(name="scripted")
+class Scripted(ModelAPI):
+    async def generate(self, input, tools, tool_choice, config):
+        text = input[-1].text
+        if "GRADE" in text:
+            return ModelOutput.from_content(self.model_name, "GRADE: C" if "Paris" in text else "GRADE: I")
+        return ModelOutput.from_content(self.model_name, "Paris" if "France" in text else "Graz")
+
+
+@task
+def cities():
+    samples = [Sample(id=target, input=f"What is the capital of {place}?", target=target)
+               for place, target in (("France", "Paris"), ("Austria", "Vienna"))]
+    asked = "Is {answer} the answer to {question}? It is if it agrees with {criterion}. {instructions}"
+    scorers = [match(), model_graded_qa(), model_graded_qa(model="scripted/lenient", template=asked)]
+    return Task(dataset=samples, solver=generate(), scorer=scorers)
+
+
+eval(cities(), model="scripted/one", model_roles={"grader": "scripted/strict"}, log_format="json", log_dir="json",
+     display="none")
+log = read_eval_log(str(next(Path("json").iterdir())))
+for sample in log.samples:
+    sample.events, sample.messages, sample.attachments, sample.events_data = [], [], {}, None
+    for score in sample.scores.values():
+        score.metadata = None
+write_eval_log(log, "log.json", format="json")
+"""
+
 
 def inspect(folder: Path) -> None:
     """Two logs: as JSON, and as an archive with three epochs of which the best counts."""
@@ -82,3 +121,10 @@ def inspect(folder: Path) -> None:
     subprocess.run([os.environ["INSPECT"], "cities.py"], cwd=folder, env=os.environ | {"HOME": str(folder)}, check=True)
     for ending in ("json", "eval"):
         (FIXTURES / f"inspect.{ending}").write_bytes((folder / f"log.{ending}").read_bytes())
+
+
+def judged(folder: Path) -> None:
+    """A log of two scorers that ask a model, beside one that does not."""
+    (folder / "cities.py").write_text(JUDGED, "utf-8")
+    subprocess.run([os.environ["INSPECT"], "cities.py"], cwd=folder, env=os.environ | {"HOME": str(folder)}, check=True)
+    (FIXTURES / "inspect-judged.json").write_bytes((folder / "log.json").read_bytes())

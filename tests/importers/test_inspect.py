@@ -20,6 +20,7 @@ from sitegen.scoring.judged.case import JudgedCase, JudgedRun, Usage
 from sitegen.scoring.judged.formats import archive, installed_for, read_results
 from sitegen.scoring.judged.formats.archive import JsonArchive
 from sitegen.scoring.judged.formats.grades import Grade, grade_of
+from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_logs import WORDS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.reading import UnreadableError
@@ -252,3 +253,40 @@ def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkey
     with pytest.raises(UnreadableError) as refused:
         read_results("x.eval", EVAL)
     assert refused.value.fix == "pip install 'sitegen-evals[inspect]'"
+
+
+def graders(**members: Any) -> dict[str, str | None]:
+    """Who gave each score of the first sample of the judged log, with other members of its ``eval``."""
+    log = json.loads((FIXTURES / "inspect-judged.json").read_bytes())
+    log["eval"] |= members
+    case = read_results("x.json", json.dumps(log).encode()).cases[0]
+    return {judge.name: judge.grader and judge.grader.name for judge in case.judges}
+
+
+def test_totals_of_a_judged_log_are_those_of_the_tool() -> None:
+    content = (FIXTURES / "inspect-judged.json").read_bytes()
+    own = {each["name"]: each["metrics"]["accuracy"]["value"] for each in json.loads(content)["results"]["scores"]}
+    assert means(read_results("x.json", content).cases) == own
+
+
+def test_a_scorer_that_asks_a_model_is_called_by_the_model_and_its_prompt() -> None:
+    lenient = "scripted/lenient prompt ce16bf3bf699"
+    assert graders() == {"match": None, "model_graded_qa": "scripted/strict", "model_graded_qa1": lenient}
+    assert graders(model_roles={})["model_graded_qa"] == "scripted/one"
+    voting = {"grader": [{"model": "a"}, {"model": "b"}]}
+    assert graders(model_roles=voting)["model_graded_qa"] == "a and b"
+    scorers = [{"name": "match"}, {"name": "mine/model_graded_qa", "options": {"judge_model": "j", "strictness": 2}}]
+    assert graders(scorers=scorers) == {
+        "match": None,
+        "model_graded_qa": "j prompt 7208edfe38e5",
+        "model_graded_qa1": None,
+    }
+
+
+def test_a_scorer_of_ones_own_asks_the_grader_of_the_run_if_no_other_is_known_to() -> None:
+    scorers = [{"name": "match"}, {"name": "model_graded_qa", "options": {}}]
+    own = [{"name": "match"}, {"name": "tone"}]
+    log = json.loads((FIXTURES / "inspect-judged.json").read_bytes())
+    assert list(graders_of(log["eval"] | {"scorers": own})) == ["tone"]
+    assert list(graders_of(log["eval"] | {"scorers": scorers + own[1:]})) == ["model_graded_qa"]
+    assert graders_of(log["eval"] | {"scorers": own, "model_roles": {}}) == {}

@@ -12,13 +12,13 @@ from sitegen.model.metrics import Counts
 from sitegen.model.panels import TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.scoring.judged.case import Usage
+from sitegen.scoring.judged.case import Grader, Usage
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 
 FIXTURES = Path(__file__).parent / "fixtures"
-RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json")
+RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json", "promptfoo-rated.json")
 AGAIN = "Let promptfoo write the results again."
 
 
@@ -138,3 +138,55 @@ def test_a_report_shows_the_answers_without_columns_that_nothing_fills() -> None
         ("name=Ada · echo", "yes", "prompt 1 · echo", "Hi Ada", "Hi Ada", ""),
         ("name=Ada · broken", "no", "prompt 1 · broken", "Hi Ada", "", "No answer."),
     ]
+
+
+def test_ratings_by_hand_are_held_against_the_judge_of_the_same_answers() -> None:
+    found = read_results("run.json", content("promptfoo-rated.json"))
+    assert [case.verdicts for case in found.cases] == [(True, False), (False, True), None]
+    assert [[judge.name for judge in case.judges] for case in found.cases] == [
+        ["llm-rubric", "contains", "human"],
+        ["llm-rubric", "contains", "human"],
+        ["llm-rubric", "equals"],
+    ]
+    result = score(content("promptfoo-rated.json"))
+    assert result.agreement is not None
+    assert (result.agreement.agreed, result.agreement.judged) == (0, 2)
+
+
+def rated(**assertion: Any) -> bytes:
+    """The rated run with another assertion in the place of the judged one."""
+    document = json.loads(content("promptfoo-rated.json"))
+    for row in document["results"]["results"]:
+        row["gradingResult"]["componentResults"][0]["assertion"] |= assertion
+    return json.dumps(document).encode()
+
+
+def test_the_judge_is_the_provider_and_the_prompt_of_its_assertion_or_else_of_its_test() -> None:
+    judges = [judge.grader for judge in read_results("run.json", content("promptfoo-rated.json")).cases[0].judges]
+    assert judges == [Grader("file://judge.js prompt 9bb2175e21d9", "kind"), None, None]
+    stated = rated(provider={"id": "j-2", "config": {}}, rubricPrompt="Is it?", value="curt", type="not-llm-rubric")
+    assert read_results("run.json", stated).cases[0].judges[0].grader == Grader("j-2 prompt ecde693842a9", "curt")
+    typed = rated(provider={"text": {"id": "j-3"}, "embedding": "e"}, type="g-eval")
+    assert (read_results("run.json", typed).cases[0].judges[0].grader or Grader()).name.startswith("j-3 prompt")
+    alone = json.loads(content("promptfoo-rated.json"))
+    for row in alone["results"]["results"]:
+        row["testCase"].pop("options")
+    assert read_results("run.json", json.dumps(alone).encode()).cases[0].judges[0].grader == judges[0]
+    assert read_results("run.json", rated(type="equals")).cases[0].judges[0].grader is None
+
+
+def test_options_of_the_judge_are_no_parameters_of_the_answer() -> None:
+    assert {case.parameters for case in read_results("run.json", content("promptfoo-rated.json")).cases} == {None}
+
+
+def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_judged() -> None:
+    result = score(content("promptfoo-rated.json"))
+    usage = result.scorecard.usage
+    assert usage is not None
+    assert usage.judges == ("file://judge.js prompt 9bb2175e21d9",)
+    assert usage.graded == ("score", "f1", "precision", "recall", "pass_rate")
+    assert len({document.rubric for document in result.scorecard.documents}) == 1
+    said = "A model gave 3 of these 8 opinions, rules or people the others."
+    assert next(panel.text[: len(said)] for panel in result.panels if panel.kind == "note") == said
+    mechanical = score(rated(type="contains")).scorecard
+    assert (mechanical.usage and mechanical.usage.graded, mechanical.documents[0].rubric) == ((), "")

@@ -86,6 +86,7 @@ def test_the_data_state_who_made_an_output_and_what_it_took(project: tuple[GitRe
         "latency_median": 0.5,
         "latency_p95": 0.5,
         "judges": ["j-1"],
+        "graded": ["average_quality"],
     }
     assert third["delta"]["model"] == {"before": ["small"], "after": ["large"]}
     assert third["delta"]["cost"] == pytest.approx(0.64)
@@ -96,7 +97,7 @@ def test_grades_of_two_judges_are_not_compared(project: tuple[GitRepo, Path]) ->
     third, fourth = points(project[1])[2:]
     assert third["delta"]["average_quality"] == 0
     assert fourth["delta"]["average_quality"] is None
-    assert fourth["delta"]["judge"] == {"before": ["j-1"], "after": ["j-2"]}
+    assert fourth["delta"]["judge"] == {"before": ["j-1"], "after": ["j-2"], "metrics": ["average_quality"]}
     assert fourth["delta"]["accuracy"] == -0.125
     report = text(project[1], "evals/faq/0004.html")
     assert "The judge changed from j-1 to j-2. Its grades are not held against those before." in report

@@ -13,7 +13,7 @@ from sitegen.comparing.report import report
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.stated_usage import stated
-from sitegen.model.usage import Call, RunUsage, Usage, exchanged
+from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged
 from sitegen.scoring.documents import document
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
@@ -99,7 +99,7 @@ def test_responses_state_their_model_and_what_they_took() -> None:
     first = {"case_id": "a", "output": "x", "model": "m", "tokens_in": 9, "tokens_out": 2, "latency": 1, "cost": 0.1}
     second = {**first, "case_id": "b", "latency": 3, "quality": 4, "judge": "j", "judge_prompt": "0123456789abcdef"}
     card = responses(first, second).scorecard
-    assert card.usage == RunUsage(2, ("m",), "", 18, 4, 0.2, 2.0, 3.0, ("j prompt 0123456789ab",))
+    assert card.usage == RunUsage(2, ("m",), "", 18, 4, 0.2, 2.0, 3.0, ("j prompt 0123456789ab",), ("average_quality",))
     taken = {spec.name: card.metric(spec.name) for spec in USAGE_METRICS}
     assert taken == {"cost": 0.2, "tokens_in": 18, "tokens_out": 4, "latency_median": 2.0, "latency_p95": 3.0}
     assert card.metrics[0].name == "accuracy"
@@ -166,7 +166,7 @@ def test_a_record_beside_an_output_states_what_the_run_took() -> None:
 
 
 def test_an_exchange_needs_a_model_on_both_sides() -> None:
-    assert exchanged(("m",), ("n",)) == (("m",), ("n",))
+    assert exchanged(("m",), ("n",)) == Exchange(("m",), ("n",))
     assert exchanged(("m",), ("m",)) is None
     assert exchanged((), ("m",)) is None
 
@@ -188,6 +188,7 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
         "latency_median": 1.0,
         "latency_p95": 1.0,
         "judges": ("j",),
+        "graded": ("average_quality",),
     }
     agreed = written["results"]["quality"]["agreement_with_people"]
     assert (agreed["agreed"], agreed["judged"], agreed["kappa"]) == (2, 3, pytest.approx(4 / 7))
@@ -197,7 +198,7 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
     judged = document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
-    assert judged.usage == UsageRow(1, ("m",), "", None, None, 0.5, None, None, ())
+    assert judged.usage == UsageRow(1, ("m",), "", None, None, 0.5, None, None, (), ())
     silent = document("judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
     assert silent.usage is None
 

@@ -164,7 +164,7 @@ def test_the_mean_is_over_evals_with_a_change():
 def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     quality, accuracy = MetricSpec("average_quality", "Average quality", "", high=5), MetricSpec("accuracy", "A", "")
     before, after = (headline(0.25)._replace(values=(value, value)) for value in (0.25, 0.75))
-    judge = Exchange(("j-1",), ("j-2",))
+    judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
     graded = Effect("a", "a", before, after, (quality, accuracy), judge=judge)
     assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
     view = effects_view((graded,))

@@ -64,6 +64,7 @@ def chance_of(
     """Judge the change of the headline. ``fixed``, ``broken``: the attribute of every judgement that flipped."""
     flips = Flips(fixed=_tally(fixed), broken=_tally(broken))
     verdict = change_verdict(before, after, kind, flips, higher_is_better=higher_is_better)
+    compared = verdict.why != "another judge"
     by_field = verdict.interval is not None and verdict.interval.unit == "fields"
     return Chance(
         decision=verdict.decision,
@@ -74,7 +75,7 @@ def chance_of(
         change=_span(verdict.interval),
         bootstrap_before=_span(bootstrap_of(before, kind)),
         bootstrap_after=_span(bootstrap_of(after, kind)),
-        bootstrap_change=_span(bootstrap_of_change(before, after, kind)),
+        bootstrap_change=_span(bootstrap_of_change(before, after, kind)) if compared else None,
         fixed=events(flips.fixed) if by_field else verdict.fixed,
         broken=events(flips.broken) if by_field else verdict.broken,
         detectable=verdict.detectable,

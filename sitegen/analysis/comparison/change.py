@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.cases import ORDER, flipped
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
+from sitegen.analysis.deltas import exchanges
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import CellKey, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
+from sitegen.model.usage import Exchange, regraded
 from sitegen.stats.counts import f1
 from sitegen.stats.significance import Significance, mcnemar, paired_t_test
 from sitegen.text.values import as_text
@@ -33,7 +35,7 @@ class MetricChange:
     before: float | None
     after: float | None
     change: float | None
-    """After minus before; None unless both are defined."""
+    """After minus before; None unless both are defined, or if two judges gave them."""
     higher_is_better: bool
 
 
@@ -99,6 +101,8 @@ class ResultChange:
     """Of two iterations, over the documents of both; None if the headline is undefined on a side, and for revisions."""
     chance: Chance | None = None
     """Whether the headline moved by more than chance."""
+    warnings: tuple[str, ...] = ()
+    """Sentences on another judge and another model."""
 
 
 class _Paired(NamedTuple):
@@ -138,24 +142,45 @@ def change_of(
             higher_is_better=specs[0].higher_is_better,
         )
     )
+    model, judge = exchanges(first.scorecard, second.scorecard)
+    anew = regraded(judge, specs[0].name)
     documents = () if chance is None else tuple(_documents(specs[0].name, first, second))
-    both = [(each.before, each.after) for each in documents if each.before is not None and each.after is not None]
+    both = [
+        (each.before, each.after)
+        for each in documents
+        if each.before is not None and each.after is not None and not anew
+    ]
     return ResultChange(
         eval_id=eval_id,
         before=first_name,
         after=second_name,
-        metrics=tuple(_metric(spec, first, second) for spec in specs),
+        metrics=tuple(_metric(spec, first, second, judge) for spec in specs),
         fixed=len(attributes["fixed"]),
         broken=len(attributes["broken"]),
         still_wrong=len(attributes["still_wrong"]),
         still_right=len(paired) - len(flips),
         unpaired=unpaired,
-        judgements=mcnemar(chance.broken, chance.fixed, len(paired)) if chance else mcnemar(0, 0, 0),
+        judgements=mcnemar(0, 0, 0) if chance is None or anew else mcnemar(chance.broken, chance.fixed, len(paired)),
         documents=documents,
         by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
         flips=tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.document, flip.path))),
         chance=chance,
+        warnings=tuple(_warnings((first_name, second_name), specs, model, judge)),
     )
+
+
+def _warnings(
+    names: tuple[str, str], specs: Sequence[MetricSpec], model: Exchange | None, judge: Exchange | None
+) -> Iterator[str]:
+    def by(found: Exchange) -> str:
+        sides = zip(names, found[:2], strict=True)
+        return ", ".join(f"{name} by {' and '.join(who)}" for name, who in sides)
+
+    if judge:
+        labels = ", ".join(spec.label for spec in specs if regraded(judge, spec.name))
+        yield f"Graded were {by(judge)}: not compared is what grades are part of ({labels})."
+    if model:
+        yield f"Made were {by(model)}: what of the change is the doing of the model, nothing tells."
 
 
 def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict[CellKey, _Paired], int]:
@@ -202,9 +227,9 @@ def _value(pair: _Paired) -> str:
     return as_text(sides[0].actual if expected is None else expected)[:LONGEST]
 
 
-def _metric(spec: MetricSpec, first: Result, second: Result) -> MetricChange:
+def _metric(spec: MetricSpec, first: Result, second: Result, judge: Exchange | None) -> MetricChange:
     before, after = first.scorecard.metric(spec.name), second.scorecard.metric(spec.name)
-    change = None if before is None or after is None else after - before
+    change = None if before is None or after is None or regraded(judge, spec.name) else after - before
     return MetricChange(spec.name, spec.label, before, after, change, spec.higher_is_better)
 
 

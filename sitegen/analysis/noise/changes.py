@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import differing
+from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.flips import Flips, Tally
 from sitegen.model.kinds import traits_of
@@ -12,6 +13,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
+from sitegen.model.usage import regraded
 from sitegen.stats.counts import quotient
 from sitegen.stats.detectable import least_change, least_net_flips
 from sitegen.stats.intervals import ROUNDING, Spread, around, ratio_change, share_change
@@ -35,8 +37,10 @@ def change_verdict(
     ``flips`` are those of the cells between the two, ``noise`` what repeated outputs of the eval tell, if there are
     any. Better or worse takes all of these: the change is larger than repeats differ by, its interval leaves out zero,
     and McNemar's test over the cells finds it. A headline that is no ratio of counts is not a matter of cells: there
-    the test is left out, and six units are wanted instead.
+    the test is left out, and six units are wanted instead. Of a headline that two judges graded nothing is told.
     """
+    if regraded(exchanges(before, after)[1], after.metrics[0].name):
+        return _not_told(flips)
     movement = _movement(before, after, kind, flips)
     why = _why(movement, noise)
     return ChangeVerdict(
@@ -126,6 +130,20 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
     return _Movement(unit, spread, change, fixed, broken, _by_chance(fixed, broken) if tested else None)
+
+
+def _not_told(flips: Flips) -> ChangeVerdict:
+    return ChangeVerdict(
+        decision="inconclusive",
+        why="another judge",
+        change=None,
+        interval=None,
+        fixed=_cells(flips.fixed),
+        broken=_cells(flips.broken),
+        p_value=None,
+        detectable=None,
+        fields=(),
+    )
 
 
 def _difference(before: Scorecard, after: Scorecard) -> float | None:

@@ -15,6 +15,7 @@ from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
+from sitegen.model.usage import regraded
 from sitegen.stats.agreement import differing, repeatability
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.quantiles import normal
@@ -40,9 +41,10 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
     """The points whose outputs were made again under unchanged instructions, in groups of two or more indices.
 
     A point repeats the one before it if its outputs are all that changed, no instruction file that drives the eval was
-    edited in between, the model is the same as far as both state it, and another commit brought it: what several
-    outputs of one commit were made with, nobody knows but where they record the same commit themselves. An output that
-    cannot be read repeats nothing: that it broke off is no measure of how answers differ.
+    edited in between, the model and the judge of the headline are the same as far as both state them, and another
+    commit brought it: what several outputs of one commit were made with, nobody knows but where they record the same
+    commit themselves. An output that cannot be read repeats nothing: that it broke off is no measure of how answers
+    differ.
     """
     groups: list[list[int]] = []
     for index, (before, point) in enumerate(pairwise(points), 1):
@@ -138,7 +140,8 @@ def _repeats(before: Point, point: Point) -> bool:
         return False
     if differing_roles(before.snapshot, point.snapshot) not in ((), _OUTPUTS_ONLY):
         return False
-    if exchanges(before.scorecard, point.scorecard)[0]:
+    model, judge = exchanges(before.scorecard, point.scorecard)
+    if model or (judge and regraded(judge, point.scorecard.metrics[0].name)):
         return False
     made_at = point.snapshot.made_at
     if made_at is not None and before.snapshot.made_at is not None:

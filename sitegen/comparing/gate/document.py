@@ -106,6 +106,8 @@ class GateExchange:
 
     base: tuple[str, ...]
     head: tuple[str, ...]
+    metrics: tuple[str, ...] = ()
+    """Of a judge: the metrics that its grades are part of; they have no change."""
 
 
 @dataclass(frozen=True, slots=True)

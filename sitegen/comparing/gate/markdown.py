@@ -153,7 +153,7 @@ _EXCHANGED: Final = {
 def _circumstances(one: GatedChange) -> Iterator[str]:
     for who, found in (("model", one.model), ("judge", one.judge)):
         if found:
-            before, after = (", ".join(code(each, 60) for each in names[:4]) for names in found)
+            before, after = (", ".join(code(each, 60) for each in names[:4]) for names in found[:2])
             yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
     overlap = one.overlap
     if overlap.verdict == "bridged":

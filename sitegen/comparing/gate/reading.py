@@ -23,7 +23,7 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
-from sitegen.model.usage import Exchange
+from sitegen.model.usage import Exchange, regraded
 from sitegen.scoring.kinds import SCORERS
 from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
@@ -115,8 +115,8 @@ def _metric(
     parts = DeltaParts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
     delta = MetricDelta(one.name, one.change, parts) if compared else None
     told = _told(one.noise) if one.noise else None
-    anew = compared is not None and compared.judge is not None
-    return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told, judged_anew=anew)
+    anew = regraded(compared.judge if compared else None, one.name)
+    return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told, regraded=anew)
 
 
 def _described(one: GateMetric, *, recorded: bool) -> MetricSpec:
@@ -158,7 +158,7 @@ def _compared(one: GateEval, nouns: Nouns) -> GatedChange | None:
         ),
         stale=one.stale,
         model=Exchange(one.model.base, one.model.head) if one.model else None,
-        judge=Exchange(one.judge.base, one.judge.head) if one.judge else None,
+        judge=Exchange(one.judge.base, one.judge.head, one.judge.metrics) if one.judge else None,
     )
 
 

@@ -8,6 +8,7 @@ from sitegen.model.deltas import Delta
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.usage import regraded
 from sitegen.pages.tallies import errors_by_type
 
 
@@ -41,9 +42,12 @@ def metric_changes(
 
 
 def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | None) -> tuple[ErrorChange, ...]:
-    """The errors of each type; they changed by those of the documents that both points hold."""
+    """The errors of each type; they changed by those of the documents that both points hold.
+
+    Errors that two judges found are not held against each other.
+    """
     changes: tuple[int | None, ...] = (None,) * len(ERROR_TYPES)
-    if before and delta and delta.overlap.verdict != "refused":
+    if before and delta and delta.overlap.verdict != "refused" and not regraded(delta.judge, "f1"):
         first = _errors(before, frozenset(delta.overlap.only_before))
         last = _errors(after, frozenset(delta.overlap.only_after))
         changes = tuple(now - then for then, now in zip(first, last, strict=True))

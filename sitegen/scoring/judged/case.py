@@ -6,11 +6,21 @@ from typing import NamedTuple
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
-from sitegen.model.stated_usage import canonical
+from sitegen.model.stated_usage import LONGEST, canonical
 from sitegen.model.usage import Call
 from sitegen.model.usage import Usage as Usage
 from sitegen.model.values import Value
 from sitegen.stats.counts import mean
+from sitegen.text.values import short_digest
+
+
+class Grader(NamedTuple):
+    """The model behind an opinion, as far as the file states it."""
+
+    name: str = ""
+    """Its name, and a digest of its prompt; empty if neither is stated."""
+    rubric: str = ""
+    """What it was asked of this case alone."""
 
 
 class Opinion(NamedTuple):
@@ -26,6 +36,13 @@ class Opinion(NamedTuple):
     """(attribute, counts); the attribute is empty where the judge gives totals alone."""
     details: Value = None
     """As they stand in the file; None without any."""
+    grader: Grader | None = None
+    """None: the opinion is mechanical, or nothing says that a model gave it."""
+
+
+def grader_name(model: str, prompt: str) -> str:
+    """How a judge is called: by its model, and by a digest of its prompt where that is stated."""
+    return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {short_digest(prompt)}")))
 
 
 class JudgedCase(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -10,6 +10,7 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.findings import bounded
 from sitegen.scoring.judge_agreement import agreement_note
@@ -23,6 +24,7 @@ from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.kappa import cohens_kappa
 from sitegen.text.plain import cut
+from sitegen.text.values import as_json, short_digest
 
 METRICS: Final = (
     MetricSpec(
@@ -102,7 +104,8 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
                     fields.setdefault(attribute, []).append(cells)
                     judgements += _judgements(case.id, attribute, cells, opinion.misses)
         summed = stats.total(counts)
-        documents.append(DocumentScore(case.id, "scored", summed, _metrics(case.score, summed, _share(case.passed))))
+        own = _metrics(case.score, summed, _share(case.passed))
+        documents.append(DocumentScore(case.id, "scored", summed, own, _rubric(case)))
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.score for case in cases)
     pass_rate, _ = stats.mean(_share(case.passed) for case in cases)
@@ -110,6 +113,9 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
+    usage = _graded(run_usage(calls), cases)
+    if usage and usage.graded and (mixed := _mixed(cases, usage.graded)):
+        notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
         notes.append(agreement_note(agreement, "cases"))
@@ -123,8 +129,38 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
     )
-    scorecard = with_usage(scorecard, run_usage(calls))
+    scorecard = with_usage(scorecard, usage)
     return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases), agreement=agreement)
+
+
+def _graded(usage: RunUsage | None, cases: Iterable[JudgedCase]) -> RunUsage | None:
+    """With the models that judged, and the metrics that their opinions are part of, whatever else is in them."""
+    given = [opinion for case in cases for opinion in case.opinions if opinion.grader]
+    if not given:
+        return usage
+    names = {opinion.grader.name for opinion in given if opinion.grader} - {""}
+    counted = any(opinion.counts for opinion in given)
+    graded = tuple(spec.name for spec in METRICS if counted or spec.name == "score")
+    return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
+
+
+def _rubric(case: JudgedCase) -> str:
+    asked = [opinion.grader.rubric for opinion in case.opinions if opinion.grader and opinion.grader.rubric]
+    return short_digest(as_json(list(asked))) if asked else ""
+
+
+def _mixed(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:
+    """That a model gave some of what the metrics are made from and rules the rest; None if a model gave all."""
+    given = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
+    by_model = sum(opinion.grader is not None for opinion in given)
+    if by_model == len(given):
+        return None
+    labels = [spec.label for spec in METRICS if spec.name in graded]
+    return NotePanel(
+        "note",
+        f"A model gave {by_model:,} of these {len(given):,} opinions, rules or people the others. {', '.join(labels)}: "
+        "made from both, so they are compared only with outputs that the same model judged, by the same prompt.",
+    )
 
 
 def _shared(cases: Sequence[JudgedCase]) -> frozenset[str]:

@@ -29,6 +29,8 @@ from sitegen.stats import counts as stats
 
 UNCATEGORISED: Final = "(no category)"
 MISSING: Final = "no response"
+GRADED: Final = ("average_quality",)
+"""Metrics that a judge's grades are part of; the others know no judge."""
 _ROWS: Final = 200
 """Cases that a panel lists."""
 
@@ -125,7 +127,8 @@ class _ResponsesScoring:
         """Of all variants together; what stands beside the responses of several variants is of each of them alone."""
         calls = [call for group in self._groups for call in group.calls]
         self._findings += lacking(calls)
-        return run_usage(calls, self._groups[0].variant.beside if len(self._groups) == 1 else None)
+        beside = self._groups[0].variant.beside if len(self._groups) == 1 else None
+        return run_usage(calls, beside, GRADED)
 
     def _data(self) -> Value:
         """What the data file holds beyond the scorecard: every response, and what the numbers were made from."""

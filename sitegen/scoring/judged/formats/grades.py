@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.judged.case import Opinion
+from sitegen.scoring.judged.case import Grader, Opinion
 from sitegen.stats.counts import mean
 
 
@@ -42,6 +42,7 @@ class Graded(NamedTuple):
     """Of all answers, as the tool summed them up; None: their mean."""
     reasoning: str = ""
     details: Value = None
+    grader: Grader | None = None
 
 
 def grade_of(value: Value, words: Mapping[str, Grade], low: float = 0.0, high: float = 1.0) -> Grade | None:
@@ -103,6 +104,7 @@ def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
         reasoning="" if wrong else graded.reasoning,
         counts=((name, counts),) if rights else (),
         details=graded.details,
+        grader=graded.grader,
     )
 
 

@@ -13,8 +13,9 @@ from typing import Final
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import read_json
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
+from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_samples import LogSample, samples_of
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
@@ -95,6 +96,7 @@ class _InspectReader:
         self._findings = findings
         self._reduced = reduced
         self._off_scale: dict[str, int] = {}
+        self._graders = graders_of(self._eval)
 
     def run(self) -> JudgedRun:
         """What the log says of the run."""
@@ -127,6 +129,7 @@ class _InspectReader:
         grades: dict[str, list[Grade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}
+        graders: dict[str, Grader] = {}
         for epoch in sample.epochs:
             for scorer, each in epoch.scores.items():
                 score = members(each)
@@ -135,6 +138,8 @@ class _InspectReader:
                     reasons.setdefault(name, []).append(_reason(score, epoch.number, len(sample.epochs)))
                     stated = {key: score[key] for key in ("answer", "metadata") if score.get(key)}
                     details.setdefault(name, []).append({"epoch": epoch.number, "value": value, **stated})
+                    if grader := self._graders.get(scorer):
+                        graders[name] = grader
         reduced = {
             name: self._grade(name, value).score
             for scorer in {scorer for epoch in sample.epochs for scorer in epoch.scores}
@@ -142,7 +147,11 @@ class _InspectReader:
         }
         return {
             name: Graded(
-                tuple(several), reduced.get(name), "; ".join(filter(None, reasons[name])), details=details[name]
+                grades=tuple(several),
+                score=reduced.get(name),
+                reasoning="; ".join(filter(None, reasons[name])),
+                details=details[name],
+                grader=graders.get(name),
             )
             for name, several in grades.items()
         }

@@ -1,7 +1,8 @@
 """promptfoo: the JSON that ``promptfoo eval -o output.json`` writes.
 
 Its layout is that of ``results.version`` 3 and 4: ``results.prompts`` has one entry for each prompt of each provider,
-and ``results.results`` one for each test of each of them, with the outcome of every assertion.
+and ``results.results`` one for each test of each of them, with the outcome of every assertion. What its server gives
+for one run has the same ``results``, below a ``version`` of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import read_json
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, Usage, grader_name
 from sitegen.scoring.judged.formats.json_values import (
     items,
     members,
@@ -38,13 +39,30 @@ FAILED: Final = Counts(fp=1, fn=1, wrong_value=1)
 """An assertion is one value: right, or wrong. So F1, precision and recall are the share of assertions that passed."""
 
 MODEL_GRADED: Final = frozenset(
-    {"llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "g-eval"}
+    {
+        "agent-rubric",
+        "answer-relevance",
+        "context-faithfulness",
+        "context-recall",
+        "context-relevance",
+        "conversation-relevance",
+        "factuality",
+        "g-eval",
+        "llm-rubric",
+        "model-graded-closedqa",
+        "model-graded-factuality",
+        "search-rubric",
+        "select-best",
+        "trajectory:goal-success",
+    }
 )
-"""Assertions that a model judges as passed or failed."""
+"""Assertions that a model judges."""
 HUMAN: Final = "human"
 """The assertion that rating an answer by hand adds."""
 
-_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId|results)"\s*:')
+_BEGINNING = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:(?:evalId|results)"\s*:|version"\s*:\s*4\s*,\s*"createdAt"\s*:)'
+)
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 _ID: Final = 120
 _BETWEEN: Final = " · "
@@ -76,7 +94,8 @@ def _read(content: bytes) -> JudgedResults:
             "Write the results with a version of promptfoo that writes one of these.",
         )
     columns = _columns(items(results.get("prompts")))
-    reader = _PromptfooReader(columns)
+    of_all = members(members(members(root.get("config")).get("defaultTest")).get("options"))
+    reader = _PromptfooReader(columns, of_all)
     rows = [row for row in items(results.get("results")) if isinstance(row, dict)]
     # promptfoo writes rows as answers arrive, which is another order in every run.
     cases = tuple(reader.case(row) for row in sorted(rows, key=_order))
@@ -134,8 +153,10 @@ def _numbered(wanted: str, taken: Collection[str]) -> str:
 
 
 class _PromptfooReader:
-    def __init__(self, columns: tuple[PromptOfProvider, ...]) -> None:
+    def __init__(self, columns: tuple[PromptOfProvider, ...], of_all: Mapping[str, Value]) -> None:
+        """``of_all``: the options of all tests that do not state their own."""
         self.findings: list[Finding] = []
+        self._of_all = of_all
         self._columns = columns
         self._prompts = len({each.prompt for each in columns})
         self._providers = len({each.provider for each in columns})
@@ -155,10 +176,11 @@ class _PromptfooReader:
         if error:
             self.report("warning", f"promptfoo has no result of the case {case_id!r}", error[:200])
         provider = members(row.get("provider"))
+        options = {**self._of_all, **members(members(row.get("testCase")).get("options"))}
         return JudgedCase(
             id=case_id,
             opinion=Opinion("", score, reasoning=text(grading.get("reason"))),
-            judges=tuple(_assertions(items(grading.get("componentResults")))),
+            judges=tuple(_assertions(items(grading.get("componentResults")), options)),
             variant=_BETWEEN.join(filter(None, column)),
             passed=truth(row.get("success")),
             input=text(members(row.get("prompt")).get("raw")),
@@ -166,7 +188,7 @@ class _PromptfooReader:
             output=written(response.get("output")),
             error=error,
             model=name_of(provider.get("id")),
-            parameters=members(row.get("prompt")).get("config") or None,
+            parameters=_parameters(members(members(row.get("prompt")).get("config"))),
             usage=_usage(row),
             verdicts=_verdicts(items(grading.get("componentResults"))),
         )
@@ -202,8 +224,8 @@ def _stated(row: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
     return (each for each in stated if isinstance(each, dict) and "value" in each)
 
 
-def _assertions(results: list[Value]) -> Iterator[Opinion]:
-    """What each assertion said, under its metric if it has one, else its type."""
+def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[Opinion]:
+    """What each assertion said, under its metric if it has one, else its type. ``options``: of the test."""
     given: Counter[str] = Counter()
     for result in map(members, results):
         assertion = members(result.get("assertion"))
@@ -218,16 +240,36 @@ def _assertions(results: list[Value]) -> Iterator[Opinion]:
             reasoning=reason if passed is not False else "",
             counts=() if passed is None else ((unique, PASSED if passed else FAILED),),
             details=dict(assertion) or None,
+            grader=_grader(assertion, options),
         )
+
+
+def _parameters(config: Mapping[str, Value]) -> Value:
+    """Of the call that answered: promptfoo mixes the options of the test among them, which are those of the judge."""
+    return {key: value for key, value in config.items() if key not in ("provider", "rubricPrompt")} or None
+
+
+def _grader(assertion: Mapping[str, Value], options: Mapping[str, Value]) -> Grader | None:
+    """Who judged, if a model did: what the assertion states goes before the options of its test."""
+    if not _is_model_graded(assertion):
+        return None
+    provider = assertion.get("provider") or options.get("provider")
+    if typed := members(provider).get("text"):
+        provider = typed
+    model = name_of(provider) or name_of(members(provider).get("id"))
+    prompt = written(assertion.get("rubricPrompt") or options.get("rubricPrompt"))
+    return Grader(grader_name(model, prompt), written(assertion.get("value")))
+
+
+def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
+    return name_of(assertion.get("type")).removeprefix("not-") in MODEL_GRADED
 
 
 def _verdicts(results: list[Value]) -> tuple[bool, bool] | None:
     """Whether all assertions passed that a model graded, and whether a person's did; None unless there are both."""
-    given = [
-        (name_of(members(each.get("assertion")).get("type")), truth(each.get("pass"))) for each in map(members, results)
-    ]
-    judge = [passed for kind, passed in given if kind.removeprefix("not-") in MODEL_GRADED and passed is not None]
-    person = [passed for kind, passed in given if kind == HUMAN and passed is not None]
+    given = [(members(each.get("assertion")), truth(each.get("pass"))) for each in map(members, results)]
+    judge = [passed for assertion, passed in given if _is_model_graded(assertion) and passed is not None]
+    person = [passed for assertion, passed in given if assertion.get("type") == HUMAN and passed is not None]
     return (all(judge), person[-1]) if judge and person else None
 
 
