@@ -250,7 +250,8 @@ def _sums(series: OutputSeries, content: bytes) -> Found | None:
     headline = min(of_the_run, key=headline_rank, default="")
     if not headline or not is_headline(headline) or len(names) > _MOST_NUMBERS:
         return None
-    return {"kind": "recorded"}, f"{_number(len(names), 'number')} that a run recorded, such as {headline[:80]}", ""
+    entry = {"kind": "recorded", "settings": {"headline": headline}}  # else the first run's, which may be any number
+    return entry, f"{_number(len(names), 'number')} that a run recorded, such as {headline[:80]}", ""
 
 
 def without_sums_of(proposed: Iterable[Proposal]) -> tuple[Proposal, ...]:

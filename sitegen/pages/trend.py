@@ -133,6 +133,8 @@ class TrendView(NamedTuple):
     heat: HeatMap
     files: tuple[tuple[str, str], ...]
     """(what it is, path): what the newest point was scored from."""
+    counted: bool = True
+    """Whether anything was counted at any point; a judge may give scores alone, and of recorded numbers none is."""
     variants: str = ""
     """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
     drawn_variants: tuple[str, ...] = ()
@@ -165,7 +167,10 @@ def trend_page(
     ``steps``: what ``steps_of`` says of it; ``suspects``: how many labels may be wrong; ``columns``: those of the
     ground truth, with the fields that they are mapped to.
     """
-    info, specs, cards = series.info, series.specs, [point.scorecard for point in series.points]
+    info, counted, cards = series.info, _is_counted(series), [point.scorecard for point in series.points]
+    if not counted and not info.recorded:
+        series = series._replace(specs=_defined(series))
+    specs = series.specs
     variants = _variant_names(series)
     models = () if variants else _models(series)
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
@@ -181,6 +186,7 @@ def trend_page(
         deleted=series.history.deleted,
         specs=specs,
         drawn=drawn,
+        counted=counted,
         points=points,
         metrics=_metrics_now(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
@@ -209,6 +215,17 @@ def trend_page(
         columns=columns,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
+
+
+def _is_counted(series: Series) -> bool:
+    counts = [point.scorecard.counts for point in series.points]
+    return not series.info.recorded and (not counts or any(map(any, counts)))
+
+
+def _defined(series: Series) -> tuple[MetricSpec, ...]:
+    """The headline, and the other metrics that any point has."""
+    known = {name for point in series.points for name, value in point.scorecard.metrics if value is not None}
+    return tuple(spec for place, spec in enumerate(series.specs) if not place or spec.name in known)
 
 
 def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:

@@ -154,8 +154,13 @@ def _section_bar(one: SchemaSection, wrong: int, longest: int) -> str:
     )
 
 
-def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = ()) -> Markup:
-    """The heads of what follows a name: ratios or the metrics in their place, counts, errors, errors by type."""
+def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool = True) -> Markup:
+    """The heads of what follows a name: ratios or the metrics in their place, counts, errors, errors by type.
+
+    Where nothing was *counted*, the metrics alone.
+    """
+    if not counted:
+        return Markup("".join(f'<th scope="col">{_text(spec.label)}</th>' for spec in metrics))
     ratios = [spec.label for spec in metrics] or [_RATIO_LABELS[name] for name in nouns.ratios]
     names = [*ratios, *[label for label, _ in _counts_of(nouns)], "Errors"]
     heads = "".join([f'<th scope="col">{_text(name)}</th>' for name in names])
@@ -173,8 +178,12 @@ def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -
     )
 
 
-def documents(scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = ()) -> Markup:
+def documents(
+    scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = (), counted: bool = True
+) -> Markup:
     """The documents of an output with their own numbers, and metrics of theirs in the place of ratios."""
+    if not counted:
+        return Markup("\n".join([_document_row(score, metrics) for score in scores]))
     cells = _count_cells(nouns, ratios=not metrics)
     return Markup("".join([f"{_document_row(score, metrics)}{cells(score.counts)}" for score in scores]))
 

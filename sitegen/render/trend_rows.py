@@ -36,7 +36,7 @@ def iterations(view: TrendView, root: str) -> Markup:
     for index in range(newest, -1, -1):
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
-        cells = "" if view.info.recorded else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
+        cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
         rows.append(f"<tr>{_iteration_row(point, root, spec, view.drawn, head)}{cells}\n")
     return Markup("".join(rows))
 

@@ -122,7 +122,12 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
                 "dir": "helpdesk/results",
                 "outputs": "board.json",
             },
-            "benchmarks": {"kind": "recorded", "dir": "benchmarks", "outputs": "nightly.jsonl"},
+            "benchmarks": {
+                "kind": "recorded",
+                "settings": {"headline": "pass_rate"},
+                "dir": "benchmarks",
+                "outputs": "nightly.jsonl",
+            },
             "quiz": {
                 "kind": "responses",
                 "ground_truth_format": "cases",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from io import BytesIO
 from pathlib import Path
@@ -322,6 +323,29 @@ def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(tmp
     assert points == [(["outputs"], 0.0), (["outputs"], 1.0), (["settings"], 0.75)]
     assert "Scores in the column 'strict' are no numbers from 0 to 1: 1 of 2" in problems_text(tmp_path / "public")
     assert broken_links(tmp_path / "public") == []
+
+
+def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    manifest = "evals: {desk: {kind: judged, outputs: results.csv, settings: {columns: {id: id, score: rating}}}}\n"
+    for rating in (0.5, 0.75):
+        table = f"id,rating\na,{rating}\nb,0.25\n"
+        repo.commit({"evals/manifest.yaml": manifest, "evals/desk/results.csv": table})
+    build_site(repo.path, tmp_path / "public")
+
+    def heads(page: str) -> tuple[list[str], list[str], list[str]]:
+        text = (tmp_path / "public/evals/desk" / page).read_text("utf-8")
+        heads = (re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", text) for tag in ("h2", "dt", "th"))
+        return tuple([re.sub("<[^>]+>", "", each).strip() for each in found] for found in heads)  # type: ignore[return-value]
+
+    cards, numbers, columns = heads("index.html")
+    assert numbers[:4] == ["Score", "More than chance?", "Score, in points", "Smallest change that shows"]
+    assert columns[:3] == ["Iteration", "Score", "Change"]
+    assert "Errors" not in (tmp_path / "public/evals/desk/index.html").read_text("utf-8").partition("</figure>")[0]
+    cards, numbers, columns = heads("0002.html")
+    assert cards == ["Since iteration-001", "Where it comes from", "Cases", "What the judges said"]
+    assert numbers[:2] == ["Score", "Cases"]
+    assert columns[:3] == ["Case", "Score", "Case"]
 
 
 def parquet(with_schema: bool = True, /, **columns: Any) -> bytes:

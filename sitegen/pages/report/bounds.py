@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Final
 
 from sitegen.model.panels import AlignmentPanel
@@ -17,7 +18,7 @@ LISTS: Final = 100
 """Pairings that a report shows; of several documents each list has one."""
 
 DOCUMENTS: Final = 200
-"""Documents that a report lists; of more, those with the most errors."""
+"""Documents that a report lists; of more, those with the most errors, or with the lowest score if nothing counts."""
 
 
 def is_bounded(result: Result, limit: int) -> bool:
@@ -36,7 +37,13 @@ def documents(some: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
     """The documents that are listed: none if there is only one."""
     if len(some) <= DOCUMENTS:
         return some if len(some) > 1 else ()
-    return tuple(sorted(some, key=lambda one: -errors(one.counts))[:DOCUMENTS])
+    return tuple(sorted(some, key=lambda one: (-errors(one.counts), _headline(one)))[:DOCUMENTS])
+
+
+def _headline(one: DocumentScore) -> float:
+    """The first of its own metrics; one without a value goes last."""
+    value = one.metrics[0].value if one.metrics else None
+    return inf if value is None else value
 
 
 def alignments(result: Result) -> list[AlignmentPanel]:

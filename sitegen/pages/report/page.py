@@ -89,6 +89,17 @@ class ReportView(NamedTuple):
     nav: str = "overview"
 
     @property
+    def counted(self) -> bool:
+        """Whether anything was counted, here or at the previous point; a judge may give scores alone."""
+        return self.status != "scored" or any(self.counts) or any(one.change for one in self.errors)
+
+    @property
+    def shown(self) -> tuple[ReportMetric, ...]:
+        """The metrics; where nothing was counted those that are defined."""
+        every = self.counted or self.info.recorded
+        return tuple(one for place, one in enumerate(self.metrics) if every or not place or one.value is not None)
+
+    @property
     def loud(self) -> list[Problem]:
         """The problems that a reader has to know before the numbers."""
         return [one for one in self.problems if one.severity != "note"]
