@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
@@ -12,14 +11,13 @@ from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
-from sitegen.scoring.expected import Branch, Compiler
+from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.findings import bounded
-from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.rules import FieldRules, compile_rules
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
+from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -30,20 +28,6 @@ METRICS: Final = (
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over attributes", "The mean of the attributes' F1."),
 )
-
-
-MAX_DOCUMENTS: Final = 100_000
-"""Documents of a ground truth. Every one of them has a score of its own in each scorecard of history."""
-
-
-class Expected(NamedTuple):
-    """The ground truth of an eval, compiled."""
-
-    documents: tuple[tuple[str, Branch], ...]
-    attributes: tuple[str, ...]
-    """In the order of the truth."""
-    key: str | None
-    findings: tuple[Finding, ...]
 
 
 class FieldsScorer:
@@ -58,19 +42,25 @@ class FieldsScorer:
     metrics = METRICS
     nouns = Nouns()
 
+    def __init__(self) -> None:
+        self._truths = CompiledTruths()
+
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
-        mapping = inputs.mapping.content if inputs.mapping else None
-        schema = inputs.schema.content if inputs.schema else None
-        rules, findings = compile_rules(mapping, inputs.settings, schema)
+        sources = RuleSources(
+            mapping=inputs.mapping.content if inputs.mapping else None,
+            settings=inputs.settings,
+            schema=inputs.schema.content if inputs.schema else None,
+        )
+        rules, findings = compile_rules(sources)
         try:
-            expected = _expected(inputs.ground_truth, mapping, inputs.settings, schema)
+            truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
             what = f"The ground truth cannot be read: {error.what}"
             broken = Finding("error", what, error.fix, error.line, "ground_truth")
             return _no_ground_truth((broken, *findings), rules)
-        output = read_outputs(inputs.outputs, rules.mapping, expected=len(expected.documents), key=expected.key)
-        return _FieldsScoring(rules, expected, output, findings).result()
+        output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
+        return _FieldsScoring(rules, truth, output, findings).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """From the counts of these documents; which attributes they are from, these do not say."""
@@ -93,12 +83,12 @@ class _FieldsScoring:
     """The judging of one output."""
 
     def __init__(
-        self, rules: FieldRules, expected: Expected, output: ReadOutput, findings: tuple[Finding, ...]
+        self, rules: FieldRules, truth: CompiledTruth, output: ReadOutput, findings: tuple[Finding, ...]
     ) -> None:
         self._rules = rules
-        self._expected = expected
+        self._truth = truth
         self._output = output
-        self._findings = [*findings, *expected.findings, *output.findings]
+        self._findings = [*findings, *truth.findings, *output.findings]
         self._judgements: list[Judgement] = []
         self._alignments: list[ListAlignment] = []
         self._panels: list[Panel] = []
@@ -107,7 +97,7 @@ class _FieldsScoring:
         """Judge every document and sum up."""
         given = self._paired()
         documents: list[DocumentScore] = []
-        for name, branch in self._expected.documents:
+        for name, branch in self._truth.documents:
             judge = Judge(name, self._rules)
             status: Status = "scored"
             root = given.get(name)
@@ -115,7 +105,7 @@ class _FieldsScoring:
                 status = "unreadable"
                 judge.unreadable(branch, self._why(name))
             else:
-                key = self._expected.key
+                key = self._truth.key
                 judge.document(branch, root if key is None else {k: v for k, v in root.items() if k != key})
             documents.append(DocumentScore(name, status, stats.tally(judge.judgements, self._convention)))
             self._judgements += judge.judgements
@@ -152,7 +142,7 @@ class _FieldsScoring:
     def _paired(self) -> dict[str, dict[str, Value]]:
         """The documents of the output by the names of the truth; a lone one without a name belongs to the only one."""
         given = self._output.documents
-        names = dict.fromkeys(name for name, _ in self._expected.documents)
+        names = dict.fromkeys(name for name, _ in self._truth.documents)
         if len(names) == len(given) == 1 and ("" in given or "" in names):
             return {next(iter(names)): next(iter(given.values()))}
         strangers = [name for name in given if name not in names]
@@ -174,7 +164,7 @@ class _FieldsScoring:
         return unreadable.get(name) or unreadable.get("") or "the document is missing"
 
     def _fields(self) -> tuple[FieldScore, ...]:
-        by_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in self._expected.attributes}
+        by_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in self._truth.attributes}
         for judgement in self._judgements:
             by_attribute.setdefault(judgement.attribute, []).append(judgement)
         return tuple(
@@ -182,32 +172,6 @@ class _FieldsScoring:
             for attribute, judgements in by_attribute.items()
             if judgements
         )
-
-
-def _expected(file: File | None, mapping: bytes | None, settings: str, schema: bytes | None) -> Expected:
-    if file is None or file.content is None:
-        why = (file.reason if file else "") or "the file is missing"
-        raise UnreadableError(why, "Add the ground truth.")
-    return _compiled(file.path.rpartition(".")[2], file.content, mapping, settings, schema)
-
-
-@lru_cache(maxsize=64)
-def _compiled(ending: str, content: bytes, mapping: bytes | None, settings: str, schema: bytes | None) -> Expected:
-    """Read and compile a ground truth; the same one usually serves many outputs."""
-    rules, _ = compile_rules(mapping, settings, schema)
-    truth = read_ground_truth(f".{ending}", content, rules.mapping)
-    if len(truth.documents) > MAX_DOCUMENTS:
-        what = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
-        raise UnreadableError(what, "Split the eval into several.")
-    documents = []
-    attributes: dict[str, None] = {}
-    findings = list(truth.findings)
-    for document in truth.documents:
-        compiler = Compiler(document.id, rules, written=truth.written)
-        documents.append((document.id, compiler.branch(document.root)))
-        attributes |= compiler.attributes
-        findings += compiler.findings
-    return Expected(tuple(documents), tuple(attributes), truth.key, tuple(findings))
 
 
 def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:

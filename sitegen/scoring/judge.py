@@ -10,7 +10,7 @@ from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
-from sitegen.scoring.expected import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
+from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
 from sitegen.scoring.lists import align
 from sitegen.scoring.paths import ANY, show
 from sitegen.scoring.places import ValuePlace, item_name, item_names

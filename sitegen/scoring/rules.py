@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping, read_mapping
-from sitegen.scoring.paths import ANY, PathError, Pattern, parse, pattern
+from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.normalise import normalise
@@ -19,8 +20,18 @@ PERCENT: Final = Decimal("0.5")
 ABSOLUTE: Final = Decimal("0.01")
 THRESHOLD: Final = 0.8
 
-_MEMO: Final = 20_000
+_MAX_REMEMBERED: Final = 20_000
+"""Paths of which it is remembered whether they are in scope."""
 _T = TypeVar("_T")
+
+
+class RuleSources(NamedTuple):
+    """What the rules of an eval are compiled from."""
+
+    mapping: bytes | None
+    settings: str
+    """Canonical JSON."""
+    schema: bytes | None
 
 
 class FieldRule(NamedTuple):
@@ -54,19 +65,29 @@ class ListRule(NamedTuple):
         return bool(self.match_fields) or self.algorithm is not None
 
 
-class _Table(Generic[_T]):
-    """Patterns with what they say. The most specific comes first, then the one that stands first."""
+class _PatternTable(Generic[_T]):
+    """What patterns state. A path is held against those alone that end as it does: there may be hundreds of others."""
 
     def __init__(self, entries: Iterable[tuple[Pattern, _T]]) -> None:
-        self.entries = sorted(entries, key=lambda entry: entry[0].weight, reverse=True)
-        self.indexed = any(entry.indexed for entry, _ in self.entries)
+        ranked = sorted(entries, key=lambda entry: entry[0].weight, reverse=True)
+        self.names_index = any(entry.indexed for entry, _ in ranked)
+        self._by_last_step: dict[str, list[tuple[int, Pattern, _T]]] = {}
+        for rank, (stated, value) in enumerate(ranked):
+            self._by_last_step.setdefault(str(stated.steps[-1]), []).append((rank, stated, value))
 
-    def all(self, path: tuple[str | int, ...]) -> list[_T]:
-        return [said for each, said in self.entries if each.matches(path)]
+    def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
+        """The entries that end in one of these steps or in any step, the most specific first, then as they stand."""
+        found = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
+        found.sort(key=itemgetter(0))
+        return [(stated, value) for _, stated, value in found]
+
+    def matching(self, path: tuple[Step, ...]) -> list[_T]:
+        """What the patterns state that match a path, the most specific first."""
+        return [value for stated, value in self.ending_in(str(path[-1])) if stated.matches(path)]
 
 
 class FieldRules:
-    """The rules of one eval. What they say of a path is remembered by its attribute; otherwise it never changes."""
+    """The rules of one eval, compiled. Rules of fields are made when they are asked for, and remembered."""
 
     def __init__(self, mapping: Mapping, schema: SchemaRules) -> None:
         self.mapping = mapping
@@ -75,47 +96,50 @@ class FieldRules:
         self.true_words = frozenset({"true", "1", *map(normalise, mapping.true_values)})
         self.false_words = frozenset({"false", "0", *map(normalise, mapping.false_values)}) - self.true_words
         self.findings: list[Finding] = []
-        self._types = _Table(
+        self._types = _PatternTable(
             self._compiled(("field_types", text, kind) for kind, texts in mapping.field_types.items() for text in texts)
         )
-        self._schema_types = _Table(schema.types)
-        self._schema_tolerances = _Table(schema.tolerances)
-        self._fields = _Table(self._compiled(("fields", text, said) for text, said in mapping.fields.items()))
-        self._lists = _Table(self._compiled(("lists", text, said) for text, said in mapping.lists.items()))
-        self._ignored = _Table(self._compiled(("ignore", text, True) for text in mapping.ignore))
-        self._categories = list(
+        self._schema_types = _PatternTable(schema.types)
+        self._schema_tolerances = _PatternTable(schema.tolerances)
+        self._fields = _PatternTable(
+            self._compiled(("fields", text, stated) for text, stated in mapping.fields.items())
+        )
+        self._lists = _PatternTable(self._compiled(("lists", text, stated) for text, stated in mapping.lists.items()))
+        self._ignored = _PatternTable(self._compiled(("ignore", text, True) for text in mapping.ignore))
+        self._categories = _PatternTable(
             self._compiled(
                 ("tolerance_categories", text, name)
                 for name, texts in mapping.tolerance_categories.items()
                 for text in texts
             )
         )
-        tables = (self._types, self._fields, self._lists, self._ignored)
-        self._indexed = any(table.indexed for table in tables) or any(each.indexed for each, _ in self._categories)
+        tables = (self._types, self._fields, self._lists, self._ignored, self._categories)
+        # A pattern such as walls[0].area sets one item apart, so that an attribute no longer has one rule.
+        self._by_path = any(table.names_index for table in tables)
         self._check()
         self._field_rules: dict[str, FieldRule] = {}
         self._out_of_scope: dict[str, bool] = {}
 
     def field_rule(self, path: str, attribute: str) -> FieldRule:
         """How the field at a path is compared."""
-        key = path if self._indexed else attribute
+        key = path if self._by_path else attribute
         rule = self._field_rules.get(key)
         if rule is None:
-            rule = self._field_rules[key] = self._field(parse(key))
+            rule = self._field_rules[key] = self._compiled_rule(parse(key))
         return rule
 
     def ignored(self, path: str, attribute: str) -> bool:
         """Whether a path is out of scope on both sides; so is everything below a path that is."""
-        key = path if self._indexed else attribute
-        said = self._out_of_scope.get(key)
-        if said is None:
+        key = path if self._by_path else attribute
+        ignored = self._out_of_scope.get(key)
+        if ignored is None:
             steps = parse(key)
-            said = any(bool(self._ignored.all(steps[:length])) for length in range(1, len(steps) + 1))
+            ignored = any(self._ignored.matching(steps[:length]) for length in range(1, len(steps) + 1))
             # The paths of an output are untrusted, and there may be any number of them.
-            if len(self._out_of_scope) >= _MEMO:
+            if len(self._out_of_scope) >= _MAX_REMEMBERED:
                 self._out_of_scope.clear()
-            self._out_of_scope[key] = said
-        return said
+            self._out_of_scope[key] = ignored
+        return ignored
 
     def list_rule(self, path: str) -> ListRule:
         """How the list at a path is paired."""
@@ -123,76 +147,79 @@ class FieldRules:
         score_fields: tuple[str, ...] = ()
         threshold = THRESHOLD
         algorithm: Algorithm | None = None
-        for said in reversed(self._lists.all(parse(path))):
-            match_fields = match_fields if said.match_fields is None else said.match_fields
-            score_fields = score_fields if said.score_fields is None else said.score_fields
-            threshold = said.threshold if said.threshold is not None and 0 <= said.threshold <= 1 else threshold
-            algorithm = algorithm if said.algorithm is None else said.algorithm
+        for stated in reversed(self._lists.matching(parse(path))):  # the most specific last: it overrides the others
+            match_fields = match_fields if stated.match_fields is None else stated.match_fields
+            score_fields = score_fields if stated.score_fields is None else stated.score_fields
+            threshold = stated.threshold if stated.threshold is not None and 0 <= stated.threshold <= 1 else threshold
+            algorithm = algorithm if stated.algorithm is None else stated.algorithm
         return ListRule(_keys(match_fields), _keys(score_fields), threshold, algorithm)
 
     def is_list_of_objects(self, path: str) -> bool:
         """Whether the mapping or the schema says that the items of the list at a path are objects."""
         steps = parse(path)
-        said = ".".join(ANY if isinstance(step, int) else step for step in steps)
-        return said in self.lists_of_objects or path in self.mapping.array_mappings or bool(self._lists.all(steps))
+        in_schema = ".".join(ANY if isinstance(step, int) else step for step in steps) in self.lists_of_objects
+        return in_schema or path in self.mapping.array_mappings or bool(self._lists.matching(steps))
 
-    def _field(self, steps: tuple[str | int, ...]) -> FieldRule:
-        said = FieldSettings()
-        for each in self._fields.all(steps):
-            said = FieldSettings(
-                type=said.type or each.type,
-                percent=each.percent if said.percent is None else said.percent,
-                absolute=each.absolute if said.absolute is None else said.absolute,
-                formats=each.formats if said.formats is None else said.formats,
-                coerce=each.coerce if said.coerce is None else said.coerce,
-                ordered=each.ordered if said.ordered is None else said.ordered,
+    def _compiled_rule(self, steps: tuple[Step, ...]) -> FieldRule:
+        own = FieldSettings()
+        for stated in self._fields.matching(steps):
+            own = FieldSettings(
+                type=own.type or stated.type,
+                percent=stated.percent if own.percent is None else own.percent,
+                absolute=stated.absolute if own.absolute is None else own.absolute,
+                formats=stated.formats if own.formats is None else own.formats,
+                coerce=stated.coerce if own.coerce is None else own.coerce,
+                ordered=stated.ordered if own.ordered is None else own.ordered,
             )
-        declared = [said.type] if said.type else self._types.all(steps) or self._schema_types.all(steps)
+        declared = [own.type] if own.type else self._types.matching(steps) or self._schema_types.matching(steps)
         tolerances = self.mapping.tolerances
         category = self._category(steps)
         by_category = [tolerances[category]] if category is not None else []
-        by_schema = self._schema_tolerances.all(steps)
+        by_schema = self._schema_tolerances.matching(steps)
         layers = [*by_category, *by_schema, *([tolerances["default"]] if "default" in tolerances else [])]
-        exact = said.percent is None and said.absolute is None and not by_category and not by_schema
-        percents = [said.percent, *(layer.percent for layer in layers), PERCENT]
-        absolutes = [said.absolute, *(layer.absolute for layer in layers), ABSOLUTE]
-        if declared and declared[0] == "integer" and (said.percent, said.absolute) != (None, None):
+        exact = own.percent is None and own.absolute is None and not by_category and not by_schema
+        percents = [own.percent, *(layer.percent for layer in layers), PERCENT]
+        absolutes = [own.absolute, *(layer.absolute for layer in layers), ABSOLUTE]
+        if declared and declared[0] == "integer" and (own.percent, own.absolute) != (None, None):
             # One of the two, given to an integer itself, does not bring the other's default with it.
-            percents, absolutes = [said.percent, Decimal(0)], [said.absolute, Decimal(0)]
+            percents, absolutes = [own.percent, Decimal(0)], [own.absolute, Decimal(0)]
         elif declared and declared[0] == "integer" and by_schema and not by_category:
             percents, absolutes = [by_schema[0].percent, Decimal(0)], [by_schema[0].absolute, Decimal(0)]
         return FieldRule(
             type=declared[0] if declared else None,
-            percent=next(each for each in percents if _is_usable(each)),
-            absolute=next(each for each in absolutes if _is_usable(each)),
+            percent=next(filter(_is_usable, percents)),
+            absolute=next(filter(_is_usable, absolutes)),
             exact_integer=exact,
-            formats=said.formats or ("%Y-%m-%d",),
-            coerce=self.mapping.coerce if said.coerce is None else said.coerce,
-            ordered=True if said.ordered is None else said.ordered,
+            formats=own.formats or ("%Y-%m-%d",),
+            coerce=self.mapping.coerce if own.coerce is None else own.coerce,
+            ordered=True if own.ordered is None else own.ordered,
         )
 
-    def _category(self, steps: tuple[str | int, ...]) -> str | None:
+    def _category(self, steps: tuple[Step, ...]) -> str | None:
         """The tolerance category of a path.
 
         A pattern that fits the whole path goes before one that fits its end; then the one that names more steps and
         more characters; then the one that stands first. A category without a tolerance of its own is none.
         """
-        best: tuple[tuple[bool, tuple[int, int]], str] | None = None
-        for each, name in self._categories:
-            whole = each.matches(steps)
-            if name in self.mapping.tolerances and (whole or each.matches_end(steps)):
-                rank = (whole, each.weight)
-                if best is None or rank > best[0]:
-                    best = (rank, name)
-        return best[1] if best else None
+        last = str(steps[-1])
+        suffixes = [last[place + 1 :] for place, character in enumerate(last) if character == "_"]
+        of_end = None
+        for stated, name in self._categories.ending_in(last, *suffixes):
+            if name not in self.mapping.tolerances:
+                continue
+            if stated.matches(steps):
+                return name
+            if of_end is None and stated.matches_end(steps):
+                of_end = name
+        return of_end
 
     def _compiled(self, entries: Iterable[tuple[str, str, _T]]) -> list[tuple[Pattern, _T]]:
         compiled = []
-        for key, text, said in entries:
+        for key, text, value in entries:
             try:
-                compiled.append((pattern(text), said))
+                compiled.append((pattern(text), value))
             except PathError as error:
-                self._report(f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.")
+                self._add_finding(f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.")
         return compiled
 
     def _check(self) -> None:
@@ -200,21 +227,25 @@ class FieldRules:
         mapping = self.mapping
         for name in mapping.tolerance_categories:
             if name not in mapping.tolerances:
-                self._report(f"The tolerance category {name!r} has no tolerance", f"Add {name!r} below 'tolerances'.")
-        bounds = [(place, said.percent, said.absolute) for place, said in mapping.tolerances.items()]
-        bounds += [(place, said.percent, said.absolute) for place, said in mapping.fields.items()]
+                self._add_finding(
+                    f"The tolerance category {name!r} has no tolerance", f"Add {name!r} below 'tolerances'."
+                )
+        bounds = [(place, stated.percent, stated.absolute) for place, stated in mapping.tolerances.items()]
+        bounds += [(place, stated.percent, stated.absolute) for place, stated in mapping.fields.items()]
         for place, *numbers in bounds:
             for number in numbers:
                 if number is not None and not _is_usable(number):
-                    self._report(f"The tolerance of {place!r} is no number from 0 up", "Give 0 or more.")
+                    self._add_finding(f"The tolerance of {place!r} is no number from 0 up", "Give 0 or more.")
         for place, pairing in mapping.lists.items():
             if pairing.threshold is not None and not 0 <= pairing.threshold <= 1:
-                self._report(f"The threshold of {place!r} lies outside 0..1", "Give a share such as 0.8.")
+                self._add_finding(f"The threshold of {place!r} lies outside 0..1", "Give a share such as 0.8.")
             for texts in (pairing.match_fields or (), pairing.score_fields or ()):
                 if len(_keys(texts)) < len(texts):
-                    self._report(f"The list {place!r} names a key that cannot be read", "Write a key such as 'price'.")
+                    self._add_finding(
+                        f"The list {place!r} names a key that cannot be read", "Write a key such as 'price'."
+                    )
 
-    def _report(self, what: str, fix: str) -> None:
+    def _add_finding(self, what: str, fix: str) -> None:
         self.findings.append(Finding("error", what, fix, None, "mapping"))
 
 
@@ -230,10 +261,13 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
     return tolerance is not None and tolerance.is_finite() and tolerance >= 0
 
 
-@lru_cache(maxsize=64)
-def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None) -> tuple[FieldRules, tuple[Finding, ...]]:
-    """Compile the rules of one eval, and say what was wrong with their sources. Never raises."""
-    said, findings = read_mapping(mapping, settings)
-    stated = read_schema(schema)
-    rules = FieldRules(said, stated)
-    return rules, (*findings, *stated.findings, *rules.findings)
+@lru_cache(maxsize=256)
+def compile_rules(sources: RuleSources) -> tuple[FieldRules, tuple[Finding, ...]]:
+    """Compile the rules of one eval, and say what was wrong with their sources. Never raises.
+
+    The same rules serve all outputs that are scored by them, of several evals too.
+    """
+    mapping, findings = read_mapping(sources.mapping, sources.settings)
+    schema = read_schema(sources.schema)
+    rules = FieldRules(mapping, schema)
+    return rules, (*findings, *schema.findings, *rules.findings)

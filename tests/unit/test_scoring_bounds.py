@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from sitegen.model.scorecards import Result
-from sitegen.scoring import fields, lists
-from sitegen.scoring.expected import Branch
-from sitegen.scoring.fields import Expected, FieldsScorer
-from sitegen.scoring.ground_truth import reader
+from sitegen.scoring import compiled_truth, fields, lists
+from sitegen.scoring.compiled_truth import Branch, CompiledTruth
+from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth, reader
+from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.places import DOCUMENT
-from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.rules import RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text import similarity
 
@@ -79,16 +80,13 @@ def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem
 ):
     truth = "id,total\na,1\nb,2\n"
     output = [{"id": "a", "total": 1}, {"id": "b", "total": 2}]
-    monkeypatch.setattr(fields, "MAX_DOCUMENTS", 2)
+    monkeypatch.setattr(compiled_truth, "MAX_DOCUMENTS", 2)
     monkeypatch.setattr(reader, "MAX_CELLS", 6)
     assert score(truth, output, "csv").scorecard.status == "scored"
-    monkeypatch.setattr(fields, "MAX_DOCUMENTS", 1)
-    fields._compiled.cache_clear()
+    monkeypatch.setattr(compiled_truth, "MAX_DOCUMENTS", 1)
     documents = score(truth, output, "csv")
     monkeypatch.setattr(reader, "MAX_CELLS", 5)
-    fields._compiled.cache_clear()
     cells = score(truth, output, "csv")
-    fields._compiled.cache_clear()
     assert [(each.scorecard.status, each.scorecard.findings[0].what) for each in (documents, cells)] == [
         (
             "no_ground_truth",
@@ -112,10 +110,30 @@ class CountedName(str):
 
 
 def test_documents_are_found_by_their_names_without_comparing_each_with_each():
-    rules, _ = compile_rules(None, "{}", None)
+    rules, _ = compile_rules(RuleSources(None, "{}", None))
     number = 300
     truth = tuple((str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
     output = ReadOutput({CountedName(one + 10): {} for one in range(number)}, {}, [])
     CountedName.compared = 0
-    fields._FieldsScoring(rules, Expected(truth, (), "id", ()), output, ()).result()
+    fields._FieldsScoring(rules, CompiledTruth(truth, (), "id", ()), output, ()).result()
     assert CountedName.compared < 10 * number
+
+
+@pytest.mark.parametrize(("most", "compiled"), [(100_000, 2), (1, 4)])
+def test_a_ground_truth_is_compiled_once_for_all_outputs_and_forgotten_beyond_a_bound(
+    monkeypatch: pytest.MonkeyPatch, most: int, compiled: int
+):
+    monkeypatch.setattr(compiled_truth, "MAX_REMEMBERED", most)
+    read: list[bytes] = []
+
+    def counted(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
+        read.append(content)
+        return read_ground_truth(path, content, mapping)
+
+    monkeypatch.setattr("sitegen.scoring.compiled_truth.read_ground_truth", counted)
+    scorer = FieldsScorer()
+    output = (File("extracted.json", b'{"a": 1}'),)
+    for truth in (b'{"a": 1}', b'{"a": 1}', b'{"a": 2}', b'{"a": 1}', b'{"a": 2}'):
+        inputs = ScoringInputs(output, File("ground_truth.json", truth), None, None, "{}")
+        assert scorer.score(inputs).scorecard.counts.tp == (truth == b'{"a": 1}')
+    assert len(read) == compiled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
-from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.paths import Pattern, Step, parse, pattern
+from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 
 
@@ -124,7 +126,7 @@ tolerance_categories: {aera: [x]}
 lists: {l: {threshold: 2}}
 ignore: ["a[", ok]
 """
-    rules, findings = compile_rules(content, "{}", None)
+    rules, findings = compile_rules(RuleSources(content, "{}", None))
     assert [each.what for each in findings] == [
         "In 'ignore': 'a[' is no field path",
         "The tolerance category 'aera' has no tolerance",
@@ -136,7 +138,7 @@ ignore: ["a[", ok]
 
 
 def test_a_schema_that_is_no_json_is_an_error_of_the_schema() -> None:
-    _, findings = compile_rules(None, "{}", b"{")
+    _, findings = compile_rules(RuleSources(None, "{}", b"{"))
     assert [(each.severity, each.about) for each in findings] == [("error", "schema")]
 
 
@@ -156,3 +158,54 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
     assert columns_of(inputs._replace(ground_truth=File("ground_truth.json", b"{}"))) == ()
     same = File("m.yaml", b"csv_to_json: {city: city}")
     assert columns_of(inputs._replace(mapping=same, settings="{}")) == ()
+
+
+def test_a_pattern_is_only_held_against_paths_that_end_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = 200
+    fields = {f"field_{place}": {"percent": place % 7} for place in range(number)}
+    content = json.dumps({"fields": fields, "ignore": ["*.confidence", "meta.*"]}).encode()
+    rules, _ = compile_rules(RuleSources(content, "{}", None))
+    compared = 0
+    matches = Pattern.matches
+
+    def counted(pattern: Pattern, path: tuple[Step, ...]) -> bool:
+        nonlocal compared
+        compared += 1
+        return matches(pattern, path)
+
+    monkeypatch.setattr(Pattern, "matches", counted)
+    found = [rules.field_rule(name, name).percent for name in fields]
+    assert found == [Decimal(place % 7) for place in range(number)]
+    assert compared < 3 * number
+    assert [rules.ignored(path, path) for path in ("a.confidence", "meta.a", "meta", "a.b")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["area", "walls[].area", "walls[0].area", "a.b.area", "meta.a.b", "ceiling_area", "x_"]
+)
+def test_the_index_of_patterns_finds_what_trying_each_of_them_would(path: str) -> None:
+    texts = [
+        "area",
+        "*",
+        "*.area",
+        "walls[*].area",
+        "walls[0].area",
+        "meta.*",
+        "a.*.area",
+        "a.b.*",
+        '[""]',
+        "ceiling_area",
+    ]
+    patterns = [(pattern(text), text) for text in texts]
+    steps = parse(path)
+    ranked = sorted(patterns, key=lambda entry: entry[0].weight, reverse=True)
+    assert _PatternTable(patterns).matching(steps) == [text for each, text in ranked if each.matches(steps)]
+    categories = {"tolerance_categories": {text: (text,) for text in texts}, "tolerances": {text: {} for text in texts}}
+    rules, _ = compile_rules(RuleSources(json.dumps(categories).encode(), "{}", None))
+    whole = next((text for each, text in ranked if each.matches(steps)), None)
+    assert rules._category(steps) == (whole or next((text for each, text in ranked if each.matches_end(steps)), None))

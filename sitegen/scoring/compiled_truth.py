@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
+from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.paths import follow
 from sitegen.scoring.places import DOCUMENT, ValuePlace, item_names
-from sitegen.scoring.rules import FieldRules, ListRule
+from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
+from sitegen.scoring.scorer import File
+
+MAX_DOCUMENTS: Final = 100_000
+"""Documents of a ground truth. Every one of them has a score of its own in each scorecard of history."""
+MAX_REMEMBERED: Final = 100_000
+"""Values of all compiled ground truths that are remembered; so many take about 100 MB."""
 
 
 class Leaf(NamedTuple):
@@ -65,8 +73,72 @@ Node: TypeAlias = Leaf | Branch | ItemList | OutOfScope
 OUT_OF_SCOPE = OutOfScope()
 
 
-class Compiler:
-    """Compiles the tree of one document; collects its attributes and ground-truth errors on the way."""
+class CompiledTruth(NamedTuple):
+    """The ground truth of an eval, compiled."""
+
+    documents: tuple[tuple[str, Branch], ...]
+    """By their ids, which need not differ."""
+    attributes: tuple[str, ...]
+    """In the order of the truth."""
+    key: str | None
+    """The key that names the documents in a list; None: they have no names, or the layout says it otherwise."""
+    findings: tuple[Finding, ...]
+    values: int = 0
+    """Of all documents together, on every level."""
+
+
+class CompiledTruths:
+    """The ground truths that were compiled last: one serves many outputs, and a history has several in turn.
+
+    They are remembered by content, as many as have ``MAX_REMEMBERED`` values together and always the last one.
+    """
+
+    def __init__(self) -> None:
+        self._truths: dict[tuple[str, bytes, RuleSources], CompiledTruth] = {}
+        self._values = 0
+
+    def compiled(self, file: File | None, sources: RuleSources) -> CompiledTruth:
+        """The ground truth in a file, by the rules of these sources. Raises UnreadableError."""
+        if file is None or file.content is None:
+            raise UnreadableError((file.reason if file else "") or "the file is missing", "Add the ground truth.")
+        key = file.path.rpartition(".")[2], file.content, sources
+        truth = self._truths.pop(key, None)
+        if truth is None:
+            truth = _compile(*key)
+            self._values += truth.values
+        self._truths[key] = truth  # the last that was used stands last
+        while self._values > MAX_REMEMBERED and len(self._truths) > 1:
+            self._values -= self._truths.pop(next(iter(self._truths))).values
+        return truth
+
+
+def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth:
+    rules, _ = compile_rules(sources)
+    truth = read_ground_truth(f".{ending}", content, rules.mapping)
+    if len(truth.documents) > MAX_DOCUMENTS:
+        what = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
+        raise UnreadableError(what, "Split the eval into several.")
+    documents = []
+    attributes: dict[str, None] = {}
+    findings = list(truth.findings)
+    values = 0
+    for document in truth.documents:
+        compiler = DocumentCompiler(document.id, rules, written=truth.written)
+        documents.append((document.id, compiler.branch(document.root)))
+        attributes |= compiler.attributes
+        findings += compiler.findings
+        values += compiler.values
+    return CompiledTruth(
+        documents=tuple(documents),
+        attributes=tuple(attributes),
+        key=truth.key,
+        findings=tuple(findings),
+        values=values,
+    )
+
+
+class DocumentCompiler:
+    """Compiles the tree of one document; collects its attributes and ground-truth errors and counts its values."""
 
     def __init__(self, document: str, rules: FieldRules, *, written: bool) -> None:
         self.document = document
@@ -74,12 +146,14 @@ class Compiler:
         self.written = written
         self.attributes: dict[str, None] = {}
         self.findings: list[Finding] = []
+        self.values = 0
 
     def branch(self, members: dict[str, Value], place: ValuePlace = DOCUMENT) -> Branch:
         """An object with everything below it."""
         return Branch(place, {key: self._node(each, place.member(key)) for key, each in members.items()})
 
     def _node(self, value: Value, place: ValuePlace) -> Node:
+        self.values += 1
         rules = self.rules
         path, attribute, _ = place
         if rules.ignored(path, attribute):
