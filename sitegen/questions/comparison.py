@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise, repeat
+from functools import partial
+from itertools import pairwise, starmap
 from typing import NamedTuple, TypeAlias
 
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import compare, variant_of, variants_of
 from sitegen.analysis.deltas import ScoredPoint, delta
-from sitegen.analysis.memo import Memo
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import Evaluation
-from sitegen.history.state import Copied
-from sitegen.history.timeline import current
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import EvalHistory, Snapshot
-from sitegen.project import Options, open_project
+from sitegen.project import Options
+from sitegen.questions.study import Study, open_study
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.scoring import results
-from sitegen.stages.timeline import Timeline, fold
-from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
 from sitegen.stats.significance import ALPHA
 from sitegen.verifying import WorktreeProject
 
@@ -85,22 +80,24 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
 
     Raises ConfigurationError if there is no such eval or iteration.
     """
-    with _folded(options) as history:
-        one = history.eval(eval_id)
-        newest = {snapshot.iteration: snapshot for snapshot in one.snapshots}
+    with open_study(options) as study:
+        history = study.history(eval_id)
+        newest = {snapshot.iteration: snapshot for snapshot in history.snapshots}
         for number in numbers:
             if number not in newest:
                 fix = f"It has {', '.join(map(str, sorted(newest))) or 'none'}."
                 raise ConfigurationError(f"The eval {eval_id!r} has no iteration {number}.", fix=fix)
-        chosen = [newest[number] for number in numbers]
-        sides = history.sides(one, [snapshot.label for snapshot in chosen], chosen)
-        document = _document(eval_id, sides, _alpha(history.timeline.manifest.entry(eval_id)))
+        snapshots = [newest[number] for number in numbers]
+        results = study.results(history, snapshots)
+        sides = [
+            _Side(snapshot.label, history.kind, result) for snapshot, result in zip(snapshots, results, strict=True)
+        ]
+        document = _document(eval_id, sides, _alpha(study.timeline.manifest.entry(eval_id)))
         if document.changes:
-            points = [ScoredPoint(at, side.result.scorecard) for at, side in zip(chosen, sides, strict=True)]
-            origins = map(history.origin, repeat(one), points, points[1:])
-            found = zip(document.changes, origins, strict=True)
-            document = replace(document, changes=tuple(replace(change, origin=origin) for change, origin in found))
-        return ComparisonWithThresholds(document, history.thresholds())
+            origins = starmap(partial(_origin, study, history), pairwise(snapshots))
+            changes = zip(document.changes, origins, strict=True)
+            document = replace(document, changes=tuple(replace(change, origin=origin) for change, origin in changes))
+        return ComparisonWithThresholds(document, _thresholds_of(study))
 
 
 def compare_revisions(options: Options, revisions: tuple[str, str]) -> ComparisonWithThresholds:
@@ -112,11 +109,16 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
     thresholds: dict[str, Thresholds] = {}
     manifest = Manifest()
     for revision in revisions:
-        with _folded(options._replace(rev=revision)) as history:
-            living = [one for one in history.evals if one.snapshots and not one.deleted]
-            sides.append({one.id: history.sides(one, [revision], one.snapshots[-1:])[0] for one in living})
-            thresholds = history.thresholds()
-            manifest = history.timeline.manifest
+        with open_study(options._replace(rev=revision)) as study:
+            living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
+            sides.append(
+                {
+                    history.id: _Side(revision, history.kind, *study.results(history, history.snapshots[-1:]))
+                    for history in living
+                }
+            )
+            thresholds = _thresholds_of(study)
+            manifest = study.timeline.manifest
     before, after = sides
     common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
     if not common:
@@ -155,54 +157,22 @@ def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 
 
-class _Folded(NamedTuple):
-    """History up to a revision, and the memo."""
-
-    timeline: Timeline
-    memo: Memo
-    evals: tuple[EvalHistory, ...]
-
-    def eval(self, eval_id: str) -> EvalHistory:
-        """One of them, or ConfigurationError."""
-        found = next((one for one in self.evals if one.id == eval_id), None)
-        if found is None:
-            known = ", ".join(one.id for one in self.evals)
-            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
-        return found
-
-    def thresholds(self) -> dict[str, Thresholds]:
-        """Of every eval."""
-        return {one.id: _thresholds(one.kind, self.timeline.info(one).thresholds) for one in self.evals}
-
-    def sides(self, one: EvalHistory, labels: Sequence[str], snapshots: Sequence[Snapshot]) -> list[_Side]:
-        """Snapshots of an eval, scored."""
-        vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
-        found = list(results(self.timeline.shop_for(one.id), scorer(one.kind), snapshots, vectors))
-        if vectors:
-            keep_vectors(self.memo, one.id, vectors.new)
-        return [_Side(label, one.kind, result) for label, result in zip(labels, found, strict=True)]
-
-    def origin(self, one: EvalHistory, before: ScoredPoint, after: ScoredPoint) -> Origin | None:
-        """Where the change of the headline came from, which takes scoring what both sides can be mixed to.
-
-        None of recorded numbers, and where it cannot be told.
-        """
-        if traits_of(one.kind).is_recorded:
-            return None
-        by, crossed = scorer(one.kind), mixtures(before.snapshot, after.snapshot)
-        vectors = vectors_of(one.kind, known_vectors(self.memo, one.id, one.kind))
-        cards = [result.scorecard for result in results(self.timeline.shop, by, crossed, vectors)]
-        known = dict(zip(crossed, cards, strict=True))
-        parts = delta(by.metrics_for, before, after, known.__getitem__).headline.parts
-        return parts and Origin(*parts)
+def _thresholds_of(study: Study) -> dict[str, Thresholds]:
+    """Of every eval."""
+    return {
+        eval_id: _thresholds(history.kind, study.timeline.info(history).thresholds)
+        for eval_id, history in study.evals.items()
+    }
 
 
-@contextmanager
-def _folded(options: Options) -> Iterator[_Folded]:
-    """Fold history on a copy, so that what the memo knows of a built site stays true."""
-    project = open_project(options, "")
-    with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
-        parts = Copied(memo)
-        timeline = fold(project, parts)
-        evals, _ = current(parts, timeline.config, timeline.manifest)
-        yield _Folded(timeline, memo, tuple(evals))
+def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapshot) -> Origin | None:
+    """Where the change of the headline came from, which takes scoring what both sides can be mixed to.
+
+    None of recorded numbers, and where it cannot be told.
+    """
+    if traits_of(history.kind).is_recorded:
+        return None
+    cards = study.scorecards(history, (before, after, *mixtures(before, after)))
+    sides = ScoredPoint(before, cards[before]), ScoredPoint(after, cards[after])
+    parts = delta(cards.scorer.metrics_for, *sides, cards.__getitem__).headline.parts
+    return parts and Origin(*parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 from sitegen.exporting.files import PLACES, Format, check, write
 from sitegen.exporting.rows import Exported, batches
 from sitegen.project import Options
-from sitegen.questions.study import opened
+from sitegen.questions.study import open_study
 
 
 def write_export(
@@ -19,8 +19,7 @@ def write_export(
     Raises ConfigurationError if there is no such eval, or if the format needs what is not installed.
     """
     check(format)
-    with opened(options) as project:
-        histories = [project.history(eval_id) for eval_id in evals] if evals else project.evals
-        series = (project.series(history) for history in histories)
-        exported = Exported(project.timeline.head.sha, project.timeline.instructions, series)
+    with open_study(options) as study:
+        histories = [study.history(eval_id) for eval_id in evals or study.evals]
+        exported = Exported(study.timeline.head.sha, study.timeline.instructions, map(study.series, histories))
         return write(format, place or Path(PLACES[format]), batches(exported))

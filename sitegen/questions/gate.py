@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from sitegen.analysis.attribution import under_rules_of
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, limits_of
@@ -13,13 +12,13 @@ from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryE
 from sitegen.history import problems
 from sitegen.history.repository import Repository
 from sitegen.history.state import Copied
-from sitegen.history.timeline import current
 from sitegen.model.gate import EvalCheck, GateReport, MetricLimits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
-from sitegen.questions.gate_pair import GatedPair, GateSide, card_of, held_specs, side_specs
+from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
+from sitegen.questions.study import Study
 from sitegen.scoring.usage import all_specs
-from sitegen.stages.timeline import Timeline, fold
+from sitegen.stages.timeline import fold
 from sitegen.text.keys import nearest
 
 
@@ -36,7 +35,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
         parts = Copied(memo)
         try:
-            earlier = _revision(fold(before, parts), parts)
+            earlier = Study.of(before, memo, parts)
         except NothingToReportError:
             earlier = None
         except ConfigurationError as error:
@@ -47,16 +46,8 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
                 fix="The head is right: merge it without the gate, this once.",
             ) from None
         parts = Copied(parts)  # the head goes on from the base, where it can
-        later = _revision(fold(head, parts), parts)
-        return _report(memo, earlier, later, start)
-
-
-class _Revision(NamedTuple):
-    """What a revision holds."""
-
-    timeline: Timeline
-    evals: dict[str, GateSide]
-    """By id; those that live and have an output."""
+        later = Study.of(head, memo, parts)
+        return _report(earlier, later, start)
 
 
 def _start(head: Project, base: str, *, exact: bool) -> str:
@@ -75,18 +66,10 @@ def _start(head: Project, base: str, *, exact: bool) -> str:
     return found
 
 
-def _revision(timeline: Timeline, parts: Copied) -> _Revision:
-    living = ((one, newest(one)) for one in _evals(timeline, parts) if not one.deleted)
-    return _Revision(timeline, {one.id: GateSide(timeline, one, snapshot) for one, snapshot in living if snapshot})
-
-
-def _evals(timeline: Timeline, parts: Copied) -> list[EvalHistory]:
-    """All of them, by id. The parts know nothing of the uncommitted state, which only the update has."""
-    update = timeline.update
-    known = () if update.complete else current(parts, timeline.config, timeline.manifest)[0]
-    evals = {one.id: one for one in known if one.id not in update.removed}
-    evals |= {one.history.id: one.history for one in update.evals}
-    return [evals[eval_id] for eval_id in sorted(evals)]
+def _gated_evals(study: Study) -> dict[str, GateSide]:
+    """The evals that live and have an output, by id."""
+    living = ((history, newest(history)) for history in study.evals.values() if not history.deleted)
+    return {history.id: GateSide(study, history, snapshot) for history, snapshot in living if snapshot}
 
 
 def newest(history: EvalHistory) -> Snapshot | None:
@@ -95,39 +78,36 @@ def newest(history: EvalHistory) -> Snapshot | None:
     return there and under_rules_of(there, history.snapshots[-1])
 
 
-def _report(memo: Memo, earlier: _Revision | None, later: _Revision, start: str) -> GateReport:
+def _report(earlier: Study | None, later: Study, start: str) -> GateReport:
     gate = later.timeline.config.gate
-    at_base = earlier.evals if earlier else {}
-    _refuse_unknown(memo, gate, at_base, later.evals)
-    former = {old: new for new, side in later.evals.items() for old in side.history.renamed_from}
-    before = {
-        eval_id if eval_id in later.evals else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base
-    }
-    gone = (_gone(gate, before[eval_id]) for eval_id in before if eval_id not in later.evals)
-    there = (_there(memo, gate, before.get(eval_id), side) for eval_id, side in later.evals.items())
-    head = later.timeline.head.sha
-    return gate_report(start, head, (*gone, *there), allow_incomparable=gate.allow_incomparable)
+    at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
+    _refuse_unknown(gate, at_base, at_head)
+    former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
+    before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
+    gone = (_gone(gate, before[eval_id]) for eval_id in before if eval_id not in at_head)
+    there = (_there(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
+    return gate_report(start, later.timeline.head.sha, (*gone, *there), allow_incomparable=gate.allow_incomparable)
 
 
 def _gone(gate: GateSettings, side: GateSide) -> EvalCheck:
     """An eval that the head lacks: deleting what fails is no way to pass."""
     reasons: tuple[Reason, ...] = () if side.history.id in gate.removed else ("removed",)
-    return check_eval(side.timeline.info(side.history), "gone", reasons=reasons)
+    return check_eval(side.study.timeline.info(side.history), "gone", reasons=reasons)
 
 
-def _there(memo: Memo, gate: GateSettings, before: GateSide | None, after: GateSide) -> EvalCheck:
-    info = after.timeline.info(after.history)
+def _there(gate: GateSettings, before: GateSide | None, after: GateSide) -> EvalCheck:
+    info = after.study.timeline.info(after.history)
     same = before if before and before.history.kind == after.history.kind else None
-    own = side_specs(memo, after, same)
+    own = side_specs(after, same)
     specs = all_specs(own)
     limits = limits_of(gate, info.thresholds, info.id, specs)
     names = {spec.name for spec in specs}
     strangers = [check_stranger(name, limits[name]) for name in limits if name not in names]
     if same:
-        pair = GatedPair(memo, same, after, own)
+        pair = GatedPair(same, after, own)
         metrics = (*pair.metrics(limits, noise=gate.noise), *strangers)
         return check_eval(info, "both", metrics, compared=pair.compared(), file=pair.changed())
-    card = card_of(memo, after)
+    card = after.card
     specs = held_specs(own, [card], limits)
     floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
     alone = [check_metric(spec, floors[spec.name], (None, card.metric(spec.name)), None) for spec in specs]
@@ -137,13 +117,11 @@ def _there(memo: Memo, gate: GateSettings, before: GateSide | None, after: GateS
     return check_eval(info, "new", (*alone, *strangers), file=file)
 
 
-def _refuse_unknown(
-    memo: Memo, gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]
-) -> None:
+def _refuse_unknown(gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]) -> None:
     """A limit that nothing is held against would pass for ever."""
     evals = {**before, **after}
     sides = (*before.values(), *after.values())
-    metrics = {spec.name for side in sides for spec in all_specs(side_specs(memo, side))}
+    metrics = {spec.name for side in sides for spec in all_specs(side_specs(side))}
     for what, named, known in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
         for name in named:
             if name not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
@@ -12,7 +13,6 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.edited_since import edited_since
 from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.gate import check_metric
-from sitegen.analysis.memo import Memo
 from sitegen.analysis.noise.answers import answers_change, answers_verdict, is_mean
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
@@ -27,12 +27,11 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
+from sitegen.questions.study import Study
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
-from sitegen.stages.scorecard_store import Cards, KeyOf, runs_of
-from sitegen.stages.scoring import results
-from sitegen.stages.timeline import Timeline, driving_edits
-from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
+from sitegen.stages.scorecard_store import runs_of
+from sitegen.stages.timeline import driving_edits
 
 LISTED: Final = 200
 """Cells of each fate that are kept."""
@@ -41,10 +40,15 @@ LISTED: Final = 200
 class GateSide(NamedTuple):
     """An eval at one of the revisions."""
 
-    timeline: Timeline
+    study: Study
     history: EvalHistory
     snapshot: Snapshot
     """Its newest output."""
+
+    @property
+    def card(self) -> Scorecard:
+        """That output, scored."""
+        return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
 
 
 class _Scored(NamedTuple):
@@ -58,23 +62,15 @@ class _Scored(NamedTuple):
     """Of both sides; none of an output that is the same."""
 
 
-def card_of(memo: Memo, side: GateSide) -> Scorecard:
-    """One output, scored."""
-    cards = _SnapshotScoring(memo, side, (side.snapshot,))
-    cards.fill()
-    return cards[side.snapshot]
-
-
-def side_specs(memo: Memo, side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
+def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
     """The metrics of an eval, the headline first; where its scorecards say them, of all its outputs, as on pages."""
     by = scorer(side.history.kind)
     if by.metrics:
         sides = (side, base) if base else (side,)
         return series_specs(by, (at.settings for each in sides for at in each.history.snapshots), ())
-    cards = _SnapshotScoring(memo, side, side.history.snapshots)
-    cards.fill()
-    every = [cards[snapshot] for snapshot in side.history.snapshots]
-    return specs_of(by, (*every, card_of(memo, base)) if base else every)
+    snapshots = side.history.snapshots
+    cards = map(side.study.scorecards(side.history, snapshots).__getitem__, snapshots)
+    return specs_of(by, (*cards, base.card) if base else cards)
 
 
 def held_specs(
@@ -88,9 +84,8 @@ def held_specs(
 class GatedPair:
     """An eval that both revisions have, of one kind."""
 
-    def __init__(self, memo: Memo, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...]) -> None:
+    def __init__(self, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...]) -> None:
         """``specs``: what ``side_specs`` says of both."""
-        self._memo = memo
         self._specs = specs
         self._before = before
         self._after = after
@@ -117,7 +112,7 @@ class GatedPair:
     def compared(self) -> GatedChange:
         """What became of it besides its metrics."""
         broken, fixed = (self._with(fate) for fate in ("broken", "fixed"))
-        edits = edited_since(*(side.timeline.drivers(side.history.id) for side in (self._before, self._after)))
+        edits = edited_since(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns = self._scorer.nouns
         return GatedChange(
             overlap=self.overlap,
@@ -152,9 +147,9 @@ class GatedPair:
     @cached_property
     def _scored(self) -> _Scored:
         first, last = self._before.snapshot, self._after.snapshot
-        cards = _SnapshotScoring(self._memo, self._after, (first, last, *mixtures(first, last)))
-        found = cards.results((first, last)) if self._roles else ()
-        cards.fill()
+        study, history = self._after.study, self._after.history
+        found = study.results(history, (first, last)) if self._roles else ()
+        cards = study.scorecards(history, (first, last, *mixtures(first, last)))
         both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
         sides = deltas.ScoredPoint(first, both[0]), deltas.ScoredPoint(last, both[1])
         delta = deltas.delta(self._scorer.metrics_for, *sides, cards.__getitem__)
@@ -173,13 +168,12 @@ class GatedPair:
     @cached_property
     def _noise(self) -> Noise | None:
         """What outputs that were made again tell, up to the base: nothing that is judged here may raise its own bar."""
-        timeline, history = self._before.timeline, self._before.history
+        study, history = self._before.study, self._before.history
         snapshots = history.snapshots
         runs = [runs_of(snapshot) for snapshot in snapshots]
-        cards = _SnapshotScoring(self._memo, self._before, (*snapshots, *(run for some in runs for run in some)))
-        cards.fill()
+        cards = study.scorecards(history, (*snapshots, *chain.from_iterable(runs)))
         repeats = RepeatsSoFar()
-        edits = edits_of_points(snapshots, driving_edits(timeline, history.id))
+        edits = edits_of_points(snapshots, driving_edits(study.timeline, history.id))
         for snapshot, some, since in zip(snapshots, runs, edits, strict=True):
             repeats.take(Point(snapshot, cards[snapshot], since), [cards[run] for run in some])
         return repeats.noise()
@@ -201,34 +195,3 @@ def _common_cases(before: Iterable[Answer], after: Iterable[Answer]) -> Overlap 
     gone, come = (tuple(one for one in ids if one not in other) for ids, other in ((first, later), (last, earlier)))
     common = len(earlier & later)
     return Overlap("refused" if not common else "bridged" if gone or come else "comparable", common, gone, come)
-
-
-class _SnapshotScoring:
-    """The scorecards of some snapshots of an eval: what the memo knows, and what is scored now and kept."""
-
-    def __init__(self, memo: Memo, side: GateSide, snapshots: Sequence[Snapshot]) -> None:
-        self._memo = memo
-        self._history = side.history
-        self._shop = side.timeline.shop_for(side.history.id)
-        self._snapshots = snapshots
-        kind = side.history.kind
-        self._vectors = vectors_of(kind, known_vectors(memo, side.history.id, kind))
-        keys = dict.fromkeys(map(KeyOf(kind, self._shop.redact), snapshots))
-        self._cards = Cards(self._shop, kind, self._vectors, memo.scorecards(keys).items())
-
-    def __getitem__(self, snapshot: Snapshot) -> Scorecard:
-        return self._cards[snapshot]
-
-    def results(self, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
-        """Some of them with every judgement, which the memo has not."""
-        found = tuple(results(self._shop, scorer(self._history.kind), snapshots, self._vectors))
-        for snapshot, result in zip(snapshots, found, strict=True):
-            self._cards.put(snapshot, result.scorecard)
-        return found
-
-    def fill(self) -> None:
-        """Score the rest, and keep what is new."""
-        self._cards.fill(self._snapshots)
-        self._memo.keep_scorecards(self._cards.new)
-        if self._vectors:
-            keep_vectors(self._memo, self._history.id, self._vectors.new)

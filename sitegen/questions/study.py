@@ -1,105 +1,98 @@
-"""The series of evals, for commands: history, scores and cells without any page."""
+"""A project opened for a question: history folded up to a revision, and its outputs scored as they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import NamedTuple
 
-from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.points import SeriesInputs, instructions_of, points
 from sitegen.analysis.series import pack_cells, unpack_cells
-from sitegen.analysis.windows import edits_of_outputs
 from sitegen.errors import ConfigurationError
 from sitegen.history.state import Copied
 from sitegen.history.timeline import current
-from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
+from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
-from sitegen.model.timeline import EvalHistory
-from sitegen.project import Options, open_project
-from sitegen.scoring.kinds import scorer, series_specs
-from sitegen.scoring.usage import specs_with_usage
+from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.project import Options, Project, open_project
 from sitegen.stages.evals import CELLS
-from sitegen.stages.scorecard_store import Cards, under_newest_rules, wanted_keys
-from sitegen.stages.scoring import results
+from sitegen.stages.scorecard_store import EvalScorecards, snapshots_of_series
 from sitegen.stages.timeline import Timeline, driving_edits, fold
-from sitegen.stages.vectors import keep_vectors, known_vectors, vectors_of
-from sitegen.stages.worker_context import Workshop
 
 
-class Opened(NamedTuple):
-    """A project whose series can be read, one after the other."""
+class Study(NamedTuple):
+    """A project at one revision. What is scored for an answer is kept in the memo."""
 
     timeline: Timeline
     memo: Memo
-    evals: tuple[EvalHistory, ...]
-    """All of them, by id."""
+    evals: Mapping[str, EvalHistory]
+    """All that ever had ground truth, by id, in the order of ids."""
+
+    @classmethod
+    def of(cls, project: Project, memo: Memo, parts: Copied) -> Study:
+        """Fold history into these parts. They are a copy, so that what the memo knows of a built site stays true."""
+        timeline = fold(project, parts)
+        update = timeline.update
+        known = () if update.complete else current(parts, timeline.config, timeline.manifest)[0]
+        evals = {history.id: history for history in known if history.id not in update.removed}
+        # The parts know nothing of the uncommitted state: only the update has it.
+        evals |= {changed.history.id: changed.history for changed in update.evals}
+        return cls(timeline, memo, {eval_id: evals[eval_id] for eval_id in sorted(evals)})
 
     def history(self, eval_id: str) -> EvalHistory:
         """The history of an eval. Raises ConfigurationError if there is no such eval."""
-        found = next((one for one in self.evals if one.id == eval_id), None)
-        if found is None:
-            known = ", ".join(one.id for one in self.evals)
+        if eval_id not in self.evals:
+            known = ", ".join(self.evals)
             raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
+        return self.evals[eval_id]
+
+    def results(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
+        """Score snapshots of an eval with every judgement, which the memo does not hold."""
+        scorecards = self._known(history, snapshots)
+        found = tuple(scorecards.results(snapshots))
+        scorecards.keep(self.memo)
         return found
 
+    def scorecards(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
+        """The scorecards of snapshots of an eval; those that the memo does not know are scored."""
+        scorecards = self._known(history, snapshots)
+        scorecards.fill(snapshots)
+        scorecards.keep(self.memo)
+        return scorecards
+
     def series(self, history: EvalHistory) -> Series:
-        """Score what the memo does not know, and follow every cell."""
-        cards, cells = _scored(self.timeline.shop_for(history.id), self.memo, history)
-        edits, by = driving_edits(self.timeline, history.id), scorer(history.kind)
-        settings = (snapshot.settings for snapshot in history.snapshots)
-        specs = series_specs(by, settings, map(cards.__getitem__, history.snapshots))
-        cards.order_by(specs)
-        made_with = [instructions_of(snapshot, edits) for snapshot in history.snapshots]
-        speaks = edits_of_outputs(history.snapshots, edits, made_with)
-        told = SeriesInputs(history.snapshots, edits, made_with, by.metrics_for, history.kind, speaks)
-        every = points(told, cards.__getitem__, cells)
-        specs = specs_with_usage(specs, (point.scorecard for point in every))
-        return Series(self.timeline.info(history), history, specs, every, cells)
+        """All points of an eval, by both clocks, and every cell through all of them."""
+        snapshots = history.snapshots
+        scorecards = self._known(history, tuple(snapshots_of_series(history)))
+        keys = [scorecards.key(snapshot) for snapshot in snapshots]
+        body = self.memo.get(CELLS, history.id)
+        tracker = CellTracker(unpack_cells(keys, body) if body else None)
+        known = tracker.points
+        for result in scorecards.results(snapshots[known:]):
+            tracker.follow(result.judgements)
+        cells = tracker.cells()
+        inputs = scorecards.series_inputs(driving_edits(self.timeline, history.id))
+        series = scorecards.series(self.timeline.info(history), inputs, cells)
+        scorecards.keep(self.memo)
+        if tracker.points > known and snapshots[-1].commit.sha != WORKTREE:
+            self.memo.put(CELLS, history.id, pack_cells(keys, cells))
+        return series
+
+    def _known(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
+        return EvalScorecards.from_memo(self.timeline.shop_for(history.id), self.memo, history, snapshots)
 
 
 @contextmanager
-def opened(options: Options) -> Iterator[Opened]:
-    """Fold the history, and hold the memo while series are read.
-
-    The fold is made on a copy, so that what the memo knows of a built site stays true.
-    """
+def open_study(options: Options) -> Iterator[Study]:
+    """Open a project and hold its memo while questions are asked. Raises a SitegenError as ``fold`` does."""
     project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
-        parts = Copied(memo)
-        timeline = fold(project, parts)
-        evals, _ = current(parts, timeline.config, timeline.manifest)
-        yield Opened(timeline, memo, tuple(evals))
+        yield Study.of(project, memo, Copied(memo))
 
 
 def read_series(options: Options, eval_id: str) -> Series:
     """The series of one eval. Raises ConfigurationError if there is no such eval."""
-    with opened(options) as project:
-        return project.series(project.history(eval_id))
-
-
-def _scored(shop: Workshop, memo: Memo, history: EvalHistory) -> tuple[Cards, CellMap]:
-    snapshots = history.snapshots
-    vectors = vectors_of(history.kind, known_vectors(memo, history.id, history.kind))
-    cards = Cards(shop, history.kind, vectors, memo.scorecards(wanted_keys(history, shop.redact)).items())
-    keys = [cards.key(snapshot) for snapshot in snapshots]
-    body = memo.get(CELLS, history.id)
-    follower = CellTracker(unpack_cells(keys, body) if body else None)
-    known = follower.points
-    rest = snapshots[known:]
-    for snapshot, result in zip(rest, results(shop, scorer(history.kind), rest, vectors), strict=True):
-        cards.put(snapshot, result.scorecard)
-        follower.follow(result.judgements)
-    cards.fill((*snapshots, *under_newest_rules(history)))
-    cards.fill(mixture for pair in pairwise(snapshots) for mixture in mixtures(*pair))
-    cells = follower.cells()
-    memo.keep_scorecards(cards.new)
-    if follower.points > known and snapshots[-1].commit.sha != WORKTREE:
-        memo.put(CELLS, history.id, pack_cells(keys, cells))
-    if vectors:
-        keep_vectors(memo, history.id, vectors.new)
-    return cards, cells
+    with open_study(options) as study:
+        return study.series(study.history(eval_id))

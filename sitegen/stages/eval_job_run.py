@@ -9,10 +9,10 @@ from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.linked_edits import linked_edits
-from sitegen.analysis.points import SeriesInputs, edits_of_points, instructions_of, points
+from sitegen.analysis.points import edits_of_points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import pack_cells, unpack_cells
-from sitegen.analysis.windows import edits_of_outputs, windows
+from sitegen.analysis.windows import windows
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
@@ -32,7 +32,7 @@ from sitegen.pages.report import is_bounded
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
-from sitegen.scoring.kinds import scorer, series_specs
+from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.unused_entries import mapping_use
@@ -45,12 +45,11 @@ from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.field_pages import write_fields
 from sitegen.stages.mapping_cache import recall, without_settings
 from sitegen.stages.reports import ReportWriter
-from sitegen.stages.scorecard_store import Cards, under_newest_rules
-from sitegen.stages.scoring import all_inputs, results
-from sitegen.stages.series_cache import Settled, known_settled, write_series
+from sitegen.stages.scorecard_store import EvalScorecards
+from sitegen.stages.scoring import all_inputs
+from sitegen.stages.series_cache import known_settled, write_series
 from sitegen.stages.size_budget.thinning import Short, write_thinned
 from sitegen.stages.suspect_truth import suspects_of
-from sitegen.stages.vectors import vectors_of
 
 
 def write_eval(task: EvalTask) -> EvalDone | Problem:
@@ -71,40 +70,21 @@ class _EvalJob:
         self._snapshots = task.history.snapshots
         self._scorer = scorer(task.history.kind)
         self._owner = owner(task.info.id)
-        self._vectors = vectors_of(task.history.kind, task.vectors)
-        self._cards = Cards(self._shop, task.history.kind, self._vectors, task.scorecards)
+        self._cards = EvalScorecards(self._shop, task.history, task.scorecards, task.vectors)
         self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
-        if not self._scorer.metrics:
-            self._cards.fill(self._snapshots)  # what they hold says which metrics there are
-        self._specs = series_specs(
-            self._scorer,
-            (snapshot.settings for snapshot in self._snapshots),
-            map(self._cards.__getitem__, self._snapshots),
-        )
-        self._cards.order_by(self._specs)
-        made_with = [instructions_of(snapshot, task.edits) for snapshot in self._snapshots]
-        self._speaks = edits_of_outputs(self._snapshots, task.edits, made_with)
-        self._told = SeriesInputs(
-            self._snapshots,
-            task.edits,
-            made_with,
-            self._scorer.metrics_for,
-            task.history.kind,
-            self._speaks,
-        )
+        self._specs = self._cards.series_specs()
+        self._told = self._cards.series_inputs(task.edits)
         self._edits = edits_of_points(self._snapshots, task.edits)
-        self._linked = linked_edits(self._snapshots, task.edits, self._speaks)
+        self._linked = linked_edits(self._snapshots, task.edits, self._told.speaks)
         self._reports = ReportWriter(
             self._shop,
             self._info,
-            self._scorer,
             self._specs,
             self._told,
             self._edits,
             self._linked,
             task.moved,
             self._cards,
-            self._vectors,
         )
         self._writer = self._shop.writer(task.pages)
         self._renderer = self._shop.renderer()
@@ -123,9 +103,9 @@ class _EvalJob:
         self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         kept: CellMap | None = None
-        for index, result in zip(needed, self._results(needed), strict=True):
+        needed_results = self._cards.results([self._snapshots[index] for index in needed])
+        for index, result in zip(needed, needed_results, strict=True):
             with working_on(self._snapshots[index]):
-                self._cards.put(self._snapshots[index], result.scorecard)
                 if index == follower.points:
                     follower.follow(result.judgements)
                     if follower.points == committed:
@@ -171,9 +151,6 @@ class _EvalJob:
             found.append(digest(always, history, encode((commit, _named(linked)))))
         return found
 
-    def _results(self, needed: Sequence[int]) -> Iterator[Result]:
-        return results(self._shop, self._scorer, [self._snapshots[index] for index in needed], self._vectors)
-
     def _write_report(self, index: int, result: Result, follower: CellTracker, key: str) -> None:
         page = self._reports.page(index, result, follower)
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
@@ -201,7 +178,8 @@ class _EvalJob:
 
     def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
         settled = known_settled(self._task.settled, self._task.history, page_keys)
-        series = self._series(cells, settled)
+        self._cards.fill(mixtures_of_commits(self._snapshots, self._task.first_new))
+        series = self._cards.series(self._info, self._told, cells, settled.derived)
         suspects = suspects_of(self._shop, series, self._task.suspects, self._cards.key)
         steps = steps_of(series)
         inputs = self._newest_inputs()
@@ -210,16 +188,16 @@ class _EvalJob:
         write_thinned(self._writer, self._renderer, self._owner, series, page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
         keep = write_series(self._writer, self._owner, series, settled, page_keys)
-        spoken = windows(series.points, self._speaks)
+        spoken = windows(series.points, self._told.speaks)
         return EvalDone(
-            summary=summary_of(series, self._speaks, spoken, steps, suspects),
+            summary=summary_of(series, self._told.speaks, spoken, steps, suspects),
             scorecards=self._cards.new,
             rows=tuple(self._writer.rows),
             problems=problems_of(series),
             attributes=tuple(sorted(by_attribute(cells))),
             written=self._writer.written,
             kept=self._writer.kept,
-            vectors=self._vectors.new if self._vectors else (),
+            vectors=self._cards.new_vectors,
             cells=kept,
             around=self._around(spoken, series.points, cells),
             brought=brought_by(
@@ -239,16 +217,6 @@ class _EvalJob:
         inputs = next(all_inputs(self._shop, [newest]))
         recall(dict(self._shop.mappings), without_settings(newest), inputs)
         return inputs
-
-    def _series(self, cells: CellMap, settled: Settled) -> Series:
-        """All points, once every scorecard that they and their deltas need is at hand."""
-        new = range(len(settled.derived), len(self._snapshots))
-        self._cards.fill(under_newest_rules(self._task.history))
-        self._cards.fill(mixture for index in new for mixture in self._mixtures(index))
-        self._cards.fill(mixtures_of_commits(self._snapshots, self._task.first_new))
-        every = points(self._told, self._cards.__getitem__, cells, settled.derived)
-        specs = specs_with_usage(self._specs, (point.scorecard for point in every))
-        return Series(self._info, self._task.history, specs, every, cells)
 
     def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[EditOutcome, ...]:
         """Of the edits that new points speak for."""

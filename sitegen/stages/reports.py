@@ -14,13 +14,10 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
-from sitegen.model.timeline import Edit, Snapshot
+from sitegen.model.timeline import Edit
 from sitegen.pages.report import EarlierPoints, report_page
-from sitegen.scoring.scorer import Scorer
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.scorecard_store import Cards, runs_of
-from sitegen.stages.scoring import results
-from sitegen.stages.vectors import EvalEmbedder
+from sitegen.stages.scorecard_store import EvalScorecards, runs_of
 from sitegen.stages.worker_context import Workshop
 
 
@@ -31,40 +28,34 @@ class ReportWriter:
         self,
         shop: Workshop,
         info: EvalInfo,
-        scorer: Scorer,
         specs: tuple[MetricSpec, ...],
         told: SeriesInputs,
         edits: Sequence[tuple[Edit, ...]],
         linked: Sequence[tuple[Edit, ...]],
         moved: Sequence[tuple[str, str, str]],
-        cards: Cards,
-        vectors: EvalEmbedder | None,
+        cards: EvalScorecards,
     ) -> None:
         """Take what all reports are made from.
 
         Args:
             shop: the workshop.
             info: the eval.
-            scorer: of its kind.
             specs: its metrics, but for those of usage.
             told: its points.
             edits: of each point, each edit once.
             linked: what ``linked_edits`` says of each point.
             moved: path and commit of an edit, and the last path of its file.
-            cards: scorecards.
-            vectors: of the texts of its outputs, if the kind needs any.
+            cards: its scorecards.
 
         """
         self._shop = shop
         self._info = info
-        self._scorer = scorer
         self._specs = specs
         self._told = told
         self._edits = edits
         self._linked = linked
         self._moved = tuple(moved)
         self._cards = cards
-        self._vectors = vectors
         self._repeats = RepeatsSoFar()
 
     def page(self, index: int, result: Result, follower: CellTracker) -> Page:
@@ -72,14 +63,14 @@ class ReportWriter:
         snapshots = self._told.snapshots
         at, before = self._side(index), self._side(index - 1) if index else None
         specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
-        runs = self._runs(at.snapshot)
+        runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
         flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()
         point = Point(
             at.snapshot,
             result.scorecard,
             self._linked[index],
-            delta=before and delta(self._scorer.metrics_for, before, at, self._cards.__getitem__),
+            delta=before and delta(self._told.metrics_for, before, at, self._cards.__getitem__),
             flips=tallied(flipped) if before else None,
         )
         return report_page(
@@ -103,14 +94,6 @@ class ReportWriter:
 
     def _side(self, index: int) -> ScoredPoint:
         return ScoredPoint(self._told.snapshots[index], self._cards[self._told.snapshots[index]])
-
-    def _runs(self, snapshot: Snapshot) -> list[Result]:
-        """Its repeated runs, scored as its output is."""
-        runs = runs_of(snapshot)
-        found = list(results(self._shop, self._scorer, runs, self._vectors))
-        for run, result in zip(runs, found, strict=True):
-            self._cards.put(run, result.scorecard)
-        return found
 
     def _learn(self, index: int) -> None:
         """What outputs that were made again tell, up to a point."""

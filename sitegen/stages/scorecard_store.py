@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sitegen.analysis.attribution import mixtures, under_rules_of
+from sitegen.analysis.memo import Memo
+from sitegen.analysis.points import Derived, SeriesInputs, instructions_of, points
 from sitegen.analysis.series import pack, scorecard_key, unpack
+from sitegen.analysis.windows import edits_of_outputs
+from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import EvalInfo, Series
+from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.judged.formats import installed_for
-from sitegen.scoring.kinds import in_order_of, scorer
+from sitegen.scoring.kinds import in_order_of, scorer, series_specs
 from sitegen.scoring.own import versions
-from sitegen.stages.commit_effects import mixtures_of_commits as crossed_by_commits
+from sitegen.scoring.usage import specs_with_usage
+from sitegen.stages.commit_effects import mixtures_of_commits
 from sitegen.stages.scoring import results
-from sitegen.stages.vectors import EvalEmbedder, model_of
+from sitegen.stages.vectors import Rows, keep_vectors, known_vectors, model_of, vectors_of
 from sitegen.stages.worker_context import Workshop
 
 
@@ -34,16 +40,22 @@ def runs_of(snapshot: Snapshot) -> list[Snapshot]:
     return [snapshot._replace(outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
 
 
+def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
+    """Whatever has to be scored for the points of an eval and their deltas."""
+    yield from history.snapshots
+    yield from under_newest_rules(history)
+    for before, after in pairwise(history.snapshots):
+        yield from mixtures(before, after)
+
+
 def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     """The memo's keys of every scorecard that the pages of an eval may need."""
-    key = KeyOf(history.kind, redact)
-    crossed = (mixture for before, after in pairwise(history.snapshots) for mixture in mixtures(before, after))
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
-    every = (*history.snapshots, *under_newest_rules(history), *crossed, *crossed_by_commits(history.snapshots), *runs)
-    return list(dict.fromkeys(map(key, every)))
+    every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
+    return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
 
 
-class KeyOf:
+class ScorecardKeys:
     """The memo's key of what a snapshot of some kind is scored from; made once for the same."""
 
     def __init__(self, kind: str, redact: tuple[str, ...] = ()) -> None:
@@ -68,52 +80,112 @@ class KeyOf:
         return self._known[decisive]
 
 
-class Cards:
-    """Those that the memo knows, and those that are scored now."""
+class EvalScorecards:
+    """The scorecards of one eval, known to the memo or scored now, and the points that are made of them."""
 
     def __init__(
-        self, shop: Workshop, kind: str, vectors: EvalEmbedder | None, known: Iterable[tuple[str, bytes]]
+        self, shop: Workshop, history: EvalHistory, known: Iterable[tuple[str, bytes]], vectors: Rows = ()
     ) -> None:
+        """``known``: (key, body) of scorecards. ``vectors``: of texts of the eval. Both are what the memo holds."""
         self._shop = shop
-        self._scorer = scorer(kind)
-        self._vectors = vectors
+        self._history = history
         self._bodies = dict(known)
         self._cards: dict[str, Scorecard] = {}
         self._new: dict[str, bytes] = {}
         self._specs: tuple[MetricSpec, ...] = ()
-        self.key = KeyOf(kind, shop.redact)
+        self.scorer = scorer(history.kind)
+        self.key = ScorecardKeys(history.kind, shop.redact)
+        self.embedder = vectors_of(history.kind, vectors)
+
+    @classmethod
+    def from_memo(
+        cls, shop: Workshop, memo: Memo, history: EvalHistory, snapshots: Iterable[Snapshot]
+    ) -> EvalScorecards:
+        """With what the memo knows of these snapshots."""
+        key = ScorecardKeys(history.kind, shop.redact)
+        vectors = known_vectors(memo, history.id, history.kind)
+        return cls(shop, history, memo.scorecards(map(key, snapshots)).items(), vectors)
 
     def __contains__(self, snapshot: Snapshot) -> bool:
         return self._find(self.key(snapshot)) is not None
 
     def __getitem__(self, snapshot: Snapshot) -> Scorecard:
-        """One that is known, or was put here."""
+        """One that is known or was scored, its metrics in the order of the series once ``series_specs`` was asked."""
         card = self._find(self.key(snapshot))
         if card is None:
             raise KeyError(snapshot)
         return in_order_of(self._specs, card) if self._specs else card
 
-    def order_by(self, specs: tuple[MetricSpec, ...]) -> None:
-        """Give all of them with the metrics of the series from now on, in their order."""
-        self._specs = specs
-
-    def put(self, snapshot: Snapshot, card: Scorecard) -> None:
-        """One that was scored."""
-        if snapshot not in self:
-            key = self.key(snapshot)
-            self._cards[key] = card
-            self._new[key] = pack(card)
+    def results(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
+        """Score snapshots, known or not, with every judgement: the memo holds none of these."""
+        scored = results(self._shop, self.scorer, snapshots, self.embedder)
+        for snapshot, result in zip(snapshots, scored, strict=True):
+            if snapshot not in self:
+                key = self.key(snapshot)
+                self._cards[key] = result.scorecard
+                self._new[key] = pack(result.scorecard)
+            yield result
 
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score those that are not known, and keep nothing but their scorecards."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
-        for snapshot, result in zip(missing, results(self._shop, self._scorer, missing, self._vectors), strict=True):
-            self.put(snapshot, result.scorecard)
+        for _ in self.results(missing):
+            pass
+
+    def series_specs(self) -> tuple[MetricSpec, ...]:
+        """The metrics of the series but for those of usage, the headline first.
+
+        Where the kind has none of its own, all outputs are scored first: what they state says which there are.
+        """
+        if not self._specs:
+            snapshots = self._history.snapshots
+            if not self.scorer.metrics:
+                self.fill(snapshots)
+            settings = (snapshot.settings for snapshot in snapshots)
+            self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
+        return self._specs
+
+    def series_inputs(self, edits: Sequence[Edit]) -> SeriesInputs:
+        """What the points are made from. ``edits``: of the instructions that drive the eval, by commit."""
+        snapshots = self._history.snapshots
+        made_with = [instructions_of(snapshot, edits) for snapshot in snapshots]
+        return SeriesInputs(
+            snapshots=snapshots,
+            edits=edits,
+            made_with=made_with,
+            metrics_for=self.scorer.metrics_for,
+            kind=self._history.kind,
+            speaks=edits_of_outputs(snapshots, edits, made_with),
+        )
+
+    def series(self, info: EvalInfo, inputs: SeriesInputs, cells: CellMap, known: Sequence[Derived] = ()) -> Series:
+        """All points of the eval, by both clocks; what they and their deltas need is scored first.
+
+        ``cells``: followed through all points. ``known``: what was computed of the first points before.
+        """
+        specs = self.series_specs()
+        snapshots = self._history.snapshots
+        self.fill((*snapshots, *under_newest_rules(self._history)))
+        new_pairs = pairwise(snapshots[max(0, len(known) - 1) :])
+        self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
+        every_point = points(inputs, self.__getitem__, cells, known)
+        with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
+        return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
+
+    def keep(self, memo: Memo) -> None:
+        """Remember what was scored."""
+        memo.keep_scorecards(self.new)
+        keep_vectors(memo, self._history.id, self.new_vectors)
 
     @property
     def new(self) -> tuple[tuple[str, bytes], ...]:
-        """(key, body) of those that the memo did not know."""
+        """(key, body) of the scorecards that the memo did not know."""
         return tuple(self._new.items())
+
+    @property
+    def new_vectors(self) -> Rows:
+        """Of texts that the memo did not know."""
+        return self.embedder.new if self.embedder else ()
 
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)

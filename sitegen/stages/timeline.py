@@ -97,7 +97,7 @@ class Timeline(NamedTuple):
 
     def shop_for(self, eval_id: str) -> Workshop:
         """The workshop of one eval: with what it hides."""
-        return self.shop._replace(redact=_redact(self.config, self.manifest.entry(eval_id)))
+        return self.shop._replace(redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
         """The instruction files that drive an eval: those that its globs name by any path they ever had."""
@@ -146,7 +146,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         answers.keep()
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
-        redaction(_redact(config, entry))  # what is no field path is said before any work
+        redaction(_hidden_fields(config, entry))  # what is no field path is said before any work
     # What runs state is read where they are folded: a package that is installed later reads more of them.
     installed = installed_for(entry.outputs for entry in manifest.evals)
     structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
@@ -204,7 +204,7 @@ def _unread(evaluation: EvaluationConfig | Finding | None) -> Iterator[Problem]:
         yield Problem("warning", what, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
 
 
-def _redact(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
+def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
     return (*config.redact, *entry.redact)
 
 

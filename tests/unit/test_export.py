@@ -20,7 +20,7 @@ from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
-from sitegen.questions.study import opened
+from sitegen.questions.study import open_study
 from tests.gitrepo import GitRepo
 from tests.golden import repository
 from tests.sites import run
@@ -40,10 +40,10 @@ class Exports:
         for format, name in (("sqlite", "x.sqlite"), ("json", "x.json"), ("csv", "csv"), ("parquet", "parquet")):
             done = run("export", "--format", format, "-o", folder / name, "--repo", self.repo, "--cache", memo)
             assert (done.returncode, done.stdout) == (0, ""), done.stderr
-        with opened(Options(repo=self.repo, cache=memo)) as project:
+        with open_study(Options(repo=self.repo, cache=memo)) as project:
             self.head = project.timeline.head.sha
             self.edits = [edit for file in project.timeline.instructions for edit in file.edits]
-            self.series = [project.series(history) for history in project.evals]
+            self.series = [project.series(history) for history in project.evals.values()]
 
     def sqlite(self, query: str) -> Rows:
         with closing(sqlite3.connect(self.folder / "x.sqlite")) as database:

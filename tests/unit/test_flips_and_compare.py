@@ -10,7 +10,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.comparison.change import change_of
 from sitegen.analysis.flips import flips
 from sitegen.project import Options
-from sitegen.questions.comparison import _folded
+from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -18,10 +18,10 @@ from sitegen.scoring.scorer import File, ScoringInputs
 def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_path: Path) -> None:
     flipping: dict[tuple[str, int], list[int]] = {}
     comparing: dict[tuple[str, int], list[int]] = {}
-    with _folded(Options(repo=demo, cache=tmp_path)) as history:
-        for one in history.evals:
+    with open_study(Options(repo=demo, cache=tmp_path)) as study:
+        for one in study.evals.values():
             specs, follower = scorer(one.kind).metrics, CellTracker()
-            found = [side.result for side in history.sides(one, [""] * len(one.snapshots), one.snapshots)]
+            found = study.results(one, one.snapshots)
             for result in found:
                 follower.follow(result.judgements)
             cells = follower.cells()

@@ -15,7 +15,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.runs import run_glob, time_in
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.stages.scorecard_store import KeyOf
+from sitegen.stages.scorecard_store import ScorecardKeys
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
 
 TRUTH = "evals/shop/ground_truth.csv"
@@ -306,7 +306,7 @@ def test_settings_that_are_changed_back_are_scored_as_before(repo: GitRepo) -> N
         (1, ("settings",)),
         (2, ("settings",)),
     ]
-    first, other, back = map(KeyOf(history.kind), history.snapshots)
+    first, other, back = map(ScorecardKeys(history.kind), history.snapshots)
     assert first == back != other
 
 

@@ -16,11 +16,10 @@ from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.eval_job import owner
-from sitegen.stages.scorecard_store import Cards, KeyOf
+from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.size_budget.thinning import first_full, room_key
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.vectors import known_vectors, vectors_of
 from sitegen.stages.worker_context import Workshop
 
 AT_ONCE: Final = 50
@@ -52,10 +51,8 @@ def _scored(
     shop: Workshop, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
 ) -> Iterator[tuple[Snapshot, Scorecard]]:
     """Each with its scorecard, a few of them in memory; scored again where the memo has lost one."""
-    key = KeyOf(history.kind, shop.redact)
-    vectors = vectors_of(history.kind, known_vectors(memo, history.id, history.kind))
     for start in range(0, len(snapshots), AT_ONCE):
         some = snapshots[start : start + AT_ONCE]
-        cards = Cards(shop, history.kind, vectors, memo.scorecards(map(key, some)).items())
+        cards = EvalScorecards.from_memo(shop, memo, history, some)
         cards.fill(some)
         yield from ((at, cards[at]) for at in some)
