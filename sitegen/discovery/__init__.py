@@ -13,6 +13,7 @@ from sitegen.discovery.proposals import Proposal, proposals, without_sums_of
 from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.trial import TrialResult, standing, trial
 from sitegen.discovery.written import manifest_text, site_text
+from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files import FilesAt
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
@@ -48,22 +49,23 @@ class Discovery(NamedTuple):
     """The text of ``sitegen.toml``; None: the default globs name all instruction files, or there are none."""
 
 
+@shared_cat_file()
 def discover(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Discovery:
     """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
-    with FilesAt(repository.found, head) as files, repository.reader() as reader:
-        looked, shelf = Looked(files.names, files.read, kind_of_case_file), Shelf(reader)
-        layout = Layout(*with_found_evals(config, manifest, looked), Watched())
-        known = _known_ids(history.files, layout, manifest)
-        free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]
-        guesses = {each.id: each for each in without_sums_of(proposals(free, shelf, known))}
-        globs = instruction_globs(history.files, shelf, config.instructions)
-        is_needed = any(each.glob not in config.instructions for each in globs)
-        tried_config = replace(config, instructions=tuple(each.glob for each in globs)) if is_needed else config
-        text = manifest_text([(each.id, each.entry, ()) for each in guesses.values()], "")
-        read = read_manifest(text.encode(), "manifest.yaml", config.evals_dir)
-        tried = replace(manifest, evals=(*manifest.evals, *read.evals))
-        tried_config, tried = with_found_evals(tried_config, tried, looked)
+    files, shelf = FilesAt(repository.found, head), Shelf(repository)
+    looked = Looked(files.names, files.read, kind_of_case_file)
+    layout = Layout(*with_found_evals(config, manifest, looked), Watched())
+    known = _known_ids(history.files, layout, manifest)
+    free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]
+    guesses = {each.id: each for each in without_sums_of(proposals(free, shelf, known))}
+    globs = instruction_globs(history.files, shelf, config.instructions)
+    is_needed = any(each.glob not in config.instructions for each in globs)
+    tried_config = replace(config, instructions=tuple(each.glob for each in globs)) if is_needed else config
+    text = manifest_text([(each.id, each.entry, ()) for each in guesses.values()], "")
+    read = read_manifest(text.encode(), "manifest.yaml", config.evals_dir)
+    tried = replace(manifest, evals=(*manifest.evals, *read.evals))
+    tried_config, tried = with_found_evals(tried_config, tried, looked)
     outcome = trial(repository, tried_config, tried, head)
     told = {each.id: standing(repository, each) for each in outcome.evals}
     nothing = TrialResult(0, "", "no commit wrote such a file")

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from sitegen.history.blobs import BlobReader
+from sitegen.history.repository import Repository
 from sitegen.model.values import Value
 from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.reading import UnreadableError, text_of
@@ -32,8 +32,8 @@ _MOST_PATHS: Final = 400
 class Shelf:
     """Reads files of history, a bounded number of bounded files, and keeps what it read."""
 
-    def __init__(self, reader: BlobReader) -> None:
-        self._reader = reader
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
         self._read: dict[str, bytes | None] = {}
         self._bytes = 0
 
@@ -48,7 +48,7 @@ class Shelf:
             return self._read[oid]
         if self.full:
             return None
-        content = self._reader.read(oid).content
+        content = self._repository.read_blob(oid).content
         self._bytes += len(content or b"")
         self._read[oid] = content
         return content

@@ -1,16 +1,18 @@
-"""Contents of blobs from ``git cat-file --batch``: in bulk, or one at a time."""
+"""Objects from ``git cat-file --batch``: contents of blobs by their ids, and whatever a name of git's leads to."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Self
+from typing import IO, Final, NamedTuple
 
 from sitegen.history.head import Found
 from sitegen.history.process import Process
@@ -20,6 +22,10 @@ LFS: Final = b"version https://git-lfs.github.com/spec/"
 _LARGEST_POINTER: Final = 1_024
 _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
+
+_AHEAD: Final = 16
+"""Blobs that git is asked for before the first of them is read, so that it works while we do. Their ids are few enough
+for the smallest buffer of a pipe: neither side can wait for the other for ever."""
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
 CHANGED: Final = "changed in the work tree while it was read"
@@ -35,36 +41,145 @@ class BlobRead(NamedTuple):
     """Why there is no content: missing, no file, larger than the limit, a Git LFS pointer."""
 
 
-def too_large(size: int, limit: int) -> str:
-    """The reason for a file over the limit."""
-    return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
+class GitObject(NamedTuple):
+    """What git has under a name."""
+
+    oid: str
+    kind: str
+    """``blob``, ``tree``, ``commit`` or ``tag``; empty: git has nothing, or nothing that it can read."""
+    size: int
+    content: bytes | None
+    """None if it is of another kind than was asked for, or larger than the limit."""
 
 
-def checked(oid: str, content: bytes) -> BlobRead:
-    """A content that was read, unless it only stands for one."""
-    if content.startswith(LFS) and len(content) < _LARGEST_POINTER:
-        return BlobRead(oid, None, POINTER)
-    return BlobRead(oid, content)
+NOTHING: Final = GitObject(oid="", kind="", size=0, content=None)
 
 
-def read_blobs(found: Found, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
-    """One answer for each id, in order, as ``Repository.read_blobs`` says."""
-    waiting = iter(oids)
-    asked: deque[str] = deque()
-    more = True
-    while more:
-        with Process(found, ["cat-file", "--batch", "--buffer"], _questions(asked, waiting)) as cat:
-            # Each question stands in `asked` before git sees it, so the answer is to the first one there.
-            while answer := _answer(cat.stdout, asked, limit):
-                yield answer
-            cat.close()
-            failure = cat.failure
-        if failure is not None:
-            raise failure
-        # git ended over an object that it could not read, and nothing is lost but that one.
-        more = bool(asked)
-        if more:
-            yield BlobRead(asked.popleft(), None, MISSING)
+@dataclass(slots=True)
+class _Question:
+    """An object that git was asked for, with its answer once that was read."""
+
+    name: bytes
+    kind: str
+    limit: int
+    answer: GitObject | None = None
+
+
+class CatFile:
+    """One ``git cat-file --batch``, started when it is first asked. Several readers may take turns.
+
+    Git answers in the order of the questions. Whoever reads past the answers to another reader leaves them with that
+    reader's questions.
+    """
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._process: Process | None = None
+        self._unanswered: deque[_Question] = deque()
+
+    def read(self, name: bytes, kind: str, limit: int) -> GitObject:
+        """The object of a name, which has no line ends, with its content if it is of a kind and not over the limit."""
+        return self._answer(self._ask(_Question(name, kind, limit)))
+
+    def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
+        """One answer for each id, in order, as ``Repository.read_blobs`` says."""
+        asked: deque[tuple[str, _Question]] = deque()
+        for oid in oids:
+            # Nothing but an id may reach git: names of objects can be expressions.
+            name = oid if _ID.fullmatch(oid) else "0" * 40
+            asked.append((oid, self._ask(_Question(name.encode(), "blob", limit))))
+            if len(asked) == _AHEAD:
+                yield self._blob(*asked.popleft())
+        while asked:
+            yield self._blob(*asked.popleft())
+
+    def close(self) -> None:
+        """End the process; the next read starts another."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _blob(self, oid: str, question: _Question) -> BlobRead:
+        answer = self._answer(question)
+        if not answer.kind:
+            return BlobRead(oid, None, MISSING)
+        if answer.kind != "blob":
+            return BlobRead(oid, None, f"no file but a {answer.kind}")
+        if answer.content is None:
+            return BlobRead(oid, None, too_large(answer.size, question.limit))
+        return checked(oid, answer.content)
+
+    def _ask(self, question: _Question) -> _Question:
+        self._unanswered.append(question)
+        if self._process is None:
+            self._start()
+        else:
+            self._send(self._process, question)
+        return question
+
+    def _start(self) -> Process:
+        process = self._process = Process(self._found, ["cat-file", "--batch"])
+        for question in self._unanswered:
+            self._send(process, question)
+        return process
+
+    @staticmethod
+    def _send(process: Process, question: _Question) -> None:
+        with suppress(BrokenPipeError):  # git ended: whoever reads its answer sees that
+            process.stdin.write(question.name + b"\n")
+            process.stdin.flush()
+
+    def _answer(self, question: _Question) -> GitObject:
+        while question.answer is None:
+            process = self._process or self._start()
+            oldest = self._unanswered.popleft()
+            oldest.answer = _read_object(process.stdout, oldest)
+            if oldest.answer is None:
+                # Git ended over an object that it could not read. Nothing is lost but that one: the next process is
+                # asked for all the others again.
+                oldest.answer = NOTHING
+                self.close()
+        return question.answer
+
+
+_of_this_thread = threading.local()
+
+
+@contextmanager
+def shared_cat_file() -> Iterator[None]:
+    """Within it, this thread reads all objects of a repository from one process of git, which ends with it.
+
+    Nothing may be forked within it: the copy would have the same pipes.
+    """
+    if hasattr(_of_this_thread, "cat_files"):
+        yield
+        return
+    share_cat_file_until_exit()
+    try:
+        yield
+    finally:
+        for opened in _of_this_thread.cat_files.values():
+            opened.close()
+        del _of_this_thread.cat_files
+
+
+def share_cat_file_until_exit() -> None:
+    """The same for all that this thread will ever read, in a process that is begun to run tasks."""
+    _of_this_thread.cat_files = {}
+
+
+@contextmanager
+def cat_file(found: Found) -> Iterator[CatFile]:
+    """The process that this thread shares, or one that ends with the context."""
+    shared: dict[Found, CatFile] | None = getattr(_of_this_thread, "cat_files", None)
+    if shared is not None:
+        yield shared.setdefault(found, CatFile(found))
+        return
+    own = CatFile(found)
+    try:
+        yield own
+    finally:
+        own.close()
 
 
 def read_file(file: Path, oid: str, limit: int) -> BlobRead:
@@ -89,32 +204,33 @@ def blob_id(content: IO[bytes], size: int, digits: int) -> str:
     return state.hexdigest()
 
 
-def _questions(asked: deque[str], waiting: Iterator[str]) -> Iterator[bytes]:
-    for oid in tuple(asked):
-        yield oid.encode() + b"\n"
-    for oid in waiting:
-        asked.append(oid)
-        # Nothing but an id may reach git: names of objects can be expressions.
-        yield (oid if _ID.fullmatch(oid) else "0" * 40).encode() + b"\n"
+def too_large(size: int, limit: int) -> str:
+    """The reason for a file over the limit."""
+    return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
 
 
-def _answer(stream: IO[bytes], asked: deque[str], limit: int) -> BlobRead | None:
+def checked(oid: str, content: bytes) -> BlobRead:
+    """A content that was read, unless it only stands for one."""
+    if content.startswith(LFS) and len(content) < _LARGEST_POINTER:
+        return BlobRead(oid, None, POINTER)
+    return BlobRead(oid, content)
+
+
+def _read_object(stream: IO[bytes], question: _Question) -> GitObject | None:
     """The next answer; None at the end of the stream, or if git ended in the middle of it."""
-    header = stream.readline().split()
-    if not header:
+    header = stream.readline()
+    if not header.endswith(b"\n"):
         return None
-    if len(header) < 3:
-        return BlobRead(asked.popleft(), None, MISSING)
-    kind, size = header[1], int(header[2])
-    if kind != b"blob" or size > limit:
-        if not _skip(stream, size + 1):
-            return None
-        reason = too_large(size, limit) if kind == b"blob" else f"no file but a {kind.decode('ascii', 'replace')}"
-        return BlobRead(asked.popleft(), None, reason)
+    if header.endswith((b" missing\n", b" ambiguous\n")):  # of a name, which may hold anything
+        return NOTHING
+    oid, kind, digits = header.decode("ascii").split()
+    size = int(digits)
+    if kind != question.kind or size > question.limit:
+        return GitObject(oid=oid, kind=kind, size=size, content=None) if _skip(stream, size + 1) else None
     content = stream.read(size)
     if len(content) < size or not stream.read(1):
         return None
-    return checked(asked.popleft(), content)
+    return GitObject(oid=oid, kind=kind, size=size, content=content)
 
 
 def _skip(stream: IO[bytes], size: int) -> bool:
@@ -124,49 +240,3 @@ def _skip(stream: IO[bytes], size: int) -> bool:
             return False
         size -= len(piece)
     return True
-
-
-class CatFile:
-    """A ``git cat-file --batch`` that is asked one object at a time and stays open. A context manager."""
-
-    def __init__(self, found: Found) -> None:
-        self.found = found
-        self._process: Process | None = None
-
-    def ask(self, name: bytes) -> IO[bytes]:
-        """Where the answer about an object of this name begins, or nothing if git ended; a name has no line ends."""
-        process = self._process = self._process or Process(self.found, ["cat-file", "--batch"])
-        with suppress(BrokenPipeError):  # git ended: it answers nothing
-            process.stdin.write(name + b"\n")
-            process.stdin.flush()
-        return process.stdout
-
-    def close(self) -> None:
-        """End the process; the next read starts another."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class BlobReader(CatFile):
-    """Reads one blob at a time."""
-
-    def __init__(self, found: Found, limit: int) -> None:
-        super().__init__(found)
-        self._limit = limit
-
-    def read(self, oid: str) -> BlobRead:
-        """The contents of a blob, or why there are none."""
-        if not _ID.fullmatch(oid):
-            return BlobRead(oid, None, MISSING)
-        answer = _answer(self.ask(oid.encode()), deque([oid]), self._limit)
-        if answer is None:
-            self.close()
-            return BlobRead(oid, None, MISSING)
-        return answer

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-from sitegen.history.blobs import CatFile
+from sitegen.history.blobs import NOTHING, GitObject, cat_file
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.head import Found
 from sitegen.history.repository import LARGEST_BLOB, Repository
@@ -26,33 +26,35 @@ class Folders(Protocol):
         """The names in a folder, and whether each is a folder; of one that is not there, none."""
 
 
-class FilesAt(CatFile):
-    """Reads files and folders of one commit, by name."""
+class FilesAt:
+    """Reads files and folders of one commit, by name: several of them best within ``shared_cat_file``."""
 
     def __init__(self, found: Found, commit: str) -> None:
-        super().__init__(found)
+        self.found = found
         self._commit = commit
         self._known: dict[str, dict[str, bool]] = {}
         self._ids: dict[str, str] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """The bytes of a file; None if there is none, or it is larger than so many bytes."""
-        return self._object(path, b"blob", largest)[1]
+        return self._object(path, "blob", largest).content
 
     def names(self, folder: str) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder; a link or a submodule is neither file nor folder."""
         if folder in self._known:
             return self._known[folder]
-        oid, tree = self._object(folder, b"tree", LARGEST_BLOB)
+        listed = self._object(folder, "tree", LARGEST_BLOB)
         names = self._known[folder] = {}
-        at, tree = 0, tree or b""
+        at, tree = 0, listed.content or b""
         while at < len(tree):  # "mode name", a zero byte, the id in bytes
             end = tree.index(b"\0", at)
             mode, _, name = tree[at:end].partition(b" ")
             if mode == _FOLDER or mode in _REGULAR:
                 names[os.fsdecode(name)] = mode == _FOLDER
-                self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[end + 1 : end + 1 + len(oid) // 2].hex()
-            at = end + 1 + len(oid) // 2
+                self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[
+                    end + 1 : end + 1 + len(listed.oid) // 2
+                ].hex()
+            at = end + 1 + len(listed.oid) // 2
         return names
 
     def blob_id(self, path: str) -> str | None:
@@ -60,18 +62,13 @@ class FilesAt(CatFile):
         folder, name = posixpath.split(path)
         return self._ids[path] if self.names(folder).get(name) is False else None
 
-    def _object(self, path: str, kind: bytes, largest: int) -> tuple[bytes, bytes | None]:
-        """The id and the bytes of what lies at a path, if it is of a kind and no larger than so many bytes."""
-        if "\n" in path:  # git would take it for two names
-            return b"", None
-        stream = self.ask(f"{self._commit}:".encode() + os.fsencode(path))
-        header = stream.readline().split()
-        if len(header) != 3 or header[1] != kind or int(header[2]) > largest:
-            if header[-1:] != [b"missing"]:  # what it holds comes next
-                self.close()
-            return b"", None
-        size = int(header[2])
-        return header[0], stream.read(size + 1)[:size]
+    def _object(self, path: str, kind: str, largest: int) -> GitObject:
+        """What lies at a path, with its content if it is of a kind and no larger than so many bytes."""
+        name = f"{self._commit}:".encode() + os.fsencode(path)
+        if b"\n" in name:  # git would take it for two names
+            return NOTHING
+        with cat_file(self.found) as objects:
+            return objects.read(name, kind, largest)
 
 
 class FolderListing:
@@ -121,5 +118,4 @@ def named_by(glob: str, folders: Folders) -> str | None:
 
 def content_at(repository: Repository, commit: str, path: str) -> bytes | None:
     """The bytes of a single file at a commit, as ``FilesAt`` reads it."""
-    with FilesAt(repository.found, commit) as files:
-        return files.read(path, repository.max_blob_bytes)
+    return FilesAt(repository.found, commit).read(path, repository.max_blob_bytes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
@@ -86,9 +85,8 @@ class Fold:
         self._first_parent = site.first_parent
         self._renamed = renamed
         self._stale = not self.complete and not known.covers(self.layout.watched)
-        self._reader = reader = repository.reader()
         # What is handed on holds no method of ours: in a cycle all states would live until garbage is looked for.
-        self._read = read = partial(repository.read_blob, reader=reader)
+        self._read = read = repository.read_blob
         known_instruction = _nothing if self.complete else store.instruction
         every_instruction = tuple if self.complete else store.instructions
         self.instructions = InstructionHistories(known_instruction, every_instruction, lambda oid: read(oid).content)
@@ -105,10 +103,6 @@ class Fold:
     def has_instructions(self) -> bool:
         """Whether history ever had an instruction file."""
         return any(self.instructions.touched.values()) or next(self._store.instructions(), None) is not None
-
-    def close(self) -> None:
-        """End what runs."""
-        self._reader.close()
 
     def walk(self, head: str) -> None:
         """Fold the commits after the state's up to *head*. Raises StartOverError as ``fold`` does."""

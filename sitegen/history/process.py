@@ -1,4 +1,4 @@
-"""One running git process: started through GitPython, fed from a thread, and ended whatever happens."""
+"""One running git process: started by GitPython, fed from a thread, and ended whatever happens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from sitegen.errors import RepositoryError
-from sitegen.history.head import SAFE, Found, command
+from sitegen.history.head import Found, command, environment
 
 PATIENCE: Final = 300.0
 """Seconds that git may take to list a work tree: it opens every ``.gitignore``, and one may be a pipe."""
@@ -38,16 +38,16 @@ class Process:
         """
         # The work tree is said to be the git folder: plumbing needs none, and attributes of a real one do not count.
         # The index is said to be a file that is not there: diff-tree would read it for nothing.
-        environment = {
-            **SAFE,
+        variables = {
+            **environment(),
             "GIT_DIR": str(found.git_dir),
             "GIT_COMMON_DIR": str(found.common_dir),
             "GIT_WORK_TREE": str(found.git_dir),
             "GIT_INDEX_FILE": str(found.git_dir / "no-index-is-read"),
         }
         if work_tree is not None:
-            environment |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(found.git_dir / "index")}
-        self._process = _popen(command(*arguments), work_tree or found.git_dir, environment)
+            variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(found.git_dir / "index")}
+        self._process = _popen(command(*arguments), work_tree or found.git_dir, variables)
         self._arguments = arguments
         self._words = bytearray()
         self._failure: BaseException | None = None
@@ -142,22 +142,19 @@ class Process:
             _close(self.stdin)
 
 
-def _popen(call: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def _popen(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
     try:
-        from git.cmd import Git
-        from git.exc import GitCommandNotFound
+        from git.cmd import safer_popen
     except ImportError as error:
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
 
     try:
-        started = Git(str(folder)).execute(call, as_process=True, istream=subprocess.PIPE, env=environment)
-    except GitCommandNotFound as error:
+        # ``Git.execute`` can add variables to the caller's environment, and take none away.
+        return safer_popen(
+            call, cwd=folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    except FileNotFoundError as error:
         raise RepositoryError("git cannot be started.", where=str(folder), fix=str(error)) from error
-    process = started.proc
-    # From here on the process is ours: GitPython would end it when its wrapper is collected.
-    started.proc = None
-    assert process is not None
-    return process
 
 
 def _thread(work: Callable[[], None]) -> Thread:

@@ -1,4 +1,4 @@
-"""The only reader of git: plumbing as streams, started through GitPython, and nothing ever checked out or written.
+"""The only reader of git: plumbing as streams, and nothing ever checked out or written.
 
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing below them, and follow the
 user's configuration; here it starts processes, and what they print is read as it comes.
@@ -12,7 +12,7 @@ from typing import Final
 
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches, revisions
-from sitegen.history.blobs import BlobRead, BlobReader
+from sitegen.history.blobs import BlobRead, cat_file
 from sitegen.history.head import Found, look
 from sitegen.history.process import Process
 from sitegen.model.commits import WORKTREE, Revision
@@ -142,27 +142,25 @@ class Repository:
         )
 
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
-        """The contents of many blobs, in order, from one process.
+        """The contents of many blobs, in order, from the process that ``shared_cat_file`` shares, or one of their own.
 
-        *oids* is consumed in another thread, ahead of the answers, and must not wait for them. Whatever cannot be
-        given (missing, no blob, larger than ``max_blob_bytes``, a Git LFS pointer) is answered with a reason and
-        without having been held in memory.
+        *oids* is read some way ahead of the answers. Whatever cannot be given (missing, no blob, larger than
+        ``max_blob_bytes``, a Git LFS pointer) is answered with a reason and without having been held in memory.
         """
-        if not self._overlay:
-            yield from blobs.read_blobs(self._found, oids, self.max_blob_bytes)
-            return
-        asked = tuple(oids)
-        answers = blobs.read_blobs(self._found, (oid for oid in asked if oid not in self._overlay), self.max_blob_bytes)
-        for oid in asked:
-            yield self._read_file(oid) if oid in self._overlay else next(answers)
+        with cat_file(self._found) as objects:
+            if not self._overlay:
+                yield from objects.read_blobs(oids, self.max_blob_bytes)
+                return
+            asked = tuple(oids)
+            committed = (oid for oid in asked if oid not in self._overlay)
+            answers = objects.read_blobs(committed, self.max_blob_bytes)
+            for oid in asked:
+                yield self._read_file(oid) if oid in self._overlay else next(answers)
 
-    def read_blob(self, oid: str, reader: BlobReader) -> BlobRead:
-        """The contents of one blob, from the reader unless it lies in the work tree."""
-        return self._read_file(oid) if oid in self._overlay else reader.read(oid)
-
-    def reader(self) -> BlobReader:
-        """Reads blobs one at a time; a context manager."""
-        return BlobReader(self._found, self.max_blob_bytes)
+    def read_blob(self, oid: str) -> BlobRead:
+        """The contents of one blob; of several, one by one, best within ``shared_cat_file``."""
+        (read,) = self.read_blobs([oid])
+        return read
 
     def patches(self, edits: Sequence[Edit]) -> Iterator[bytes]:
         """The patch of each edit, in order, from one process; empty if nothing but line ends changed.
@@ -177,7 +175,7 @@ class Repository:
 
     def _uncommitted_patch(self, edit: Edit) -> bytes:
         oids = [blob.oid if blob else None for blob in (edit.old, edit.new)]
-        contents = [next(self.read_blobs([oid])).content if oid else b"" for oid in oids]
+        contents = [self.read_blob(oid).content if oid else b"" for oid in oids]
         return patches.plain_patch(contents[0] or b"", contents[1] or b"")
 
     def _read_file(self, oid: str) -> BlobRead:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history import problems
+from sitegen.history.blobs import shared_cat_file
 from sitegen.history.evals import history_of
 from sitegen.history.fold import Fold
 from sitegen.history.layout import Layout, Watched
@@ -42,6 +43,7 @@ Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
 """Makes revisions that follow the head: of the work tree."""
 
 
+@shared_cat_file()
 def advance(
     repository: Repository,
     site: SiteConfig,
@@ -88,8 +90,6 @@ def advance(
             state, watched = None, watched | fold.layout.watched | reason.watched
             renamed += reason.renamed
             continue
-        finally:
-            fold.close()
         if fold.head != since:
             keep(fold, store, known)
         return Advanced(update, fold.head, fold.head.position + 1, shown(fold, known))

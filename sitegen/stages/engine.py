@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol, TypeVar
 
 from sitegen.errors import ConfigurationError, WorkerError
+from sitegen.history.blobs import share_cat_file_until_exit, shared_cat_file
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a snapshot, an edit, a commit: about a millisecond each) from which a second process pays."""
@@ -94,7 +95,8 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
         return
     processes = processes_for(units, jobs)
     if processes == 1:
-        yield Inline()
+        with shared_cat_file():
+            yield Inline()
         return
     import multiprocessing  # with its executor, some milliseconds that a build of little new has no use for
     from concurrent.futures import ProcessPoolExecutor
@@ -102,7 +104,7 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
     # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     context = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(processes, context, initializer=_end_with_parent) as executor, _workers_named():
+    with ProcessPoolExecutor(processes, context, initializer=_begin_worker) as executor, _workers_named():
         yield SideBySide(executor, processes)
 
 
@@ -112,6 +114,12 @@ def processes_for(units: int, jobs: int | None = None) -> int:
     if jobs is None:
         return min(cores, units // WORTH_A_PROCESS + 1)
     return max(1, min(jobs, PROCESSES_A_CORE * cores))
+
+
+def _begin_worker() -> None:
+    """Prepare a process for its tasks: all that they read of the repository comes from one process of git."""
+    share_cat_file_until_exit()
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:

@@ -12,6 +12,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.configuring import Looked, found_evaluation, looked_into, significance_level, with_found_evals
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files import FilesAt
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
@@ -108,6 +109,7 @@ class Timeline(NamedTuple):
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
 
+@shared_cat_file()
 def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...] = ()) -> Timeline:
     """Bring the memo's fold to the commit that is built.
 
@@ -126,24 +128,25 @@ _HINTS: Final = 3
 """What is probably misspelt, said where there is nothing to report."""
 
 
+@shared_cat_file()
 def fold(project: Project, parts: PartStore) -> Timeline:
     """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
     root = project.found.root
     repository = Repository(project.found)
     head = project.head or repository.resolve(project.revision)
-    with FilesAt(project.found, head) as files:
-        config = read_site(files, parts)
-        manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
-        answers = AnswersAt(files, parts)
-        looked = Looked(files.names, files.read, kind_of_case_file, answers)
-        if project.options.worktree and root is not None:  # what is not committed yet goes first
-            on_disk = looked_into(root, kind_of_case_file)
-            config, manifest = with_found_evals(config, manifest, on_disk)
-            evaluation = found_evaluation(on_disk) or found_evaluation(looked)
-        else:
-            evaluation = found_evaluation(looked)
-        config, manifest = with_found_evals(config, manifest, looked)
-        answers.keep()
+    files = FilesAt(project.found, head)
+    config = read_site(files, parts)
+    manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
+    answers = AnswersAt(files, parts)
+    looked = Looked(files.names, files.read, kind_of_case_file, answers)
+    if project.options.worktree and root is not None:  # what is not committed yet goes first
+        on_disk = looked_into(root, kind_of_case_file)
+        config, manifest = with_found_evals(config, manifest, on_disk)
+        evaluation = found_evaluation(on_disk) or found_evaluation(looked)
+    else:
+        evaluation = found_evaluation(looked)
+    config, manifest = with_found_evals(config, manifest, looked)
+    answers.keep()
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_hidden_fields(config, entry))  # what is no field path is said before any work
@@ -177,10 +180,9 @@ def fold(project: Project, parts: PartStore) -> Timeline:
             )
     except NothingToReportError as error:
         hints = [f"{remark.what} {remark.fix}" for remark in remarks]
-        with FilesAt(project.found, head) as files:
-            layout = Layout(config, manifest, Watched())
-            missing = MissingFiles(layout, config, manifest, files, {}, frozenset())
-            hints += [f"{problem.what} {problem.fix}" for problem in missing.problems()]
+        layout = Layout(config, manifest, Watched())
+        missing = MissingFiles(layout, config, manifest, files, {}, frozenset())
+        hints += [f"{problem.what} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.what, where=error.where, fix=fix) from None
     return Timeline(

@@ -7,6 +7,7 @@ from typing import Final
 
 from sitegen.analysis.muting import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
+from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files import FilesAt, FolderListing, Folders, named_by
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
@@ -26,21 +27,21 @@ _MOST_ENTRIES: Final = 20
 """Entries of one mapping that are reported one by one."""
 
 
+@shared_cat_file()
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     """Those of the built revision, of the project first: a function of its files and of what is known of its evals."""
     summaries = {summary.info.id: summary for summary in evals.summaries}
     layout = Layout(timeline.config, timeline.manifest, Watched())
     robbed = _robbed(timeline, layout, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
-    with FilesAt(timeline.project.found, timeline.head.sha) as files:
-        folders: Folders = files
-        if timeline.project.options.worktree and timeline.project.found.root is not None:
-            folders = FolderListing(listed(timeline.shop.open()))
-        missing = MissingFiles(
-            layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
-        )
-        of_files = tuple(missing.problems())
-        of_instructions = tuple(_instructions(timeline, layout, folders))
+    folders: Folders = FilesAt(timeline.project.found, timeline.head.sha)
+    if timeline.project.options.worktree and timeline.project.found.root is not None:
+        folders = FolderListing(listed(timeline.shop.open()))
+    missing = MissingFiles(
+        layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
+    )
+    of_files = tuple(missing.problems())
+    of_instructions = tuple(_instructions(timeline, layout, folders))
     return (
         *_remarks(timeline, layout),
         *of_instructions,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.history.blobs import MISSING, POINTER, BlobRead
+from sitegen.history.blobs import MISSING, POINTER, BlobRead, shared_cat_file
 from sitegen.history.files import FilesAt
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
@@ -28,8 +28,7 @@ def test_blobs_are_answered_in_the_order_in_which_they_are_asked(repo: GitRepo) 
     expected = [BlobRead(oid, content) for oid, content in zip(oids, contents, strict=True)]
     repository = Repository.open(repo.path)
     assert list(repository.read_blobs(oids)) == expected
-    with repository.reader() as reader:
-        assert [reader.read(oid) for oid in oids] == expected
+    assert [repository.read_blob(oid) for oid in oids] == expected
 
 
 def test_what_is_no_blob_is_answered_with_a_reason_and_step_is_kept(repo: GitRepo) -> None:
@@ -49,8 +48,8 @@ def test_what_is_no_blob_is_answered_with_a_reason_and_step_is_kept(repo: GitRep
     ]
     repository = Repository.open(repo.path)
     assert list(repository.read_blobs(asked)) == expected
-    with repository.reader() as reader:
-        assert [reader.read(oid) for oid in asked] == expected
+    with shared_cat_file():
+        assert [repository.read_blob(oid) for oid in asked] == expected
 
 
 def test_text_that_only_begins_like_a_pointer_is_a_content(repo: GitRepo) -> None:
@@ -139,7 +138,7 @@ def test_an_error_of_the_one_who_asks_comes_back_to_him(repo: GitRepo) -> None:
 
 def test_files_of_a_commit_are_read_by_name_and_no_odd_name_loses_step(repo: GitRepo) -> None:
     sha = repo.commit({"a b.txt": "first", "folder/c.txt": "second"})
-    with FilesAt(Repository.open(repo.path).found, sha) as files:
-        names = ("a b.txt", "a b.txt\nHEAD:folder/c.txt", "folder", "none.txt", "folder/c.txt")
-        assert [files.read(name) for name in names] == [b"first", None, None, None, b"second"]
-        assert (files.read("a b.txt", 4), files.read("a b.txt", 5)) == (None, b"first")
+    files = FilesAt(Repository.open(repo.path).found, sha)
+    names = ("a b.txt", "a b.txt\nHEAD:folder/c.txt", "folder", "none.txt", "folder/c.txt")
+    assert [files.read(name) for name in names] == [b"first", None, None, None, b"second"]
+    assert (files.read("a b.txt", 4), files.read("a b.txt", 5)) == (None, b"first")

@@ -95,9 +95,9 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
     parts = Kept()
 
     def read() -> tuple[str | None, int, Manifest]:
-        with FilesAt(Repository.open(project.path).found, project.git("rev-parse", "HEAD")) as files:
-            site = read_site(files, parts)
-            return site.title, parts.puts, read_manifest(files, site, parts, worktree=False).manifest
+        files = FilesAt(Repository.open(project.path).found, project.git("rev-parse", "HEAD"))
+        site = read_site(files, parts)
+        return site.title, parts.puts, read_manifest(files, site, parts, worktree=False).manifest
 
     title, puts, first = read()
     assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [(("f1", 0.9),)])

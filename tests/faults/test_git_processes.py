@@ -1,0 +1,61 @@
+"""How many processes of git a build starts: one that reads objects for each process that runs tasks, and one before."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sitegen.history.repository import Repository
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
+    """Three evals and two instruction files, each of several versions."""
+    repo = GitRepo(tmp_path_factory.mktemp("git") / "repo")
+    for version in range(3):
+        files = {f"evals/{name}/extracted.json": f'{{"x": {version}}}' for name in "abc"}
+        truths = {f"evals/{name}/ground_truth.json": '{"x": 1}' for name in "abc"}
+        texts = {f".claude/instructions/{name}.md": f"# Read\n\nVersion {version}.\n" for name in "pq"}
+        repo.commit({**files, **truths, **texts})
+    return repo
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that gets one line for each process of git, with its arguments."""
+    git, log = shutil.which("git"), tmp_path / "started"
+    wrapper = tmp_path / "bin" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {git} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")
+    return log
+
+
+def object_readers(log: Path) -> int:
+    return sum(" cat-file " in line for line in log.read_text().splitlines())
+
+
+def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_tasks(
+    repo: GitRepo, started: Path, tmp_path: Path
+) -> None:
+    build_site(repo.path, tmp_path / "alone", jobs=1)
+    before_and_while_tasks_run = 2
+    after = 1  # what the configuration names and nothing fits
+    assert object_readers(started) <= before_and_while_tasks_run + after
+    started.write_text("")
+    build_site(repo.path, tmp_path / "beside", jobs=2)
+    workers = 2
+    assert object_readers(started) <= 1 + workers + after
+    assert content(tmp_path / "alone") == content(tmp_path / "beside")
+
+
+def test_variables_that_steer_git_elsewhere_reach_none_of_its_processes(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    oid = repo.oid("HEAD", "evals/a/extracted.json")
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "elsewhere"))
+    assert Repository.open(repo.path).read_blob(oid).content == b'{"x": 2}'
