@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 import sitegen
-from sitegen.config import EvalConfig
+from sitegen.config import EvalConfig, SiteConfig
 from sitegen.configuring import read_manifest
+from sitegen.configuring.site import read_site
 from sitegen.installed_from import PUBLISHED
 from tests.receipts import write_receipts
 from tests.sites import content, run
@@ -25,6 +26,7 @@ DOCUMENTS = sorted(
     if (path := ROOT / name).is_file() and not name.startswith((".claude/", "evals/plant", "evals/delivery"))
 )
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MANUAL = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "manual").glob("*.md")}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 ELSEWHERE = ("pip", "open")
 """Commands of the README that other tests hold, or that need a desktop or the network."""
@@ -111,8 +113,8 @@ def test_every_relative_link_leads_somewhere(document):
     assert missing == []
 
 
-def test_the_python_of_the_readme_runs_and_prints_what_it_says(tmp_path: Path):
-    (example,) = blocks(README, "python")
+def test_the_python_of_the_manual_runs_and_prints_what_it_says(tmp_path: Path):
+    (example,) = blocks(MANUAL["from-python"], "python")
     folder = write_receipts(tmp_path / "project").path
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", example], cwd=folder, capture_output=True, text=True, check=False
@@ -122,8 +124,8 @@ def test_the_python_of_the_readme_runs_and_prints_what_it_says(tmp_path: Path):
     assert done.stdout.splitlines()[-4:] == [*promised, str(folder / "public" / "index.html")]
 
 
-def test_the_manifest_of_the_readme_is_understood():
-    example = next(block for block in blocks(README, "yaml") if block.startswith("evals:"))
+def test_the_manifest_of_the_manual_is_understood():
+    example = next(block for block in blocks(MANUAL["adopt"], "yaml") if block.startswith("evals:"))
     assert read_manifest(example.encode(), "evals/manifest.yaml", "evals").evals == (
         EvalConfig(
             id="receipts",
@@ -136,8 +138,8 @@ def test_the_manifest_of_the_readme_is_understood():
     )
 
 
-def test_the_workflow_of_the_readme_fetches_the_whole_history():
-    steps = yaml.safe_load(next(block for block in blocks(README, "yaml") if "actions/checkout" in block))
+def test_the_workflow_of_the_manual_fetches_the_whole_history():
+    steps = yaml.safe_load(next(block for block in blocks(MANUAL["publish"], "yaml") if "actions/checkout" in block))
     assert steps[0]["with"] == {"fetch-depth": 0}
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     assert steps[1]["with"].keys() <= action["inputs"].keys()
@@ -187,3 +189,18 @@ def test_the_site_has_every_kind_of_page_and_no_other(demo_site):
     patterns = {name: re.compile(pattern) for name, pattern in ADDRESSES.items()}
     assert [name for name, each in patterns.items() if not any(map(each.fullmatch, paths))] == []
     assert [path for path in paths if not any(each.fullmatch(path) for each in patterns.values())] == []
+
+
+def test_the_readme_is_two_screens_and_leads_to_every_page_of_the_manual():
+    assert len(README) < 8_000
+    assert {name for name in MANUAL if f".github/manual/{name}.md" in README} == MANUAL.keys() != set()
+
+
+def test_every_configuration_of_the_manual_is_understood(tmp_path: Path):
+    examples = [block for text in MANUAL.values() for block in blocks(text, "toml")]
+    assert len(examples) >= 5
+    for number, example in enumerate(examples):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "sitegen.toml").write_text(example, encoding="utf-8")
+        assert read_site(folder) != SiteConfig(), example
