@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from posixpath import basename, normpath
 from typing import Any, Final
@@ -57,33 +57,59 @@ _FUNCTION = re.compile(r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$")
 def with_found_evals(config: SiteConfig, manifest: Manifest, looked: Looked) -> tuple[SiteConfig, Manifest]:
     """The configuration with the evals that lie where tools leave them. An entry of the manifest goes first.
 
+    What lies in one folder under one id is one eval, as that which is looked for first. In another folder it is an eval
+    of its own, called by its folder where the id is taken.
+
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
     evaluation = found_evaluation(looked)
     if isinstance(evaluation, EvaluationConfig):
         config = replace(config, llm=stated_llm(config.llm, evaluation))
     manifest = replace(manifest, evals=tuple(_with_kind(config.evals_dir, looked, entry) for entry in manifest.evals))
-    stated = {entry.id for entry in manifest.evals}
-    homes = {_path(entry.dir or f"{config.evals_dir}/{entry.id}") for entry in manifest.evals}
+    taken = {entry.id: _home(entry, config.evals_dir) for entry in manifest.evals}
+    homes = set(taken.values())
     found: dict[str, EvalConfig] = {}
-    others = (
-        *_promptfoo(looked, homes),
-        *_inspect(looked, homes),
-        *_agentv_runs(looked, homes),
-        *_baselines(config.evals_dir, looked, homes),
-        *FoundCases(_path(config.evals_dir), looked, homes).entries(),
-        *_lone_results(config.evals_dir, looked, homes),
-        *_with_evaluation(found_test_cases(looked, _path(config.evals_dir), homes, manifest.evals), evaluation),
-        *found_recorded(_path(config.evals_dir), looked, homes, tuple(_folders(looked)), _OTHER_KINDS),
+    finders = (
+        _promptfoo(looked, homes),
+        _inspect(looked, homes),
+        _agentv_runs(looked, homes),
+        _baselines(config.evals_dir, looked, homes),
+        FoundCases(_path(config.evals_dir), looked, homes).entries(),
+        _lone_results(config.evals_dir, looked, homes),
+        _with_evaluation(found_test_cases(looked, _path(config.evals_dir), homes, manifest.evals), evaluation),
+        found_recorded(_path(config.evals_dir), looked, homes, tuple(_folders(looked)), _OTHER_KINDS),
     )
-    for entry in others:
-        if entry.id not in stated and entry.id not in found:
-            found[entry.id] = entry
+    for finder in finders:
+        before = set(taken)
+        for entry in finder:
+            home, own = _home(entry, config.evals_dir), _below(_path(config.evals_dir), entry.id)
+            if entry.id not in taken and home != own and not _OTHER_KINDS.isdisjoint(looked.names(own)):
+                taken[entry.id] = own
+            if entry.id in before and taken[entry.id] == home:
+                continue
+            apart = (
+                entry if entry.id not in taken else replace(entry, id=_other_id(entry.id, home, taken), dir=home or ".")
+            )
+            found[apart.id] = apart
+            taken[apart.id] = home
     if not found:
         return config, manifest
     prompts = [glob for entry in found.values() for glob in entry.instructions]
     globs = tuple(dict.fromkeys((*config.instructions, *prompts)))
     return replace(config, instructions=globs), replace(manifest, evals=(*manifest.evals, *found.values()))
+
+
+def _home(entry: EvalConfig, evals_dir: str) -> str:
+    """The folder of an eval, from the root."""
+    return _path(entry.dir or f"{evals_dir}/{entry.id}")
+
+
+def _other_id(eval_id: str, home: str, taken: Collection[str]) -> str:
+    """An id by the folder, else with a number, for an eval whose own id another one has."""
+    folder = home.replace("/", "-").lstrip(".")
+    by_folder = folder if folder.endswith(eval_id) else f"{folder}-{eval_id}"
+    names = (by_folder, *(f"{eval_id}-{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name[0] != "-" and name not in taken)
 
 
 def _with_evaluation(

@@ -122,7 +122,7 @@ def _of_prompts(looked: Looked) -> Iterator[EvalConfig]:
     for prompt in sorted(prompts):
         stem = basename(prompt).rpartition(".")[0] or basename(prompt)
         eval_id = stem if stem not in taken else f"{basename(dirname(prompt))}-{stem}"
-        if not eval_id or eval_id in taken:
+        if not eval_id:
             continue
         taken.add(eval_id)
         where = json.dumps(

@@ -290,3 +290,21 @@ def test_a_build_reads_no_file_again_that_the_search_for_evals_has_seen(
     changed, files = evals()
     assert files == ["evals/sums.json"], "a content under another name was read before"
     assert (first["sums"], changed["sums"], changed["moved"]) == ("responses", "fields", "responses")
+
+
+def ids(files: dict[str, str], manifest: Manifest | None = None) -> dict[str, str | None]:
+    """The folder of each eval that is found, by id."""
+    return {each.id: each.dir for each in found(files, manifest)[1] if each not in (manifest or Manifest()).evals}
+
+
+def test_an_eval_whose_id_another_one_has_is_called_by_its_folder() -> None:
+    runs = {f"{folder}/{name}": "{}" for folder in ("a/qa", "b/qa") for name in ("promptfooconfig.yaml", "output.json")}
+    assert ids(runs) == {"qa": "a/qa", "b-qa": "b/qa"}
+    assert ids(runs, Manifest(evals=(EvalConfig(id="qa", dir="c"),))) == {"a-qa": "a/qa", "b-qa": "b/qa"}
+    assert ids({**runs, "evals/qa/ground_truth.csv": ""}) == {"a-qa": "a/qa", "b-qa": "b/qa"}
+    beside = {"x/q.baseline.jsonl": "", "x/q.eval.baseline.jsonl": "", "y/q.baseline.jsonl": ""}
+    assert ids(beside) == {"q": "x", "x-q": "x", "y-q": "y"}
+
+
+def test_what_several_look_for_in_one_folder_is_one_eval() -> None:
+    assert ids({"evals/a/results.jsonl": "", "evals/a/a.baseline.jsonl": ""}) == {"a": "evals/a"}
