@@ -15,6 +15,9 @@ from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.errors import SitegenError
+from sitegen.model.metrics import MetricSpec
+from sitegen.scoring.usage import USAGE, USAGE_METRICS
+from sitegen.text.amounts import amount
 from sitegen.text.plain import encodable, line
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 PlotFormat: TypeAlias = Literal["png", "svg"]
 
 _Metric: TypeAlias = tuple[str, str, str, float]
+_Took: TypeAlias = list[tuple[MetricSpec, list[float | None]]]
+"""Each amount that any side states, with the value of each side."""
 METRICS: Final[tuple[_Metric, ...]] = (
     ("accuracy", "accuracy", "Accuracy", 1.0),
     ("consistency", "consistency_score", "Consistency", 1.0),
@@ -93,6 +98,8 @@ def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping
 def _variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     part.suptitle(_text(comparison.eval_id))
     all_measured = [metric for metric in METRICS if all(_value(one, metric) is not None for one in comparison.variants)]
+    took = _took([{spec.name: getattr(each, spec.name) for spec in USAGE_METRICS} for each in comparison.variants])
+    part = _beside_usage(part, took)
     columns = 2 if len(all_measured) > 2 else 1
     _bars(part.add_subplot(1, columns, 1), comparison, thresholds)
     if columns == 2:
@@ -131,8 +138,14 @@ def _change(part: SubFigure, change: ResultChange) -> None:
     part.suptitle(
         _text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
     )
+    took = _took([{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")])
+    part = _beside_usage(part, took)
     axes = part.add_subplot()
-    shown = [metric for metric in change.metrics if metric.before is not None or metric.after is not None]
+    shown = [
+        metric
+        for metric in change.metrics
+        if (metric.before is not None or metric.after is not None) and metric.name not in USAGE
+    ]
     for k, (label, side) in enumerate(((change.before, "before"), (change.after, "after"))):
         values = [getattr(metric, side) for metric in shown]
         at = [index + 0.4 * k - 0.2 for index in range(len(shown))]
@@ -141,6 +154,31 @@ def _change(part: SubFigure, change: ResultChange) -> None:
     axes.set_xticks(range(len(shown)), [_text(metric.label) for metric in shown])
     axes.spines[["top", "right"]].set_visible(False)
     part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+
+
+def _took(sides: Sequence[Mapping[str, float | None]]) -> _Took:
+    every = [(spec, [stated.get(spec.name) for stated in sides]) for spec in USAGE_METRICS]
+    return [(spec, values) for spec, values in every if any(value is not None for value in values)]
+
+
+def _beside_usage(part: SubFigure, took: _Took) -> SubFigure:
+    """Draw cost, tokens and time of each side, a row of bars each, for their units differ; returns what is left."""
+    if not took:
+        return part
+    left: SubFigure
+    left, right = part.subfigures(1, 2, squeeze=False, width_ratios=(3, 1))[0]
+    for axes, (spec, values) in zip(right.subplots(len(took), 1, squeeze=False)[:, 0], took, strict=True):
+        places = range(len(values))
+        bars = axes.barh(places, [value or 0 for value in values], 0.7, color=[_colour(k) for k in places])
+        texts = ["—" if value is None else amount(value, spec.unit) for value in values]
+        axes.bar_label(bars, texts, padding=3, fontsize=8)
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1.35 * max(value or 0 for value in values) or 1)
+        axes.set_yticks([])
+        axes.set_xticks([])
+        axes.set_title(spec.label, loc="left", fontsize=8)
+        axes.spines[["top", "right", "bottom"]].set_visible(False)
+    return left
 
 
 def _value(variant: VariantNumbers, metric: _Metric) -> float | None:

@@ -209,3 +209,27 @@ def test_a_picture_shows_a_bounded_number_of_evals(monkeypatch):
     many = ComparisonDocument(variants=(comparison(),), changes=(change(),) * 40)
     some = ComparisonDocument(variants=(comparison(),), changes=(change(),))
     assert plots(many, "svg", {}) == plots(some, "svg", {})
+
+
+def test_a_picture_has_a_panel_of_what_both_sides_took_where_it_is_stated(monkeypatch):
+    drawn = []
+    beside = drawing._beside_usage
+
+    def spy(part, took):
+        left = beside(part, took)
+        drawn.append((left is not part, [(spec.name, values) for spec, values in took]))
+        return left
+
+    monkeypatch.setattr(drawing, "_beside_usage", spy)
+    cost = MetricChange("cost", "Total cost", 0.5, 2.0, 1.5, higher_is_better=False)
+    time = MetricChange("latency_median", "Median latency", None, 1.25, None, higher_is_better=False)
+    stated, measured = replace(change(), metrics=(*change().metrics, cost, time)), comparison()
+    took = replace(measured, variants=tuple(replace(each, tokens_out=20.0) for each in measured.variants))
+    document = ComparisonDocument(variants=(took, measured), changes=(stated, change()))
+    assert plots(document, "svg", {}).startswith(b"<?xml")
+    assert drawn == [
+        (True, [("tokens_out", [20.0, 20.0])]),
+        (False, []),
+        (True, [("cost", [0.5, 2.0]), ("latency_median", [None, 1.25])]),
+        (False, []),
+    ]
