@@ -486,4 +486,4 @@ def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = 
     def wrong_since(judgement: Judgement) -> int:
         return index - 1 if (judgement.document, judgement.path) in wrong_before else index
 
-    return EarlierPoints([point.snapshot for point in series.points[: index + 1]], wrong_since)
+    return EarlierPoints([point.snapshot for point in series.points], index, wrong_since)

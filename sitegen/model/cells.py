@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.outcomes import CellKey, Outcome
@@ -58,12 +59,8 @@ class Cell(NamedTuple):
 
     def at(self, index: int) -> Run | None:
         """What it was at a point; None before it was judged first."""
-        found = None
-        for run in self.runs:
-            if run.start > index:
-                break
-            found = run
-        return found
+        here = bisect_right(self.runs, index, key=_start)
+        return self.runs[here - 1] if here else None
 
     def wrong_since(self, index: int) -> int | None:
         """The first point of the unbroken streak of errors that holds at a point; None if it is not wrong there."""
@@ -76,6 +73,10 @@ class Cell(NamedTuple):
             elif since is None:
                 since = run.start
         return since
+
+
+def _start(run: Run) -> int:
+    return run.start
 
 
 class CellMap(NamedTuple):

@@ -101,7 +101,7 @@ def _report(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | N
         metadata=entry.metadata,
         nouns=scorer(kind).nouns,
     )
-    alone = EarlierPoints((snapshot,), lambda judgement: 0)
+    alone = EarlierPoints((snapshot,), 0, lambda judgement: 0)
     point = Point(snapshot, result.scorecard, ())
     cards = [result.scorecard]
     specs = specs_with_usage(specs_of(scorer(kind), cards), cards)

@@ -54,13 +54,12 @@ class ReportWriter:
         self._told = told
         self._edits = edits
         self._linked = linked
-        self._moved = tuple(moved)
+        self._last_paths = {(path, sha): file for path, sha, file in moved}
         self._cards = cards
         self._repeats = RepeatsSoFar()
 
     def page(self, index: int, result: Result, follower: CellTracker) -> Page:
         """The report of a point that the follower has just taken, and whose mixtures with the one before are scored."""
-        snapshots = self._told.snapshots
         at, before = self._side(index), self._side(index - 1) if index else None
         specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
         runs = list(self._cards.results(runs_of(at.snapshot)))
@@ -80,12 +79,13 @@ class ReportWriter:
             Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
             result,
             EarlierPoints(
-                snapshots[: index + 1],
-                follower.wrong_since,
-                flipped,
-                self._repeats.noise(),
-                repeats_of_runs(runs) if runs else None,
-                self._moved,
+                snapshots=self._told.snapshots,
+                last=index,
+                wrong_since=follower.wrong_since,
+                flipped=flipped,
+                noise=self._repeats.noise(),
+                runs=repeats_of_runs(runs) if runs else None,
+                moved=self._last_paths,
             ),
             self._shop.discrepancies_per_type,
             problems(self._info.id, point.snapshot, result.scorecard),

@@ -64,7 +64,9 @@ def came_back(values: Sequence[float], size: int, limit: float) -> Iterator[Off]
 def apart(blips: Iterable[Off]) -> list[Off]:
     """Of those that overlap the longest one, ascending. Single ones never do."""
     kept: list[Off] = []
+    places: set[int] = set()
     for blip in sorted(blips, key=lambda blip: (-blip.size, blip.start)):
-        if all(blip.end <= one.start or one.end <= blip.start for one in kept):
+        if places.isdisjoint(range(blip.start, blip.end)):
+            places.update(range(blip.start, blip.end))
             kept.append(blip)
     return sorted(kept)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import sqrt
+from functools import reduce
+from math import fsum, sqrt
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
 from sitegen.stats import quantiles
-from sitegen.stats.agreement import differing, repeatability
+from sitegen.stats.agreement import Repeatability, differing
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.detectable import least_change, least_net_flips
 from sitegen.stats.intervals import (
@@ -157,8 +158,18 @@ def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
 
 
 def test_repeatability_pools_the_scatter_within_groups_not_between_them():
-    assert repeatability([[0.8, 0.9], [0.1, 0.2, 0.3], [0.5]]) == pytest.approx(sqrt((0.005 + 0.02) / 3))
-    assert repeatability([[0.8], []]) is None
+    pooled = Repeatability().plus([0.8, 0.9]).plus([0.1, 0.2, 0.3]).plus([0.5])
+    assert pooled.deviation == pytest.approx(sqrt((0.005 + 0.02) / 3))
+    assert Repeatability().plus([0.8]).plus([]).deviation is None
+
+
+def test_repeatability_is_exactly_that_of_all_groups_at_once_in_any_order():
+    groups = [[0.1 * number, 0.7 / number, 1 / 3, 1e-9 * number] for number in range(1, 60)]
+    squares = [(value - fsum(group) / len(group)) ** 2 for group in groups for value in group]
+    for order in (groups, groups[::-1]):
+        pooled = reduce(Repeatability.plus, order, Repeatability())
+        assert pooled.deviation == sqrt(fsum(squares) / (3 * len(groups)))
+        assert len(pooled.squares) < 5
 
 
 def test_the_least_change_is_2_8_standard_errors_of_many_units():

@@ -43,7 +43,7 @@ def _page(
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)
-    past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], lambda judgement: 0)
+    past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], 0, lambda judgement: 0)
     return report_page(series.info, series.specs, point, before, result, past, limit)
 
 

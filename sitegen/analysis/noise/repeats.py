@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import pairwise
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.attribution import differing as differing_roles
 from sitegen.analysis.cells import CellTracker
@@ -16,7 +17,7 @@ from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.agreement import differing, repeatability
+from sitegen.stats.agreement import Repeatability, differing
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.quantiles import normal
 
@@ -24,7 +25,6 @@ FEWEST: Final = 2
 """Degrees of freedom that a noise limit takes: three repeats, or two pairs of them."""
 
 _OUTPUTS_ONLY: Final = ("outputs",)
-_NO_CELLS: Final = CellMap(0, ())
 
 
 class Repeats(NamedTuple):
@@ -82,55 +82,71 @@ class RepeatsSoFar:
         self.points = 0
         """How many it has taken."""
         self._last: Point | None = None
-        self._open = False
-        self._repeats: list[list[float | None]] = []
-        self._runs: list[list[float | None]] = []
+        self._ended = _Totals()
+        """Groups that no later point can belong to, and all repeated runs."""
+        self._group: list[float | None] = []
+        """Headlines of the group that the last point belongs to."""
 
     def take(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
         """One more point. ``runs``: of its repeated runs."""
-        last, was_open = self._last, self._open
-        self._open = last is not None and _repeats(last, point)
-        if self._open and last is not None:
-            if not was_open:
-                self._repeats.append([_headline(last.scorecard)])
-            self._repeats[-1].append(_headline(point.scorecard))
-        if runs:
-            self._runs.append([_headline(run) for run in runs if run.status == "scored"])
+        if self._last is None or not _repeats(self._last, point):
+            self._ended = self._ended.plus(self._group)
+            self._group = []
+        self._group.append(_headline(point.scorecard))
+        self._ended = self._ended.plus([_headline(run) for run in runs if run.status == "scored"])
         self._last = point
         self.points += 1
 
     def noise(self) -> Noise | None:
         """How far the headline wanders, as far as these points tell."""
-        groups = (*self._repeats, *self._runs)
-        return noise_of(Repeats(_NO_CELLS, tuple(range(len(values))), tuple(values)) for values in groups)
+        return self._ended.plus(self._group).noise()
+
+
+class _Totals(NamedTuple):
+    """What groups of repeats add up to. Another group costs its own values alone, however many there were before."""
+
+    groups: int = 0
+    outputs: int = 0
+    headlines: Repeatability = Repeatability()
+
+    def plus(self, headlines: Sequence[float | None]) -> Self:
+        """With one more group, by the headline of each of its outputs; one output alone is no group."""
+        if len(headlines) < 2:
+            return self
+        return self._replace(
+            groups=self.groups + 1,
+            outputs=self.outputs + len(headlines),
+            headlines=self.headlines.plus([value for value in headlines if value is not None]),
+        )
+
+    def noise(self, fields: tuple[FlipRate, ...] = ()) -> Noise | None:
+        """None without any group. ``fields``: how often repeats differ in each."""
+        if not self.groups:
+            return None
+        return Noise(
+            groups=self.groups,
+            outputs=self.outputs,
+            deviation=self.headlines.deviation,
+            limit=_limit(self.headlines),
+            pooled=FlipRate("", sum(rate.flips for rate in fields), sum(rate.pairs for rate in fields)),
+            fields=fields,
+        )
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """The noise of repeated outputs; None if no group has two."""
-    several = tuple(group for group in groups if len(group.indices) > 1)
-    if not several:
-        return None
-    values = [[value for value in group.headlines if value is not None] for group in several]
-    deviation = repeatability(values)
-    fields = _rates(several)
-    return Noise(
-        groups=len(several),
-        outputs=sum(len(group.indices) for group in several),
-        deviation=deviation,
-        limit=_limit(values, deviation),
-        pooled=FlipRate("", sum(each.flips for each in fields), sum(each.pairs for each in fields)),
-        fields=fields,
-    )
+    several = [group for group in groups if len(group.indices) > 1]
+    return reduce(_Totals.plus, (group.headlines for group in several), _Totals()).noise(_rates(several))
 
 
 def _headline(card: Scorecard) -> float | None:
     return card.metrics[0].value
 
 
-def _limit(values: Sequence[Sequence[float]], deviation: float | None) -> float | None:
+def _limit(headlines: Repeatability) -> float | None:
     """The repeatability limit of ISO 5725-6. One lone pair may have been apart, or close, by luck: it sets none."""
-    freedom = sum(len(group) - 1 for group in values if group)
-    return None if deviation is None or freedom < FEWEST else normal(LEVEL) * sqrt(2) * deviation
+    deviation = headlines.deviation
+    return None if deviation is None or headlines.freedom < FEWEST else normal(LEVEL) * sqrt(2) * deviation
 
 
 def _repeats(before: Point, point: Point) -> bool:

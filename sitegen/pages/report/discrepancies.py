@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.repeats import Repeats
@@ -24,7 +25,9 @@ class EarlierPoints(NamedTuple):
     """What came before a report."""
 
     snapshots: Sequence[Snapshot]
-    """All up to its own."""
+    """Of the series: all up to its own, and whatever follows."""
+    last: int
+    """Index of its own."""
     wrong_since: Callable[[Judgement], int | None]
     """The first point of the streak of errors that a discrepancy belongs to."""
     flipped: Sequence[CellFlip] = ()
@@ -33,8 +36,8 @@ class EarlierPoints(NamedTuple):
     """What outputs that were made again had told by then."""
     runs: Repeats | None = None
     """Its repeated runs, if it has any."""
-    moved: tuple[tuple[str, str, str], ...] = ()
-    """(path, commit) of an edit of instructions whose file was moved since, and the file's last path."""
+    moved: Mapping[tuple[str, str], str] = MappingProxyType({})
+    """(path, commit) of an edit of instructions whose file was moved since -> the file's last path."""
 
 
 class Since(NamedTuple):
@@ -85,7 +88,7 @@ def wrong_in(result: Result) -> list[Judgement]:
 
 def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> list[Since]:
     """Since when each discrepancy has been one."""
-    last = len(past.snapshots) - 1
+    last = past.last
     known: dict[int, Since] = {}
     out = []
     for one in wrong:

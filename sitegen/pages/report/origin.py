@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sitegen.model.commits import Commit
@@ -45,12 +45,11 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
     return Previous(name, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
 
 
-def edits_by_commit(edits: tuple[Edit, ...], moved: Iterable[tuple[str, str, str]]) -> tuple[CommitEdits, ...]:
+def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[tuple[str, str], str]) -> tuple[CommitEdits, ...]:
     """The edits, those of the newest commit first. ``moved`` as in ``EarlierPoints``."""
-    files = {(path, sha): file for path, sha, file in moved} if edits else {}
     found: dict[Commit, list[EditLink]] = {}
     for edit in edits:
-        file = files.get((edit.path, edit.commit.sha), edit.path)
+        file = moved.get((edit.path, edit.commit.sha), edit.path)
         found.setdefault(edit.commit, []).append(EditLink(edit.path, file, edit.status))
     return tuple(CommitEdits(commit, tuple(each)) for commit, each in reversed(found.items()))
 
