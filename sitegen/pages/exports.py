@@ -65,10 +65,11 @@ def series_data(series: Series, points: int, start: SeriesData | None = None) ->
     made = [_exported_point(series, index) for index in range(start.points, points)]
     every = [to_json_bytes(point, indent=None).rstrip() for point in made]
     comma = b"," if start.points and made else b""
+    states_usage = _states_usage(series)
     return SeriesData(
         points,
         start.json + comma + b",".join(every),
-        start.csv + _csv_bytes([_csv_row(series, point) for point in made]),
+        start.csv + _csv_bytes([_csv_row(series, point, states_usage=states_usage) for point in made]),
     )
 
 
@@ -208,8 +209,8 @@ def table_head(series: Series) -> bytes:
     return _csv_bytes([_csv_columns(series)])
 
 
-def _csv_row(series: Series, point: dict[str, Any]) -> list[str]:
-    """A point as a line of the table."""
+def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> list[str]:
+    """A point as a line of the table. ``states_usage``: any point of the series states what its output took."""
     headline = series.specs[0].name
     then, delta = point["then"], point["delta"] or {}
     shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
@@ -231,7 +232,7 @@ def _csv_row(series: Series, point: dict[str, Any]) -> list[str]:
         *(point[name] for name in _FATES),
         *(point["interval"] or (None, None)),
     ]
-    if _states_usage(series):
+    if states_usage:
         usage = point.get("usage", {})
         row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
     return [spreadsheet_safe(cell) for cell in row]
