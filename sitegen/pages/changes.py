@@ -77,18 +77,18 @@ def refused(delta: Delta) -> bool:
 
 
 def _displayed_change(
-    spec: MetricSpec, found: MetricDelta, shared: str, before: Point, after: Point
+    spec: MetricSpec, delta: MetricDelta, shared: str, before: Point, after: Point
 ) -> DisplayedChange:
     if after.delta and refused(after.delta):
         return DisplayedChange(None, (), shared)
-    if found.change is None:
+    if delta.change is None:
         judge = after.delta.judge if after.delta else None
         said = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
         return DisplayedChange(None, (), said)
-    if found.parts is None:
+    if delta.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
-        return DisplayedChange(in_points(found.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
-    return DisplayedChange(in_points(found.change, spec), split(found.parts, spec), shared)
+        return DisplayedChange(in_points(delta.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
+    return DisplayedChange(in_points(delta.change, spec), split(delta.parts, spec), shared)
 
 
 def _undefined_note(spec: MetricSpec, before: Point) -> str:

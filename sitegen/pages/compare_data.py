@@ -97,7 +97,9 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
 
 def _judges(points: Sequence[Point]) -> list[str]:
     """Who graded each point, and a digest of what they were asked of the documents where that ever changed."""
-    asked = [{one.id: one.rubric for one in point.scorecard.documents if one.rubric} for point in points]
+    asked = [
+        {document.id: document.rubric for document in point.scorecard.documents if document.rubric} for point in points
+    ]
     first = {name: rubric for each in reversed(asked) for name, rubric in each.items()}
     changed = dict.fromkeys(name for each in asked for name, rubric in each.items() if rubric != first[name])
     known, found = {name: first[name] for name in changed}, []

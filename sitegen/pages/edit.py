@@ -242,7 +242,7 @@ def moved(
 
 def defined(moves: tuple[Move, ...]) -> tuple[Move, ...]:
     """The headline, and of the others those that either side has: a run need not record what others do."""
-    return (*moves[:1], *(one for one in moves[1:] if one.before is not None or one.after is not None))
+    return (*moves[:1], *(move for move in moves[1:] if move.before is not None or move.after is not None))
 
 
 def verdict(headline: Move, after: Headline | None) -> Verdict:

@@ -169,7 +169,7 @@ class _FieldPage:
         self._places: dict[int, PointName] = {}
 
     def view(self) -> FieldView:
-        wrong = worst_first(one for one in self._cells if one.ever_wrong)
+        wrong = worst_first(cell for cell in self._cells if cell.ever_wrong)
         shown = wrong[:CELLS]
         starts = {stretch.run.start for one in wrong for stretch in one.stretches}
         happened = [turn for turn in turns(self._cells, self._points) if turn.point in starts]
@@ -194,16 +194,16 @@ class _FieldPage:
             causes=_by_cause(stretch for _, stretch in flips),
         )
 
-    def _cell(self, one: CellBlame, columns: Sequence[int], each: int) -> CellRow:
+    def _cell(self, blame: CellBlame, columns: Sequence[int], each: int) -> CellRow:
         return CellRow(
-            one.cell.label,
-            one.cell.document,
-            one.cell.extra,
-            self._known(one.wrong_since),
-            one.flips,
-            tuple(_bands(one, columns)),
-            tuple(self._run(stretch) for stretch in reversed(one.stretches[-each:])),
-            max(0, len(one.stretches) - each),
+            blame.cell.label,
+            blame.cell.document,
+            blame.cell.extra,
+            self._known(blame.wrong_since),
+            blame.flips,
+            tuple(_bands(blame, columns)),
+            tuple(self._run(stretch) for stretch in reversed(blame.stretches[-each:])),
+            max(0, len(blame.stretches) - each),
         )
 
     def _run(self, stretch: ExplainedRun) -> RunRow:
@@ -254,12 +254,12 @@ def _point_name(info: EvalInfo, point: Point) -> PointName:
     )
 
 
-def _bands(one: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
+def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
     """The runs of a cell over the columns; those before the first column as far as they reach into it."""
-    done = bisect_left(columns, one.stretches[0].run.start)
+    done = bisect_left(columns, blame.stretches[0].run.start)
     if done:
         yield Band(None, done)
-    for stretch in one.stretches:
+    for stretch in blame.stretches:
         end = bisect_left(columns, stretch.end)
         if end > done:
             yield Band(stretch.run.state, end - done)

@@ -108,10 +108,10 @@ def _longest(series: Series) -> tuple[Streak, ...]:
 def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
     rows: dict[str, WeakRow] = {}
     for summary in summaries:
-        for one in summary.focus.sections:
-            row = rows.get(one.name, WeakRow(one.name, (0,) * len(one.errors), 0, ()))
-            errors = tuple(a + b for a, b in zip(row.errors, one.errors, strict=True))
-            rows[one.name] = WeakRow(one.name, errors, row.judged + one.judged, (*row.evals, summary.info))
+        for section in summary.focus.sections:
+            row = rows.get(section.name, WeakRow(section.name, (0,) * len(section.errors), 0, ()))
+            errors = tuple(a + b for a, b in zip(row.errors, section.errors, strict=True))
+            rows[section.name] = WeakRow(section.name, errors, row.judged + section.judged, (*row.evals, summary.info))
     return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:SHOWN])
 
 

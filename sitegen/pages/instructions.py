@@ -96,7 +96,7 @@ def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] 
 def file_size(counts: Sequence[PatchCounts | None]) -> FileSize:
     """``counts``: of each edit, oldest first; at least one."""
     lines = line_counts(counts)
-    versions = (one.version_after for one in reversed(counts) if one is not None)
+    versions = (count.version_after for count in reversed(counts) if count is not None)
     return FileSize(lines[-1], thinned(lines), next(filter(None, versions), None))
 
 

@@ -262,6 +262,8 @@ def _labels(summary: EvalSummary) -> tuple[str, ...]:
     return names + ("",) * (3 - len(names))
 
 
-def _latest_edit_row(one: EditEffects) -> LatestEditRow:
-    changes = tuple((effect.name, effect.change) for effect in one.effects if _is_share(effect))
-    return LatestEditRow(one.commit, one.edits[:FILES], len(one.edits) - len(one.edits[:FILES]), changes)
+def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
+    changes = tuple((effect.name, effect.change) for effect in effects.effects if _is_share(effect))
+    return LatestEditRow(
+        effects.commit, effects.edits[:FILES], len(effects.edits) - len(effects.edits[:FILES]), changes
+    )

@@ -272,7 +272,10 @@ def _behind(row: ChampionRow) -> tuple[bool, float, str]:
 
 def _defined(summary: EvalSummary) -> int:
     """Metrics of which any value is defined."""
-    return sum(any(one.values[column] is not None for one in summary.headlines) for column in range(len(summary.specs)))
+    return sum(
+        any(headline.values[column] is not None for headline in summary.headlines)
+        for column in range(len(summary.specs))
+    )
 
 
 def _evals_with_steps(summary: EvalSummary) -> set[str]:

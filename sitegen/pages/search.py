@@ -68,7 +68,9 @@ def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
     """Fields, once for all evals that have the same ones: each with the name of its page, if that is another."""
     name = _attributes_digest(attributes)
-    pages = [[one] if (page := links.slug(one)) == one else [one, page] for one in attributes]
+    pages = [
+        [attribute] if (page := links.slug(attribute)) == attribute else [attribute, page] for attribute in attributes
+    ]
     return _script(f"search/fields-{name}.js", "fields", name, pages)
 
 
@@ -80,9 +82,9 @@ def list_file(
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
         "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
         "fields": [
-            [one.eval_id, links.field(one.eval_id, "").rpartition("/")[0], _attributes_digest(one.attributes)]
-            for one in fields
-            if one.attributes
+            [field.eval_id, links.field(field.eval_id, "").rpartition("/")[0], _attributes_digest(field.attributes)]
+            for field in fields
+            if field.attributes
         ],
         "shards": -(-entries // SHARD),
     }

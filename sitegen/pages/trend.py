@@ -255,7 +255,7 @@ def _trend_points(
     for point in series.points:
         at, card = point.snapshot, point.scorecard
         known = dict(card.metrics)
-        of_variants = {each.id: dict(each.metrics) for each in card.documents} if variants else {}
+        of_variants = {document.id: dict(document.metrics) for document in card.documents} if variants else {}
         usage = card.usage or RunUsage()
         if models:
             of_variants = {" and ".join(usage.models): known}

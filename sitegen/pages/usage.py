@@ -70,7 +70,7 @@ def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> Usa
         headline=specs[0],
         specs=tuple(specs[index] for index in places),
         outputs=outputs,
-        models=tuple(dict.fromkeys(each.made_by for each in reversed(outputs) if each.made_by)),
+        models=tuple(dict.fromkeys(output.made_by for output in reversed(outputs) if output.made_by)),
         against=None if drawn is None else specs[drawn],
     )
 

@@ -75,7 +75,7 @@ def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snaps
         label=snapshot.label,
         report=links.report(info.id, snapshot.slug).rpartition("/")[2],
         comparison=found,
-        ranked=tuple(rank[one.name] for one in found.variants),
+        ranked=tuple(rank[variant.name] for variant in found.variants),
         metrics=_variant_metric_rows(info, specs, result.scorecard),
         pairs=_pair_views(found),
     )
@@ -92,9 +92,9 @@ def _variant_metric_rows(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecar
     return tuple(row for row in rows if any(value is not None for value in row.values))
 
 
-def _pair_views(found: VariantComparison) -> tuple[PairView, ...]:
-    place = {one.name: index for index, one in enumerate(found.variants)}
-    most = min(FLIPS, ALL_FLIPS // max(1, len(found.pairs)))
+def _pair_views(comparison: VariantComparison) -> tuple[PairView, ...]:
+    place = {one.name: index for index, one in enumerate(comparison.variants)}
+    most = min(FLIPS, ALL_FLIPS // max(1, len(comparison.pairs)))
     return tuple(
         PairView(
             pair=pair,
@@ -103,5 +103,5 @@ def _pair_views(found: VariantComparison) -> tuple[PairView, ...]:
             flips=pair.flips[:most],
             left_out=max(0, len(pair.flips) - most),
         )
-        for pair in found.pairs
+        for pair in comparison.pairs
     )

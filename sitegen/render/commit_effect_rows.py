@@ -22,17 +22,19 @@ def _sentence(note: str) -> str:
     return f" {text(note[:1].upper() + note[1:])}." if note else ""
 
 
-def _flipped_lines(made: CommitEffect) -> str:
-    fixed, broken, still, appeared, vanished = made.flipped
+def _flipped_lines(effect: CommitEffect) -> str:
+    fixed, broken, still, appeared, vanished = effect.flipped
     if not (fixed or broken or appeared or vanished):
         return ""
-    lines = _flip_direction_line(fixed, "up", "fixed", [(row.attribute, row.fixed) for row in made.fields if row.fixed])
+    lines = _flip_direction_line(
+        fixed, "up", "fixed", [(row.attribute, row.fixed) for row in effect.fields if row.fixed]
+    )
     lines += _flip_direction_line(
-        broken, "dn", "broken", [(row.attribute, row.broken) for row in made.fields if row.broken]
+        broken, "dn", "broken", [(row.attribute, row.broken) for row in effect.fields if row.broken]
     )
     rest = [f"{still:,} still wrong"]
     rest += [f"{appeared:,} came and {vanished:,} went with documents or expected values"] * bool(appeared or vanished)
-    rest += [f"{made.more_fields:,} more fields flipped less"] * bool(made.more_fields)
+    rest += [f"{effect.more_fields:,} more fields flipped less"] * bool(effect.more_fields)
     return f'{lines}<p class="ef-f">{"; ".join(rest)}</p>'
 
 

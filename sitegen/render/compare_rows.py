@@ -34,16 +34,17 @@ def numbers(pair: PointPair, nouns: Nouns) -> Markup:
     ]
     headline, *others = pair.metrics
     before, after = (
-        f'<span class=range title="95 % interval">{span(one)}</span>' if one else "" for one in pair.intervals
+        f'<span class=range title="95 % interval">{span(interval)}</span>' if interval else ""
+        for interval in pair.intervals
     )
     return Markup("".join([_compared_metric_row(headline, before, after), *map(_compared_metric_row, others), *kinds]))
 
 
-def _compared_metric_row(one: Valued, before: str = "", after: str = "") -> str:
+def _compared_metric_row(valued: Valued, before: str = "", after: str = "") -> str:
     """``before``, ``after``: what stands below the values."""
-    spec = one.spec
-    change = signed(one.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
-    sides = (f"{number(one.before, unit=spec.unit)}{before}", f"{number(one.after, unit=spec.unit)}{after}")
+    spec = valued.spec
+    change = signed(valued.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
+    sides = (f"{number(valued.before, unit=spec.unit)}{before}", f"{number(valued.after, unit=spec.unit)}{after}")
     return _metric_table_row(text(spec.label), *sides, change)
 
 
@@ -63,12 +64,12 @@ def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:
     return Markup("".join([_compared_cell_row(one, nouns) for one in some]))
 
 
-def _compared_cell_row(one: ComparedCell, nouns: Nouns) -> str:
-    was = f"<i> was {text(one.expected_before) or 'blank'}</i>" if one.expected_before is not None else ""
+def _compared_cell_row(cell: ComparedCell, nouns: Nouns) -> str:
+    was = f"<i> was {text(cell.expected_before) or 'blank'}</i>" if cell.expected_before is not None else ""
     return (
-        f"<tr><td>{where(one.path, one.document, extra=one.extra, file=one.file)}"
-        f'<td class="sides" dir=auto>{_value_or_none(one.expected, _BLANK)}{was}{_side_cell(one.before, nouns)}'
-        f"{_side_cell(one.after, nouns)}\n"
+        f"<tr><td>{where(cell.path, cell.document, extra=cell.extra, file=cell.file)}"
+        f'<td class="sides" dir=auto>{_value_or_none(cell.expected, _BLANK)}{was}{_side_cell(cell.before, nouns)}'
+        f"{_side_cell(cell.after, nouns)}\n"
     )
 
 

@@ -86,8 +86,8 @@ def by_type(changes: tuple[ErrorChange, ...], nouns: Nouns) -> Markup:
     return Markup(f"{bar}{''.join([_by_type(change, sum(counts), nouns) for change in known])}")
 
 
-def _by_type(one: ErrorChange, every: int, nouns: Nouns) -> str:
-    kind, count, change = one
+def _by_type(error_change: ErrorChange, every: int, nouns: Nouns) -> str:
+    kind, count, change = error_change
     changed = "" if change is None else signed(change, 0, lower_is_better=True)
     share = percent(count, every, 1) if count else ""
     return (
@@ -120,8 +120,8 @@ def more_metrics(changes: Iterable[ReportMetric], several_points: bool) -> Marku
     return Markup("".join([_report_metric_card(change, several_points) for change in changes]))
 
 
-def _report_metric_card(one: ReportMetric, several_points: bool) -> str:
-    spec, value, change, _ = one
+def _report_metric_card(metric: ReportMetric, several_points: bool) -> str:
+    spec, value, change, _ = metric
     changed = signed(change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
         f"<tr><td{' class=wrap' if spec.recorded else ''}>{_text(spec.label)}</td>"
@@ -147,11 +147,10 @@ def sections(some: tuple[SchemaSection, ...]) -> Markup:
     return Markup("".join([_section_bar(one, sum(one.errors), longest) for one in some]))
 
 
-def _section_bar(one: SchemaSection, wrong: int, longest: int) -> str:
-    bar = mix(one.errors, f"{one.name}: {wrong} errors", longest)
-    return (
-        f'<span class="mono wrap">{_text(one.name)}</span>{bar}<span class="num">{wrong} <i>of {one.judged}</i></span>'
-    )
+def _section_bar(section: SchemaSection, wrong: int, longest: int) -> str:
+    bar = mix(section.errors, f"{section.name}: {wrong} errors", longest)
+    share = f'<span class="num">{wrong} <i>of {section.judged}</i></span>'
+    return f'<span class="mono wrap">{_text(section.name)}</span>{bar}{share}'
 
 
 def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool = True) -> Markup:

@@ -90,27 +90,27 @@ def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield ""
 
 
-def _eval_rank(one: EvalSummary) -> tuple[bool, float, str]:
-    value, spec = one.headlines[-1].values[0], one.specs[0]
+def _eval_rank(summary: EvalSummary) -> tuple[bool, float, str]:
+    value, spec = summary.headlines[-1].values[0], summary.specs[0]
     if value is None:
-        return False, 0.0, one.info.id
-    return True, in_points(value, spec) * (1 if spec.higher_is_better else -1), one.info.id
+        return False, 0.0, summary.info.id
+    return True, in_points(value, spec) * (1 if spec.higher_is_better else -1), summary.info.id
 
 
-def _eval_table_row(one: EvalSummary) -> tuple[str, ...]:
-    newest, spec = one.headlines[-1], one.specs[0]
-    change = one.delta.headline.change if one.delta else None
-    parts = one.delta.headline.parts if one.delta else None
+def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
+    newest, spec = summary.headlines[-1], summary.specs[0]
+    change = summary.delta.headline.change if summary.delta else None
+    parts = summary.delta.headline.parts if summary.delta else None
     moved = split(parts, spec) if parts else ()
-    around = f" ({number(one.interval.low)} to {number(one.interval.high)})" if one.interval else ""
+    around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
     return (
-        code(one.info.id, NAME),
+        code(summary.info.id, NAME),
         _metric_label(spec),
         number(newest.values[0]) + around,
         NIL if change is None else f"{points(in_points(change, spec))} pt",
         ", ".join(f"{part.name} {points(part.points)}" for part in moved) or NIL,
         count(sum(newest.errors)),
-        "; ".join(_eval_remarks(one)),
+        "; ".join(_eval_remarks(summary)),
     )
 
 
@@ -119,10 +119,10 @@ def _metric_label(spec: MetricSpec) -> str:
     return code(spec.label, NAME) if spec.recorded else spec.label
 
 
-def _eval_remarks(one: EvalSummary) -> Iterator[str]:
-    newest, spec = one.headlines[-1], one.specs[0]
-    least, value = dict(one.info.thresholds).get(spec.name), newest.values[0]
-    if one.info.recorded:
+def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
+    newest, spec = summary.headlines[-1], summary.specs[0]
+    least, value = dict(summary.info.thresholds).get(spec.name), newest.values[0]
+    if summary.info.recorded:
         yield "recorded by the runs, not computed"
     if newest.status == "unreadable":
         yield "the output cannot be read"
@@ -130,20 +130,20 @@ def _eval_remarks(one: EvalSummary) -> Iterator[str]:
         yield "the ground truth cannot be read"
     if least is not None and value is not None and not spec.reaches(value, least):
         yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
-    if one.stale:
+    if summary.stale:
         yield "stale: instructions were edited since"
-    if one.delta and one.delta.model:
-        yield name(exchange("model", one.delta.model))
-    elif one.usage and one.usage.models:
-        yield f"made by {name(', '.join(one.usage.models), NAME)}"
-    if one.delta and one.delta.judge:
-        yield name(exchange("judge", one.delta.judge))
-    took = dict(usage_metrics(one.usage))
+    if summary.delta and summary.delta.model:
+        yield name(exchange("model", summary.delta.model))
+    elif summary.usage and summary.usage.models:
+        yield f"made by {name(', '.join(summary.usage.models), NAME)}"
+    if summary.delta and summary.delta.judge:
+        yield name(exchange("judge", summary.delta.judge))
+    took = dict(usage_metrics(summary.usage))
     said = [f"{word} {amount(took[metric] or 0.0, UNITS[metric])}" for metric, word in _TOOK.items() if metric in took]
     if said:
         yield ", ".join(said)
-    if one.delta and one.delta.overlap.verdict != "comparable":
-        yield f"{one.delta.overlap.verdict}: not the same documents as before"
+    if summary.delta and summary.delta.overlap.verdict != "comparable":
+        yield f"{summary.delta.overlap.verdict}: not the same documents as before"
 
 
 def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
@@ -162,11 +162,13 @@ def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterato
         yield ""
 
 
-def _regression(one: EvalSummary, step: Step) -> str:
-    metric, at = step.metrics[0], one.headlines[step.at]
-    label = next(_metric_label(spec) for spec in one.specs if spec.name == metric.name)
+def _regression(summary: EvalSummary, step: Step) -> str:
+    metric, at = step.metrics[0], summary.headlines[step.at]
+    label = next(_metric_label(spec) for spec in summary.specs if spec.name == metric.name)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
-    words = f"{code(one.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
+    words = (
+        f"{code(summary.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
+    )
     words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_output_count(step.iterations)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
     for who, found in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
@@ -190,24 +192,24 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield ""
 
 
-def _focus(found: FocusView) -> Iterator[str]:
+def _focus(view: FocusView) -> Iterator[str]:
     yield "Errors by section of the schema:"
     yield ""
-    for row in found.sections:
+    for row in view.sections:
         kinds = [f"{few} {kind.replace('_', ' ')}" for few, kind in zip(row.errors, ERROR_TYPES, strict=True) if few]
         where = _first_few(row.evals, lambda info: code(info.id, NAME))
         yield f"- {_summary_heading(row.name)}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
-    if found.broken:
+    if view.broken:
         yield ""
         yield "Broken by the newest outputs:"
         yield ""
-        for field in found.broken:
+        for field in view.broken:
             where = _first_few(field.evals, lambda info: code(info.id, NAME))
             yield f"- {code(field.attribute, NAME)}: {count(field.cells)}; in {where}"
     yield ""
     yield "Wrong for longest:"
     yield ""
-    for row_ in found.longest:
+    for row_ in view.longest:
         one = row_.streak
         more = f" and {one.more} more of its section" if one.more else ""
         yield (

@@ -37,7 +37,7 @@ class Tradeoff(NamedTuple):
 
 def tradeoff(view: UsageView) -> Tradeoff | None:
     """None if there is nothing to draw. The horizontal axis begins at 0, so that distances on it are ratios."""
-    drawn = [each for each in view.outputs if each.headline is not None and each.against is not None]
+    drawn = [output for output in view.outputs if output.headline is not None and output.against is not None]
     spec = view.against
     if spec is None or not drawn:
         return None

@@ -151,9 +151,9 @@ def trend(view: TrendView) -> TrendChart:
             "top": most,
             "names": [
                 *(one.label for one in view.specs[: view.drawn]),
-                *(printable(f"{spec.label}, {one.name}") for one in variants),
+                *(printable(f"{spec.label}, {variant.name}") for variant in variants),
             ],
-            "marks": [*(f"m{k}" for k in range(view.drawn)), *(one.mark for one in variants)],
+            "marks": [*(f"m{k}" for k in range(view.drawn)), *(variant.mark for variant in variants)],
             "better": [1 if one.higher_is_better else -1 for one in view.specs[: view.drawn]],
             "letters": view.info.nouns.letters,
             **({"numbers": numbers} if (numbers := _run_numbers(points)) else {}),

@@ -13,13 +13,15 @@ from sitegen.text.amounts import amount
 
 def outputs(view: UsageView) -> Markup:
     """A row for each output, the newest first; units stand in the head."""
-    return Markup("".join([_output(each, view.specs) for each in reversed(view.outputs[-ROWS:])]))
+    return Markup("".join([_output(output, view.specs) for output in reversed(view.outputs[-ROWS:])]))
 
 
-def _output(one: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
-    values = "".join([f"<td>{_usage_amount(value, spec)}" for value, spec in zip(one.values, specs, strict=True)])
-    made_by = text(one.made_by[:160]) or str(NIL)
-    return f"<tr><td><a href={text(one.file)}>{text(one.label)}</a><td>{made_by}<td>{number(one.headline)}{values}\n"
+def _output(usage: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
+    values = "".join([f"<td>{_usage_amount(value, spec)}" for value, spec in zip(usage.values, specs, strict=True)])
+    made_by = text(usage.made_by[:160]) or str(NIL)
+    return (
+        f"<tr><td><a href={text(usage.file)}>{text(usage.label)}</a><td>{made_by}<td>{number(usage.headline)}{values}\n"
+    )
 
 
 def _usage_amount(value: float | None, spec: MetricSpec) -> str:

@@ -95,7 +95,7 @@ def _alone(where: str, names: Iterable[str], more: int) -> list[str]:
 def parts(why: Why) -> Markup:
     """The change of each metric as a sum: a row for each role that did anything, then the whole."""
     headline = why.changes[0]
-    longest = max([abs(one.points) for one in headline.parts] + [abs(headline.points or 0)], default=0) or 1
+    longest = max([abs(part.points) for part in headline.parts] + [abs(headline.points or 0)], default=0) or 1
     rows = []
     for role in why.roles:
         found = [dict(change.parts).get(role, 0.0) if change.points is not None else None for change in why.changes]

@@ -28,8 +28,8 @@ def is_bounded(result: Result, limit: int) -> bool:
         or bool(left_out(wrong_in(result), limit))
         or len(result.scorecard.documents) > DOCUMENTS
         or len(alignments(result)) > LISTS
-        or any(len(one.rows) > ALIGNED for one in alignments(result))
-        or any(one.kind == "spans" and spans.is_bounded(one) for one in result.panels)
+        or any(len(alignment.rows) > ALIGNED for alignment in alignments(result))
+        or any(panel.kind == "spans" and spans.is_bounded(panel) for panel in result.panels)
     )
 
 
@@ -40,15 +40,15 @@ def documents(some: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
     return tuple(sorted(some, key=lambda one: (-errors(one.counts), _headline(one)))[:DOCUMENTS])
 
 
-def _headline(one: DocumentScore) -> float:
+def _headline(score: DocumentScore) -> float:
     """The first of its own metrics; one without a value goes last."""
-    value = one.metrics[0].value if one.metrics else None
+    value = score.metrics[0].value if score.metrics else None
     return inf if value is None else value
 
 
 def alignments(result: Result) -> list[AlignmentPanel]:
     """The pairings of lists that have items."""
-    return [one for one in result.panels if one.kind == "alignment" and one.rows]
+    return [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
 
 
 def bounded(one: AlignmentPanel) -> AlignmentPanel:

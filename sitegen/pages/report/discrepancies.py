@@ -83,7 +83,7 @@ def field_file(eval_id: str, attribute: str) -> str:
 
 def wrong_in(result: Result) -> list[Judgement]:
     """Its discrepancies, in the order of its judgements."""
-    return [one for one in result.judgements if one.outcome not in _CORRECT]
+    return [judgement for judgement in result.judgements if judgement.outcome not in _CORRECT]
 
 
 def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> list[Since]:

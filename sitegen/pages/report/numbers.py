@@ -34,7 +34,7 @@ def metric_changes(
     specs: tuple[MetricSpec, ...], card: Scorecard, delta: Delta | None, nouns: Nouns
 ) -> tuple[ReportMetric, ...]:
     """Each metric of a point with its change."""
-    changes = {one.name: one.change for one in delta.metrics} if delta else {}
+    changes = {metric.name: metric.change for metric in delta.metrics} if delta else {}
     notes = {} if any(spec.recorded for spec in specs) else _notes(card, nouns)
     return tuple(
         ReportMetric(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs

@@ -91,7 +91,7 @@ class ReportView(NamedTuple):
     @property
     def counted(self) -> bool:
         """Whether anything was counted, here or at the previous point; a judge may give scores alone."""
-        return self.status != "scored" or any(self.counts) or any(one.change for one in self.errors)
+        return self.status != "scored" or any(self.counts) or any(error.change for error in self.errors)
 
     @property
     def shown(self) -> tuple[ReportMetric, ...]:
@@ -102,12 +102,12 @@ class ReportView(NamedTuple):
     @property
     def loud(self) -> list[Problem]:
         """The problems that a reader has to know before the numbers."""
-        return [one for one in self.problems if one.severity != "note"]
+        return [problem for problem in self.problems if problem.severity != "note"]
 
     @property
     def notes(self) -> list[Problem]:
         """The problems that are only worth knowing."""
-        return [one for one in self.problems if one.severity == "note"]
+        return [problem for problem in self.problems if problem.severity == "note"]
 
 
 def report_page(
@@ -156,7 +156,7 @@ def report_page(
         runs=runs_view(info.id, at, past.runs),
         counts=card.counts,
         errors=errors,
-        error_change=_sum([one.change for one in errors]),
+        error_change=_sum([error.change for error in errors]),
         sections=gathered,
         fields=card.fields,
         documents=bounds.documents(card.documents),
@@ -170,7 +170,7 @@ def report_page(
         left_out=left_out(wrong, limit),
         data=data or links.report_data(info.id, at.slug).rpartition("/")[2],
         problems=problems,
-        panels=tuple(one for one in result.panels if one.kind != "alignment"),
+        panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
         alignments=tuple(map(bounds.bounded, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),

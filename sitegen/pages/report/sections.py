@@ -35,7 +35,7 @@ def section(attribute: str) -> str:
 
 def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:
     """How attributes are gathered: by section of the schema; categories and the like, without one, by themselves."""
-    flat = not info.nouns.are_fields and all(section(one.attribute) == TOP_LEVEL for one in fields)
+    flat = not info.nouns.are_fields and all(section(field.attribute) == TOP_LEVEL for field in fields)
     return str if flat else section
 
 
