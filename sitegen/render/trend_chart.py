@@ -246,9 +246,13 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ..
 
 
 def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
-    """Iterations below the chart, evenly spread, first and last included; the day stands where it changes."""
+    """Iterations below the chart, evenly spread, first and last included; the day stands where it changes.
+
+    Where not every one has a label, no two neighbours have: there may be no room for both.
+    """
     count = len(points)
-    chosen = sorted({round((count - 1) * k / max(1, wanted - 1)) for k in range(wanted)})
+    parts = max(1, count - 1 if count <= wanted else min(wanted - 1, (count - 1) // 2))
+    chosen = sorted({round((count - 1) * k / parts) for k in range(parts + 1)})
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
     return tuple(
         Tick(

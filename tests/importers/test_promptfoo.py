@@ -190,3 +190,12 @@ def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_ju
     assert next(panel.text[: len(said)] for panel in result.panels if panel.kind == "note") == said
     mechanical = score(rated(type="contains")).scorecard
     assert (mechanical.usage and mechanical.usage.graded, mechanical.documents[0].rubric) == ((), "")
+
+
+def test_a_test_is_named_by_its_short_variables_before_the_text_that_the_model_is_given() -> None:
+    rows = [
+        {"testIdx": place, "vars": {"document": "All that begins alike. " * 10, "task": f"t-{place}"}, "score": 1}
+        for place in (1, 2)
+    ]
+    cases = read_results("o.json", changed("promptfoo-1.json", results=rows)).cases
+    assert [case.id.partition("All")[0] for case in cases] == ["task=t-1, document=", "task=t-2, document="]

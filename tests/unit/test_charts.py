@@ -210,3 +210,12 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
         trend_chart.StepMark(7, "75.00%", "blip", "bad run: F1 −6.0 points at iteration-008"),
         trend_chart.StepMark(7.5, "80.00%", "better", "better: F1 +5.0 points at iteration-009"),
     )
+
+
+@pytest.mark.parametrize(
+    ("points", "labelled"),
+    [(7, "1 2 3 4 5 6 7"), (8, "1 3 6 8"), (11, "1 3 5 7 9 11"), (12, "1 3 5 8 10 12"), (14, "1 3 5 7 10 12 14")],
+)
+def test_two_neighbours_have_labels_only_where_all_have(points, labelled):
+    days = trend_chart.trend(sample.view_of(trend_page(sample.series(points)))).days
+    assert " ".join(tick.text.partition(" ")[0] for tick in days) == labelled

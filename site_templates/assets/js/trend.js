@@ -154,7 +154,8 @@ class TrendChart {
   labelDays(first, last) {
     const axis = $(".xa", this.chart), chosen = new Set();
     const wanted = Math.max(1, Math.floor(axis.getBoundingClientRect().width / 130));
-    for (let k = 0; k <= wanted; k += 1) chosen.add(Math.round(first + (last - first) * k / wanted));
+    const span = last - first, parts = span > wanted ? Math.max(1, Math.min(wanted, Math.floor(span / 2))) : Math.max(1, span);
+    for (let k = 0; k <= parts; k += 1) chosen.add(Math.round(first + span * k / parts));
     const ends = last - first > 2;
     axis.replaceChildren(...[...chosen].map((index, k, all) => svgElement("text", {
       x: `${100 * this.across(index)}%`, y: 16,

@@ -91,7 +91,7 @@ class ReportView(NamedTuple):
     @property
     def counted(self) -> bool:
         """Whether anything was counted, here or at the previous point; a judge may give scores alone."""
-        return self.status != "scored" or any(self.counts) or any(error.change for error in self.errors)
+        return any(self.counts) or any(error.change for error in self.errors)
 
     @property
     def shown(self) -> tuple[ReportMetric, ...]:

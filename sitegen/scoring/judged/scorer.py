@@ -55,7 +55,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 9
+    version = 10
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

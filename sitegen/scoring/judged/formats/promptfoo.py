@@ -65,6 +65,8 @@ _BEGINNING = re.compile(
 )
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 _ID: Final = 120
+_SHORT: Final = 60
+"""Characters of a variable that names a test rather than being what it is about."""
 _BETWEEN: Final = " · "
 _ERROR: Final = 2
 """``failureReason`` where the provider or an assertion failed to answer."""
@@ -212,10 +214,15 @@ class _PromptfooReader:
 
 
 def _test_name(row: Mapping[str, Value]) -> str:
-    """The test's description, else its variables: a place in the list would change with every test before it."""
+    """The test's description, else its variables: a place in the list would change with every test before it.
+
+    Of the variables the short ones go first, such as the number of a task: the text that the model is given is long.
+    """
     description = name_of(members(row.get("testCase")).get("description"))
     variables = members(row.get("vars"))
-    listed = ", ".join(f"{key}={written(value)}" for key, value in sorted(variables.items()) if key[:1] != "_")
+    stated = sorted((key, written(value)) for key, value in variables.items() if key[:1] != "_")
+    stated.sort(key=lambda each: len(each[1]) > _SHORT)
+    listed = ", ".join(f"{key}={value}" for key, value in stated)
     return cut(" ".join((description or listed).split()), _ID) or f"test {(whole(row.get('testIdx')) or 0) + 1}"
 
 
