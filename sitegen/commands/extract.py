@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.commands.saying import say, say_error
+from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file
 from sitegen.scoring.highlights.extract import extract as extracted
-from sitegen.scoring.reading import UnreadableError
 
 STDOUT: Final = Path("-")
 EVALS: Final = Path("evals")

@@ -7,9 +7,10 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from sitegen.config import EvalConfig, EvaluationConfig, Llm, MetricThresholds
-from sitegen.configuring.findings import finding_of, found, unknown_key
+from sitegen.configuring.findings import finding_of, found, unknown_key, unreadable
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
-from sitegen.configuring.yaml_lines import UnreadableManifestError, read_yaml
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 
@@ -29,9 +30,9 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        root, lines = read_yaml(content)
-    except UnreadableManifestError as error:
-        return error.finding._replace(what=error.finding.what.replace("manifest", "configuration", 1))
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        return unreadable("The configuration", error)
     if root is None:
         return EvaluationConfig()
     if not isinstance(root, dict):
@@ -59,8 +60,8 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
     Raises ConfigurationError, also for a key that neither of them has.
     """
     try:
-        root = read_yaml(content)[0]
-    except UnreadableManifestError:
+        root = read_configuring_yaml(content)[0]
+    except UnreadableError:
         root = None  # said below, with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in EVALUATION_KEYS for key in keys):

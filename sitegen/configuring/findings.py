@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.text.keys import key_path, nearest
 
@@ -31,6 +32,11 @@ def finding_of(
     wanted = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
     what = f"{name} is {found(error['input'])}, {wanted} is wanted."
     return Finding("error", what, "Correct the value.", line(location))
+
+
+def unreadable(file: str, error: UnreadableError) -> Finding:
+    """A file that cannot be read at all, such as ``The manifest``."""
+    return Finding("error", f"{file} cannot be read: {error.what}.", error.fix, error.line)
 
 
 def unknown_key(location: Location, known: Iterable[str], line: int | None, prefix: str = "") -> Finding:

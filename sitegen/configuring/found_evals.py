@@ -19,7 +19,8 @@ from sitegen.configuring.found_cases import LARGEST_CASES, FoundCases, newest_na
 from sitegen.configuring.found_recorded import found_recorded
 from sitegen.configuring.found_test_cases import found_evaluation, found_test_cases
 from sitegen.configuring.looked import Looked
-from sitegen.configuring.yaml_lines import UnreadableManifestError, read_yaml
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
@@ -212,8 +213,8 @@ def _prompts(looked: Looked, configuration: str, folder: str) -> tuple[str, ...]
 def _stated_prompts(content: bytes) -> str:
     """The prompts of a configuration, as JSON."""
     try:
-        root, _ = read_yaml(content)
-    except UnreadableManifestError:
+        root, _ = read_configuring_yaml(content)
+    except UnreadableError:
         return "[]"
     stated: Any = root.get("prompts") if isinstance(root, dict) else None
     listed = (stated if isinstance(stated, list) else [stated])[:_MOST_PROMPTS]

@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from sitegen.config import KIND_FILES, EvalConfig, Manifest
-from sitegen.configuring.findings import Location, finding_of, found, unknown_key
+from sitegen.configuring.findings import Location, finding_of, found, unknown_key, unreadable
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
-from sitegen.configuring.yaml_lines import UnreadableManifestError, read_yaml
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, names
 from sitegen.model.problems import Finding
@@ -50,9 +51,9 @@ def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> tuple[
 def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     """A file of its own with the keys of one eval's entry, YAML or JSON. Raises ConfigurationError."""
     try:
-        root, lines = read_yaml(content)
-    except UnreadableManifestError as error:
-        read: EvalConfig | Finding = error.finding
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        read: EvalConfig | Finding = unreadable("The file", error)
     else:
         read = _entry(
             eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()}, "evals"
@@ -79,9 +80,9 @@ def _default(name: str) -> object:
 
 def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
     try:
-        root, lines = read_yaml(content)
-    except UnreadableManifestError as error:
-        return None, (error.finding,)
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        return None, (unreadable("The manifest", error),)
     if root is None:
         return Manifest(), ()
     if not isinstance(root, dict):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from posixpath import relpath, splitext
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.discovery.columns import guessed_columns
 from sitegen.discovery.contents import LARGEST, Shelf, leaf_paths, table_of, texts, value_of
 from sitegen.discovery.output_series import (
@@ -29,7 +30,6 @@ from sitegen.scoring.judged.case import JudgedCase
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.formats.result_format import HEAD
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure
 from sitegen.scoring.recorded.layouts import read_numbers
 

@@ -15,20 +15,19 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from sitegen.config import case_settings
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
 from sitegen.model.stated_usage import stated
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.newest_run import newest_run
-from sitegen.scoring.paths import PathError, follow
-from sitegen.scoring.paths import parse as parse_path
-from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.responses.texts import name_of, text_of_value
 from sitegen.scoring.run_statements import recorded_in
-from sitegen.scoring.yaml_reader import read_yaml
 
 EXPECTED: Final = (
     "expected",
@@ -253,7 +252,7 @@ def _lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int
         if not line.strip():
             continue
         try:
-            value, found = parse(line, number)
+            value, found = parse_json(line, number)
         except UnreadableError as error:
             what = f"Line {number} cannot be read: {error.what}"
             findings.append(Finding("error", what, "Run the cases again.", number))

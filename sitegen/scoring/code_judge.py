@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.json_reader import read_json
-from sitegen.scoring.paths import PathError, Pattern, follow, parse, pattern
-from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
 from sitegen.scoring.results_file import FieldCounts, alignments, field_row, plain
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
@@ -153,7 +153,7 @@ def _list_config(
     paths = [settings.pop(name) for name in ("path", "line_items_path") if name in settings]
     path = paths[0] if paths else _LIST
     within = _pattern(path, "path")
-    if not isinstance(follow(expected, parse(str(path))), list):
+    if not isinstance(follow(expected, parse_path(str(path))), list):
         raise _bad(f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'.")
     rules: dict[str, Value] = {name: settings.pop(name) for name in _LIST_RULES if name in settings}
     # An algorithm that is set is obeyed to the letter: this judge pairs by match fields alone, never by agreement.
@@ -172,7 +172,7 @@ def _pattern(text: object, key: str) -> Pattern:
 
 
 def _is_within(path: str, scope: tuple[Pattern, ...]) -> bool:
-    steps = parse(path)
+    steps = parse_path(path)
     return not scope or any(each.matches(steps[:length]) for each in scope for length in range(1, len(steps) + 1))
 
 

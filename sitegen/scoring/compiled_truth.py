@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
@@ -12,7 +13,6 @@ from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.paths import follow
 from sitegen.scoring.places import DOCUMENT, ValuePlace, item_names
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
 from sitegen.scoring.scorer import File
 

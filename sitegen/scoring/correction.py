@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
+from sitegen.data_files.reading import text_of
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.suspect_truth import SuspectTruth
-from sitegen.scoring.reading import text_of
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20

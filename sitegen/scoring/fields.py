@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import NotePanel, Panel
@@ -12,10 +13,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
-from sitegen.scoring.findings import bounded
+from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stats import counts as stats
@@ -124,7 +124,7 @@ class _FieldsScoring:
             metrics=_metrics(counts, documents, macro_fields),
             documents=tuple(documents),
             fields=fields,
-            findings=bounded(self._findings),
+            findings=bounded_findings(self._findings),
             expected_values=_expected_values(self._judgements, counts),
             actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
             algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),

@@ -10,7 +10,7 @@ from sitegen.model.problems import Finding
 MAX_FINDINGS: Final = 100
 
 
-def bounded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Findings that fit on a page; the number of those that do not stands for them."""
     if len(findings) <= MAX_FINDINGS:
         return tuple(findings)

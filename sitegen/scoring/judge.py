@@ -12,7 +12,7 @@ from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
 from sitegen.scoring.lists import align
-from sitegen.scoring.paths import ANY, show
+from sitegen.scoring.paths import ANY, path_text
 from sitegen.scoring.places import ValuePlace, item_name, item_names
 from sitegen.scoring.rules import FieldRule, FieldRules
 
@@ -108,7 +108,7 @@ class Judge:
         path = node.place.path
 
         def field(key: tuple[str, ...]) -> FieldRule:
-            return self._rules.field_rule(f"{path}[0].{show(key)}", f"{node.place.attribute}[].{show(key)}")
+            return self._rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
 
         def equal_fields(expected: int, actual: int) -> int:
             return sum(self._equal(node.items[expected].branch, given[actual][1]))

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from sitegen.config import STRICT, GroundTruthFormat
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding
-from sitegen.scoring.json_reader import read_json
-from sitegen.scoring.reading import UnreadableError
-from sitegen.scoring.yaml_reader import read_yaml
 from sitegen.text.keys import key_path, nearest
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]

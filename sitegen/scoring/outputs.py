@@ -5,16 +5,15 @@ from __future__ import annotations
 import posixpath
 from typing import NamedTuple
 
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
-from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.paths import PathError, follow
-from sitegen.scoring.paths import parse as parse_path
-from sitegen.scoring.reading import UnreadableError, text_of
+from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.scorer import File
-from sitegen.scoring.yaml_reader import read_yaml
 
 
 class ReadOutput(NamedTuple):
@@ -120,7 +119,7 @@ class _OutputReader:
                 continue
             number += 1
             try:
-                value, findings = parse(line, line_number)
+                value, findings = parse_json(line, line_number)
             except UnreadableError as error:
                 self._report("error", f"Line {line_number} cannot be read: {error.what}", line_number)
                 continue
@@ -159,6 +158,6 @@ def _from_text(value: Value) -> Value:
     if not isinstance(value, str):
         return value
     try:
-        return parse(value).value
+        return parse_json(value).value
     except UnreadableError:
         return value

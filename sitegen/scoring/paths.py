@@ -26,7 +26,7 @@ class PathError(ValueError):
 
 
 @lru_cache(maxsize=4_096)
-def parse(text: str) -> tuple[Step, ...]:
+def parse_path(text: str) -> tuple[Step, ...]:
     """Split a path or pattern into its steps; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
     steps: list[Step] = []
     position = 0
@@ -75,7 +75,7 @@ def _may_be_assigned(character: str) -> bool:
     return unicodedata.category(character) == "Cn" and ord(character) & 0xFFFE != 0xFFFE
 
 
-def show(steps: Sequence[Step]) -> str:
+def path_text(steps: Sequence[Step]) -> str:
     """A path as pages write it."""
     path = ""
     for step in steps:
@@ -136,7 +136,7 @@ class Pattern(NamedTuple):
 
 def pattern(text: str) -> Pattern:
     """Compile a pattern. Raises PathError."""
-    return Pattern(parse(text), open_end=text.endswith(".*"))
+    return Pattern(parse_path(text), open_end=text.endswith(".*"))
 
 
 def _fits(wanted: Step, given: Step) -> bool:

@@ -44,8 +44,8 @@ DOCUMENT: Final = ValuePlace("", "", "")
 def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...]) -> str:
     """The values that an item is matched by: its match fields, else its description, name or id; empty for none."""
     if match_fields:
-        return ", ".join(filter(None, (_text(follow(item, key)) for key in match_fields)))
-    return next(filter(None, (_text(follow(item, key)) for key in KEYS)), "")
+        return ", ".join(filter(None, (_name_part(follow(item, key)) for key in match_fields)))
+    return next(filter(None, (_name_part(follow(item, key)) for key in KEYS)), "")
 
 
 def item_names(
@@ -68,7 +68,7 @@ def item_names(
     return found
 
 
-def _text(value: object) -> str:
+def _name_part(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return ""
     return " ".join(str(value).split())[:_LONGEST]

@@ -20,7 +20,7 @@ from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.values import REDACTED, Value
-from sitegen.scoring.paths import PathError, Step, parse, pattern
+from sitegen.scoring.paths import PathError, Step, parse_path, pattern
 
 _INDEX = re.compile(r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)")
 _KNOWN: Final = 20_000
@@ -75,7 +75,7 @@ class Redaction:
             return judgement._replace(expected=expected, actual=actual)
         if not isinstance(judgement.expected, dict | list) and not isinstance(judgement.actual, dict | list):
             return judgement
-        steps = parse(judgement.path)
+        steps = parse_path(judgement.path)
         return judgement._replace(
             expected=self._cleaned(judgement.expected, steps), actual=self._cleaned(judgement.actual, steps)
         )
@@ -88,7 +88,7 @@ class Redaction:
         hidden = self._hidden.get(key)
         if hidden is None:
             try:
-                hidden = self._hides(parse(key))
+                hidden = self._hides(parse_path(key))
             except PathError:  # names of other kinds need not be paths: what cannot be told is hidden
                 hidden = True
             if len(self._hidden) >= _KNOWN:

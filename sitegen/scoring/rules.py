@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping, read_mapping
-from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse, pattern
+from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.normalise import normalise
@@ -125,7 +125,7 @@ class FieldRules:
         key = path if self._by_path else attribute
         rule = self._field_rules.get(key)
         if rule is None:
-            rule = self._field_rules[key] = self._compiled_rule(parse(key))
+            rule = self._field_rules[key] = self._compiled_rule(parse_path(key))
         return rule
 
     def ignored(self, path: str, attribute: str) -> bool:
@@ -133,7 +133,7 @@ class FieldRules:
         key = path if self._by_path else attribute
         ignored = self._out_of_scope.get(key)
         if ignored is None:
-            steps = parse(key)
+            steps = parse_path(key)
             ignored = any(self._ignored.matching(steps[:length]) for length in range(1, len(steps) + 1))
             # The paths of an output are untrusted, and there may be any number of them.
             if len(self._out_of_scope) >= _MAX_REMEMBERED:
@@ -147,7 +147,9 @@ class FieldRules:
         score_fields: tuple[str, ...] = ()
         threshold = THRESHOLD
         algorithm: Algorithm | None = None
-        for stated in reversed(self._lists.matching(parse(path))):  # the most specific last: it overrides the others
+        for stated in reversed(
+            self._lists.matching(parse_path(path))
+        ):  # the most specific last: it overrides the others
             match_fields = match_fields if stated.match_fields is None else stated.match_fields
             score_fields = score_fields if stated.score_fields is None else stated.score_fields
             threshold = stated.threshold if stated.threshold is not None and 0 <= stated.threshold <= 1 else threshold
@@ -156,7 +158,7 @@ class FieldRules:
 
     def is_list_of_objects(self, path: str) -> bool:
         """Whether the mapping or the schema says that the items of the list at a path are objects."""
-        steps = parse(path)
+        steps = parse_path(path)
         in_schema = ".".join(ANY if isinstance(step, int) else step for step in steps) in self.lists_of_objects
         return in_schema or path in self.mapping.array_mappings or bool(self._lists.matching(steps))
 
@@ -253,7 +255,7 @@ def _keys(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     keys = []
     for text in texts:
         with suppress(PathError):
-            keys.append(tuple(str(step) for step in parse(text)))
+            keys.append(tuple(str(step) for step in parse_path(text)))
     return tuple(keys)
 
 

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables.settings import read_settings
-from sitegen.scoring.reading import UnreadableError
 
 _BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")

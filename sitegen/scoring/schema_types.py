@@ -10,11 +10,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.mapping import FieldType, Tolerance
-from sitegen.scoring.paths import ANY, Pattern, Step, follow, show
-from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.paths import ANY, Pattern, Step, follow, path_text
 from sitegen.scoring.values import is_number
 
 _Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
@@ -113,7 +113,7 @@ def _tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Finding:
         numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
         if len(numbers) == len(written):
             return Tolerance(**numbers)
-    what = f"The {TOLERANCE_KEY} of {show(steps)!r} is no tolerance"
+    what = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is no tolerance"
     return Finding("error", what, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.', None, "schema")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.data_files.json_reader import parse_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse
-from sitegen.scoring.reading import UnreadableError
 from sitegen.text.keys import nearest
 
 OWN_METRICS: Final = "own_metrics"
@@ -24,7 +24,7 @@ def read_keys(settings: str, known: Sequence[str], what: str = "key") -> tuple[d
     Never raises.
     """
     try:
-        stated = parse(settings or "{}").value
+        stated = parse_json(settings or "{}").value
     except UnreadableError as error:
         return {}, [settings_finding(f"The settings cannot be read: {error.what}", error.fix)]
     if not isinstance(stated, dict):

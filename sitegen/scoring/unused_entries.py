@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.outputs import read_outputs
-from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse, pattern, show
-from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, path_text, pattern
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
 
@@ -67,7 +67,7 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
     own, _ = read_mapping(content, "")
     written = set(_entries(own))
     unused = [(entry, entry in written) for entry in dict.fromkeys(_entries(mapping)) if not _is_used(entry, fields)]
-    names = sorted({show(field) for field in fields if field}) if len(fields) <= _MOST_OFFERED else []
+    names = sorted({path_text(field) for field in fields if field}) if len(fields) <= _MOST_OFFERED else []
     return MappingUse(
         path,
         tuple(_unused(entry, names) for entry, of_file in unused if of_file),
@@ -93,7 +93,7 @@ def _fields(inputs: ScoringInputs) -> _Fields | None:
         _collect(root, (), fields)
     if truth.key is not None:  # it names documents, and is taken out of them
         with suppress(PathError):
-            fields[parse(truth.key)] = True
+            fields[parse_path(truth.key)] = True
     return fields if len(fields) <= _MOST_FIELDS else None
 
 

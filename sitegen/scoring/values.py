@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import decimal
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
+from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
 from sitegen.model.values import Unusable, Value
 from sitegen.text.normalise import normalise
 
@@ -16,60 +16,10 @@ Number: TypeAlias = int | Decimal
 EXACT: Final = decimal.Context(prec=2_000, Emax=999_999, Emin=-999_999)
 """Arithmetic that rounds nothing within the bounds of a readable number."""
 
-_LONGEST: Final = 400
-"""Characters of a number's literal, and decimal places before or behind the point, that are still read."""
-
-_MEMO: Final = 16_384
-_SHORT: Final = 40
-"""Numbers that are remembered, and the characters of a literal up to which one is."""
-
 _PLAIN: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _LITERAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?|[0-9]+(\.[0-9]+)?")
 _CURRENCY: Final = "$€£¥"
-
-
-def integer(literal: str) -> int | Unusable:
-    """Read the digits of a whole number."""
-    if len(literal) > _LONGEST:
-        return Unusable(literal[:80], "a number of too many digits")
-    return int(literal)
-
-
-def fraction(literal: str) -> Decimal | Unusable:
-    """Read a number with a fraction or an exponent, keeping its spelling."""
-    try:
-        number = Decimal(literal) if len(literal) <= _LONGEST else None
-    except decimal.InvalidOperation:
-        number = None
-    if number is None or not number.is_finite() or abs(number.adjusted()) > _LONGEST:
-        return Unusable(literal[:80], "a number beyond every range")
-    return number
-
-
-class Literals(dict[str, int | Decimal | Unusable]):
-    """Numbers by their literals, read on first use: outputs repeat them, and a look-up costs a tenth of reading."""
-
-    def __init__(self, read: Callable[[str], int | Decimal | Unusable]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, literal: str) -> int | Decimal | Unusable:
-        number = self._read(literal)
-        if len(literal) <= _SHORT:
-            if len(self) >= _MEMO:
-                self.clear()
-            self[literal] = number
-        return number
-
-
-INTEGERS: Final = Literals(integer)
-FRACTIONS: Final = Literals(fraction)
-
-
-def constant(literal: str) -> Unusable:
-    """NaN, Infinity and -Infinity, which Python's reader allows."""
-    return Unusable(literal, "not a number")
 
 
 def plain_number(text: str) -> Number | None:
@@ -115,7 +65,7 @@ def spells(text: str, number: Number) -> bool:
     """Whether *text* (normalised) is the JSON literal of *number*: ``12`` spells 12 and not 12.0."""
     if isinstance(number, int):
         return text == str(number)
-    if len(text) > _LONGEST or not _LITERAL.fullmatch(text) or text.lstrip("-").isdigit():
+    if len(text) > MAX_DIGITS or not _LITERAL.fullmatch(text) or text.lstrip("-").isdigit():
         return False
     written = fraction(text)
     return isinstance(written, Decimal) and written.as_tuple() == number.as_tuple()

@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -23,7 +24,6 @@ from sitegen.scoring.judged.formats.grades import Grade, grade_of
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_logs import WORDS
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import File, ScoringInputs
 

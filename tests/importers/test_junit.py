@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.scoring.judged.case import JudgedCase, Opinion, Usage
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, ScoringInputs
 
 CONTENT = (Path(__file__).parent / "fixtures/pytest.xml").read_bytes()

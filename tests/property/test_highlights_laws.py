@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
 from sitegen.pages.spans import DEPTH, LISTED, LONGEST, shown_text
@@ -16,7 +17,6 @@ from sitegen.render import span_rows
 from sitegen.render.formats import printable
 from sitegen.scoring.highlights.extract import extract
 from sitegen.scoring.highlights.scorer import HighlightsScorer
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from tests import pages_sample as sample

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.paths import ANY, parse, show, with_key
+from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.values import Emptiness
 from sitegen.stats import counts as stats
@@ -122,9 +122,9 @@ def test_items_are_paired_one_to_one(expected: Any, actual: Any, algorithm: str)
 
 @given(st.text(max_size=30))
 def test_every_key_can_be_shown_and_read_again(key: str) -> None:
-    steps = parse(with_key("a", key))
+    steps = parse_path(with_key("a", key))
     assert steps == ("a", key)
-    assert show(steps) == with_key("a", key) or key == ANY
+    assert path_text(steps) == with_key("a", key) or key == ANY
 
 
 def test_a_character_that_this_python_does_not_know_yet_is_shown_as_a_later_one_shows_it() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from sitegen.commands.app import app
+from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_of
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.verifying import WorktreeProject
 from tests.gitrepo import Content, GitRepo

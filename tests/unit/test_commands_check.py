@@ -373,11 +373,11 @@ def test_a_broken_manifest_at_the_base_is_not_taken_for_one_at_the_head(repo):
     repo.commit({"evals/manifest.yaml": "evals: {notes: {dirr: [}}\n"})
     base = repo.git("rev-parse", "main")
     work(repo, {"README.md": "Ours.\n"})
-    assert check(repo).stderr.startswith("sitegen: The manifest is no YAML")
+    assert check(repo).stderr.startswith("sitegen: The manifest cannot be read: it is no valid YAML")
     work(repo, {"evals/manifest.yaml": "evals: {}\n"})
     done = check(repo)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"sitegen: At the base, {base[:7]}: The manifest is no YAML")
+    assert done.stderr.startswith(f"sitegen: At the base, {base[:7]}: The manifest cannot be read")
     assert done.stderr.endswith("  do: The head is right: merge it without the gate, this once.\n")
 
 

@@ -881,7 +881,7 @@ def test_a_broken_manifest_leaves_the_last_good_one_in_force(repo: GitRepo) -> N
     assert {each.settings for each in advanced.update.evals[0].history.snapshots} == {'{"ground_truth_format":"long"}'}
     (problem,) = advanced.problems
     assert (problem.severity, problem.path, problem.commit) == ("warning", "evals/manifest.yaml", shas[1])
-    assert problem.what.startswith("The manifest is no YAML: ")
+    assert problem.what.startswith("The manifest cannot be read: ")
 
 
 def test_while_a_manifest_is_broken_nothing_is_scored_again(repo: GitRepo) -> None:

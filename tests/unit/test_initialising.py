@@ -18,7 +18,7 @@ from sitegen.discovery import Discovery
 from sitegen.initialising import SKELETONS, initialise
 from sitegen.installed_from import PLACEHOLDER, requirement, source, source_of
 from sitegen.scoring.mapping import Tolerance
-from sitegen.scoring.paths import show
+from sitegen.scoring.paths import path_text
 from sitegen.scoring.rules import RuleSources, compile_rules
 from sitegen.scoring.schema_types import read_schema
 from tests.gitrepo import GitRepo
@@ -226,12 +226,12 @@ def test_the_schema_of_an_installed_model_is_written_once_with_types_tolerances_
     assert schema["required"] == ["climate_zone"]
     assert schema["$defs"]["Wall"]["required"] == ["area"]
     read = read_schema(content)
-    assert {(show(pattern.steps), kind) for pattern, kind in read.types} == {
+    assert {(path_text(pattern.steps), kind) for pattern, kind in read.types} == {
         ("climate_zone", "integer"),
         ("ratio", "numeric"),
         ("walls[*].area", "numeric"),
     }
-    assert {show(pattern.steps): tolerance for pattern, tolerance in read.tolerances} == {
+    assert {path_text(pattern.steps): tolerance for pattern, tolerance in read.tolerances} == {
         "ratio": Tolerance(absolute=Decimal("0.02")),
         "walls[*].area": Tolerance(percent=Decimal(1)),
     }

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import FORMATS, read_results
-from sitegen.scoring.reading import UnreadableError
 
 
 def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:

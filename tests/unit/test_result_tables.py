@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
@@ -18,7 +19,6 @@ from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Op
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables import rows
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, problems_text

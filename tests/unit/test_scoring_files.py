@@ -6,11 +6,13 @@ import json
 
 import pytest
 
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.scoring.kinds import SCORERS, scorer
-from sitegen.scoring.paths import follow, parse
+from sitegen.scoring.paths import follow, parse_path
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
@@ -147,7 +149,7 @@ def test_a_number_of_thousands_of_digits_spoils_its_own_field_only() -> None:
 def test_a_path_through_null_or_a_scalar_or_a_negative_index_is_missing() -> None:
     root = {"a": [{"b": 1}], "n": None, "s": "x", "d": {"0": 2}}
     paths = ("a.0.b", "a[0].b", "a[-1].b", "a[1].b", "n.b", "s.b", "s[0]", "d.0", 'd["0"]')
-    assert [follow(root, parse(path)) for path in paths] == [1, 1, None, None, None, None, None, 2, 2]
+    assert [follow(root, parse_path(path)) for path in paths] == [1, 1, None, None, None, None, None, 2, 2]
 
 
 def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves_it_and_says_so() -> None:
@@ -168,3 +170,24 @@ def test_a_list_with_too_many_items_to_pair_by_agreement_stays_as_its_key_leaves
             "output",
         ),
     )
+
+
+def test_yaml_is_built_up_to_a_bound_on_what_its_aliases_stand_for() -> None:
+    nine = "[" + ", ".join(["*a"] * 9) + "]"
+    grown = "".join(f"- &a {nine}\n" for _ in range(5))
+    assert read_yaml(f"- &a x\n{grown}".encode()).values[0]
+    with pytest.raises(UnreadableError) as caught:
+        read_yaml(f"- &a x\n{grown * 2}".encode())  # ten levels: four thousand million values
+    assert (caught.value.what, caught.value.line) == ("it grows beyond 2,000,000 keys and values", 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n", {"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}}),
+        ("&k a: *k\n", {"a": "a"}),
+        ("? [1]\n: x\n", {"?": "x"}),
+    ],
+)
+def test_anchors_of_yaml_stand_for_values_and_keys(text: str, value: object) -> None:
+    assert read_yaml(text.encode()).values == (value,)

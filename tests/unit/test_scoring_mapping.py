@@ -10,7 +10,7 @@ import pytest
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
-from sitegen.scoring.paths import Pattern, Step, parse, pattern
+from sitegen.scoring.paths import Pattern, Step, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -202,7 +202,7 @@ def test_the_index_of_patterns_finds_what_trying_each_of_them_would(path: str) -
         "ceiling_area",
     ]
     patterns = [(pattern(text), text) for text in texts]
-    steps = parse(path)
+    steps = parse_path(path)
     ranked = sorted(patterns, key=lambda entry: entry[0].weight, reverse=True)
     assert _PatternTable(patterns).matching(steps) == [text for each, text in ranked if each.matches(steps)]
     categories = {"tolerance_categories": {text: (text,) for text in texts}, "tolerances": {text: {} for text in texts}}

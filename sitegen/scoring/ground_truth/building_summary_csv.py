@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, unmapped
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
-from sitegen.scoring.reading import Document
 from sitegen.text.normalise import normalise
 
 
@@ -73,7 +72,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     for path, given in items.items():
         tree.put(path, given)
     findings += tree.findings
-    return GroundTruth((Document("", tree.value()),), True, None, (*findings, *unmapped(left_over)))
+    return GroundTruth((TruthDocument("", tree.value()),), True, None, (*findings, *unmapped(left_over)))
 
 
 def _key(name: str | None) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, is_plain_path, mapped_path, unmapped
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, is_plain_path, mapped_path, unmapped
 from sitegen.scoring.ground_truth.wide import check_distinct, id_column
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.reading import Document, UnreadableError
 
 _FIELD: Final = frozenset({"field", "attribute", "name", "path"})
 _VALUE: Final = frozenset({"value", "expected"})
@@ -81,7 +81,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     if not trees:
         raise UnreadableError("it has a header and no rows", "Write one row a field.")
     findings: list[Finding] = [finding for tree in trees.values() for finding in tree.findings]
-    documents = tuple(Document(name, tree.value()) for name, tree in trees.items())
+    documents = tuple(TruthDocument(name, tree.value()) for name, tree in trees.items())
     key = None if named_by is None else (mapping.documents.key if mapping.documents else "id")
     return GroundTruth(documents, True, key, (*findings, *unmapped(left_over)))
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final, Protocol
 
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.scoring.ground_truth import building_summary_csv, cases, long, trees, wide
 from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.reading import UnreadableError, text_of
 
 MAX_CELLS: Final = 1_000_000
 """Cells of a CSV file. Scoring so many values takes about 700 MB."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.ground_truth.truth import GroundTruth
-from sitegen.scoring.json_reader import parse, read_json
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.paths import PathError, follow
-from sitegen.scoring.paths import parse as parse_path
-from sitegen.scoring.reading import Document, UnreadableError, text_of
-from sitegen.scoring.yaml_reader import read_yaml
+from sitegen.scoring.paths import PathError, follow, parse_path
 
 
 def read_json_truth(content: bytes, mapping: Mapping) -> GroundTruth:
@@ -25,7 +24,7 @@ def read_jsonl_truth(content: bytes, mapping: Mapping) -> GroundTruth:
     findings: list[Finding] = []
     for number, line in enumerate(text_of(content).split("\n"), 1):
         if line.strip():
-            value, more = parse(line, number)
+            value, more = parse_json(line, number)
             values.append(value)
             findings += more
     return _documents(values, mapping, tuple(findings))
@@ -49,17 +48,17 @@ def _documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) ->
             below = None
         value = below if isinstance(below, list) else value
     if isinstance(value, dict):
-        return GroundTruth((Document("", value),), False, None, about)
+        return GroundTruth((TruthDocument("", value),), False, None, about)
     if not isinstance(value, list) or not value:
         raise UnreadableError("it holds no object", "Write an object, or a list of objects.")
-    documents: dict[str, Document] = {}
+    documents: dict[str, TruthDocument] = {}
     for number, each in enumerate(value, 1):
         if not isinstance(each, dict):
             raise UnreadableError(f"document {number} is no object", "Write a list of objects.")
         name = _name(each.get(key), number, key)
         if name in documents:
             raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
-        documents[name] = Document(name, {field: below for field, below in each.items() if field != key})
+        documents[name] = TruthDocument(name, {field: below for field, below in each.items() if field != key})
     return GroundTruth(tuple(documents.values()), False, key, about)
 
 

@@ -8,17 +8,23 @@ from typing import Final, NamedTuple
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.paths import PathError, Step, parse, show
-from sitegen.scoring.reading import Document
+from sitegen.scoring.paths import PathError, Step, parse_path, path_text
 
 _MAX_ITEMS: Final = 10_000
 _PLAIN_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+")
 
 
+class TruthDocument(NamedTuple):
+    """The expected values of one document."""
+
+    id: str
+    root: dict[str, Value]
+
+
 class GroundTruth(NamedTuple):
     """The expected values of every document."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[TruthDocument, ...]
     written: bool
     """The values are texts of a CSV file: types that nothing declares are inferred."""
     key: str | None
@@ -41,7 +47,7 @@ class Tree:
             self._report(str(error), "Map the column to a path such as 'walls[0].area'.")
             return
         if any(isinstance(step, int) and step < 0 for step in (*above, last)):
-            self._root.setdefault(show((*above, last)), value)  # a key that no output has: it is missing (rule 19)
+            self._root.setdefault(path_text((*above, last)), value)  # a key that no output has: it is missing (rule 19)
             what = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
             self.findings.append(Finding("warning", what, "Count items from 0.", None, "ground_truth"))
             return
@@ -66,7 +72,7 @@ class Tree:
 
 
 def _steps(path: str) -> tuple[Step, ...]:
-    steps = parse(path)
+    steps = parse_path(path)
     if any(isinstance(step, int) and step >= _MAX_ITEMS for step in steps):
         raise PathError(f"the index in {path[:80]!r} is larger than {_MAX_ITEMS - 1}")
     return steps

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, mapped_path, unmapped
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, mapped_path, unmapped
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.reading import Document, UnreadableError
 
 
 def fits(rows: list[list[str]], mapping: Mapping) -> bool:
@@ -20,7 +20,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     check_distinct(header, start + 1)
     named_by = id_column(header, mapping)
     paths = {column: mapped_path(column, mapping) for column in header}
-    documents: list[Document] = []
+    documents: list[TruthDocument] = []
     findings: list[Finding] = []
     for number, row in enumerate(rows[start + 1 :], start + 2):
         if not any(cell.strip() for cell in row):
@@ -36,7 +36,7 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 tree.put(path, cells[column])
         findings += [finding for finding in tree.findings if finding not in findings]
         name = cells[named_by].strip() if named_by is not None else ""
-        documents.append(Document(name, tree.value()))
+        documents.append(TruthDocument(name, tree.value()))
     if not documents:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named(documents, named_by, mapping, findings)
@@ -65,15 +65,15 @@ def check_distinct(header: list[str], line: int) -> None:
 
 
 def _named(
-    documents: list[Document], named_by: str | None, mapping: Mapping, findings: list[Finding]
-) -> tuple[list[Document], str | None]:
+    documents: list[TruthDocument], named_by: str | None, mapping: Mapping, findings: list[Finding]
+) -> tuple[list[TruthDocument], str | None]:
     """The documents under distinct names, and the key of the output that names them there."""
     if named_by is None and len(documents) == 1:
         return documents, None
     if named_by is None:
         what = "Several rows and no column that names them; they are paired with the output by their order"
         findings.append(Finding("warning", what, "Add a column 'id', or set id_column.", 1, "ground_truth"))
-        return [Document(str(number), document.root) for number, document in enumerate(documents, 1)], None
+        return [TruthDocument(str(number), document.root) for number, document in enumerate(documents, 1)], None
     seen: set[str] = set()
     kept = []
     for document in documents:

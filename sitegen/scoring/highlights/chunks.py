@@ -26,12 +26,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.stated_usage import stated
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first, name_of, nfc
-from sitegen.scoring.reading import UnreadableError
 
 About: TypeAlias = Literal["output", "ground_truth"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NamedTuple
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.scoring.highlights.chunks import Chunk
 from sitegen.scoring.highlights.files import read_log
 from sitegen.scoring.highlights.paragraphs import Paragraphs
-from sitegen.scoring.reading import UnreadableError
 
 CATEGORIES: Final = ("terms", "concepts", "examples")
 """What every paragraph has, unless the run uses none of them and others instead."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader
 from sitegen.scoring.highlights.paragraphs import Paragraph, Paragraphs
-from sitegen.scoring.json_reader import parse, read_json
-from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.scorer import File
 
 _LINES: Final = (".ndjson", ".jsonl")
@@ -144,7 +144,7 @@ def _chunks(lines: bool, content: bytes, about: About) -> _Read:
         if not line.strip():
             continue
         try:
-            value, odd = parse(text_of(line), number)
+            value, odd = parse_json(text_of(line), number)
             chunks.append(reader.line(value, number))
         except UnreadableError as error:
             what = f"Line {number} cannot be read: {error.what}"

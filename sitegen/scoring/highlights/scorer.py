@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.values import Value
-from sitegen.scoring.findings import bounded
+from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.highlights import marks
 from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united
 from sitegen.scoring.highlights.marks import Highlight
 from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
@@ -120,7 +120,7 @@ class _HighlightsScoring:
             metrics=_metrics(counts),
             documents=tuple(documents),
             fields=fields,
-            findings=bounded(self._findings),
+            findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.fn,
             actual_values=counts.tp + counts.fp,
         )
@@ -201,4 +201,4 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 
 def _no_gold(findings: tuple[Finding, ...]) -> Result:
     undefined = tuple(Metric(spec.name, None) for spec in METRICS)
-    return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), bounded(findings)), ())
+    return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), bounded_findings(findings)), ())

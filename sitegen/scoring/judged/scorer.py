@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import NotePanel, Panel
@@ -12,13 +13,12 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
-from sitegen.scoring.findings import bounded
+from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.judge_agreement import agreement_note
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import panels
 from sitegen.scoring.judged.tables.settings import read_settings
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
@@ -125,7 +125,7 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
         metrics=_metrics(score_mean, pooled, pass_rate),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
-        findings=bounded([*findings, *lacking(calls)]),
+        findings=bounded_findings([*findings, *lacking(calls)]),
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
     )

@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 from posixpath import splitext
 from typing import Final
 
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import ParsedFile, UnreadableError, text_of
+from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse, read_json
-from sitegen.scoring.reading import Parsed, UnreadableError, text_of
 from sitegen.scoring.recorded.numbers import RecordedNumber, as_float, joined, numbers_in
-from sitegen.scoring.yaml_reader import read_yaml
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """What stands before the data in a ``data.js``."""
@@ -24,7 +24,7 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 """Tools of github-action-benchmark whose results are rates; those of all others are times or sizes."""
 
 
-def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list[RecordedNumber], Parsed]:
+def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list[RecordedNumber], ParsedFile]:
     """The numbers of a file, and what was odd about it. Raises UnreadableError if there is no object or list.
 
     ``where``: what the run has to state, for files that hold several runs.
@@ -36,17 +36,17 @@ def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list
     return list(_numbers(root, where)), parsed
 
 
-def _parsed(ending: str, content: bytes) -> Parsed:
+def _parsed(ending: str, content: bytes) -> ParsedFile:
     if ending in (".yaml", ".yml"):
         read = read_yaml(content)
-        return Parsed(read.values[0] if read.values else None, read.findings)
+        return ParsedFile(read.values[0] if read.values else None, read.findings)
     if ending in (".jsonl", ".ndjson"):
         lines = [line for line in text_of(content).splitlines() if line.strip()]
-        return parse(lines[-1]) if lines else Parsed(None)
+        return parse_json(lines[-1]) if lines else ParsedFile(None)
     if ending == ".js":
         text = text_of(content)
         start = _SCRIPT.match(text)
-        return parse(text[start.end() if start else 0 :].rstrip().rstrip(";"))
+        return parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))
     return read_json(content)
 
 

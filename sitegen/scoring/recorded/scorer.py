@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
-from sitegen.scoring.findings import bounded
-from sitegen.scoring.reading import UnreadableError
+from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.recorded.directions import headline_rank, is_measure, lower_is_better, range_of
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, unique
@@ -144,7 +144,7 @@ def _result(chosen: Sequence[_Chosen], findings: Sequence[Finding], *, readable:
         metrics=metrics or (Metric(NOTHING.name, None),),
         documents=(DocumentScore(RUN, status, Counts()),),
         fields=(),
-        findings=bounded(findings),
+        findings=bounded_findings(findings),
         specs=tuple(map(_spec, chosen)),
     )
     return Result(card, ())

@@ -15,15 +15,15 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.stated_usage import LONGEST, stated
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
-from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.newest_run import newest_run
-from sitegen.scoring.reading import UnreadableError, text_of
 from sitegen.scoring.responses.texts import name_of, text_of_value
 from sitegen.scoring.scorer import File
 
@@ -126,7 +126,7 @@ class _ResponsesReader:
             if not line.strip():
                 continue
             try:
-                value, findings = parse(line, number)
+                value, findings = parse_json(line, number)
             except UnreadableError as error:
                 self._report("error", f"Line {number}{self._of} cannot be read: {error.what}", number)
                 continue

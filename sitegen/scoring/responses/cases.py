@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import read_case_file
-from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.responses.texts import name_of, text_of_value
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import Panel, PanelColumn, TablePanel
@@ -15,9 +16,8 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa, Result, S
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
-from sitegen.scoring.findings import bounded
+from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.judge_agreement import agreement_note
-from sitegen.scoring.reading import UnreadableError
 from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
 from sitegen.scoring.responses.measures import METRICS, MeasuredResponse, agreement, measured, metrics, within_cases
@@ -109,7 +109,7 @@ class _ResponsesScoring:
             metrics=metrics(stats.field_accuracy(counts), every),
             documents=documents,
             fields=self._fields(judgements),
-            findings=bounded(self._findings),
+            findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
             actual_values=counts.tp + counts.wrong_value,
         )

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from posixpath import splitext
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.scoring.judged.case import JudgedResults
 from sitegen.scoring.judged.formats.inspect_logs import INSPECT
 from sitegen.scoring.judged.formats.junit import JUNIT
@@ -18,7 +19,6 @@ from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
 from sitegen.scoring.judged.formats.result_format import HEAD, PACKAGES, ResultFormat
 from sitegen.scoring.judged.tables.presets import PRESETS
 from sitegen.scoring.judged.tables.settings import read_settings
-from sitegen.scoring.reading import UnreadableError
 
 FORMATS: Final[tuple[ResultFormat, ...]] = (PROMPTFOO, INSPECT, JUNIT, OPENAI_EVALS, LM_EVAL, LINES)
 """The first that recognises a file reads it; the last one takes all that no other does."""

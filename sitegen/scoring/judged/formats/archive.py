@@ -10,10 +10,10 @@ from io import BytesIO
 from typing import Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.judged.formats.result_format import PACKAGES
-from sitegen.scoring.reading import UnreadableError
 
 MOST_BYTES: Final = 20_000_000
 """Of one file of the archive, unpacked."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.judged.formats.archive import JsonArchive, TooLargeError
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, whole
-from sitegen.scoring.reading import UnreadableError
 
 _FIX: Final = "Let Inspect write the log again."
 

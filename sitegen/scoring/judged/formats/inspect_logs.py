@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_samples import LogSample, samples_of
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
-from sitegen.scoring.reading import UnreadableError
 
 VERSION: Final = 2
 

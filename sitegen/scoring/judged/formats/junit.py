@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Final
 from xml.parsers import expat
 
+from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats.json_values import LONGEST
 from sitegen.scoring.judged.formats.result_format import ResultFormat
-from sitegen.scoring.reading import MAX_DEPTH, UnreadableError
 
 _FIX: Final = "Let the test runner write it again."
 _OUTCOMES: Final = ("failure", "error", "skipped")

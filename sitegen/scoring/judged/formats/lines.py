@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from sitegen.data_files.json_reader import parse_json
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.stated_usage import stated
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, whole
 from sitegen.scoring.judged.formats.result_format import ResultFormat
-from sitegen.scoring.reading import UnreadableError, text_of
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
@@ -98,7 +98,7 @@ class _LinesReader:
         """Add the case of one line."""
         self._line = place
         try:
-            value, findings = parse(written, place)
+            value, findings = parse_json(written, place)
         except UnreadableError as error:
             self._report("error", f"Line {place} cannot be read: {error.what}")
             return

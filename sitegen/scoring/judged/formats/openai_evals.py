@@ -10,15 +10,15 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from sitegen.data_files.json_reader import parse_json
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding
 from sitegen.model.stated_usage import stated
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import parse
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, truth, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
-from sitegen.scoring.reading import UnreadableError, text_of
 
 _BEGINNING = re.compile(rb'\s*\{\s*"spec"\s*:\s*\{')
 _DIGITS = re.compile(r"([0-9]{1,18})")
@@ -62,7 +62,7 @@ class _OpenaiEvalsReader:
     def line(self, place: int, line: str) -> None:
         """Take in one line."""
         try:
-            value, findings = parse(line, place)
+            value, findings = parse_json(line, place)
         except UnreadableError as error:
             self.findings.append(Finding("error", f"Line {place} cannot be read: {error.what}", _FIX, place))
             return

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
-from sitegen.scoring.json_reader import read_json
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, Usage, grader_name
 from sitegen.scoring.judged.formats.json_values import (
     items,
@@ -29,7 +30,6 @@ from sitegen.scoring.judged.formats.json_values import (
     written,
 )
 from sitegen.scoring.judged.formats.result_format import ResultFormat
-from sitegen.scoring.reading import UnreadableError
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)

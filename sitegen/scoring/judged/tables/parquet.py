@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.parquet import ParquetFile
 
+from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.reading import MAX_DEPTH, UnreadableError
 
 MOST_BYTES: Final = 200_000_000
 """Of all rows as values of Python, and of all pages as the file says that they are unpacked."""

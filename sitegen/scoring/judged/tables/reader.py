@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion, Usage
@@ -13,7 +14,6 @@ from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names
 from sitegen.scoring.judged.formats.json_values import items, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
-from sitegen.scoring.reading import UnreadableError
 from sitegen.text.plain import cut
 
 RIGHT, WRONG = Grade(1.0, True), Grade(0.0, False)

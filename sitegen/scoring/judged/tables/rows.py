@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
+from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.reader import csv_rows
-from sitegen.scoring.json_reader import parse, read_json
 from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.formats.result_format import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at
-from sitegen.scoring.reading import UnreadableError, text_of
 
 MOST_ROWS: Final = 100_000
 MOST_COLUMNS: Final = 1_000
@@ -62,7 +62,7 @@ def _json_lines(content: bytes) -> ResultTable:
         if not line.strip():
             continue
         try:
-            value, said = parse(line, place)
+            value, said = parse_json(line, place)
         except UnreadableError as error:
             findings.append(Finding("error", f"Line {place} cannot be read: {error.what}", error.fix, place))
             continue

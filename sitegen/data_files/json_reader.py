@@ -5,22 +5,31 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sitegen.data_files.reading import (
+    DUPLICATE_KEY,
+    FRACTIONS,
+    INTEGERS,
+    MAX_DEPTH,
+    ParsedFile,
+    UnreadableError,
+    check_depth,
+    constant,
+    text_of,
+)
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.reading import DUPLICATE_KEY, MAX_DEPTH, Parsed, UnreadableError, check_depth, text_of
-from sitegen.scoring.values import FRACTIONS, INTEGERS, constant
 
 
-def read_json(content: bytes) -> Parsed:
+def read_json(content: bytes) -> ParsedFile:
     """Parse one JSON value. Raises UnreadableError, never anything else.
 
     A byte order mark is accepted. Of duplicate keys the last wins, and each is reported. NaN, Infinity, numbers beyond
     every range and texts with lone surrogates become ``Unusable`` where they stand.
     """
-    return parse(text_of(content))
+    return parse_json(text_of(content))
 
 
-def parse(text: str, line: int = 1) -> Parsed:
+def parse_json(text: str, line: int = 1) -> ParsedFile:
     """Parse a text whose first line is *line* of its file. Raises UnreadableError."""
     if not text.strip():
         raise UnreadableError("it is empty", "Write a JSON object.", line)
@@ -59,7 +68,7 @@ def parse(text: str, line: int = 1) -> Parsed:
         value = _without_surrogates(value)
         duplicates = [_escaped(key) for key in duplicates]
     findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
-    return Parsed(value, findings)
+    return ParsedFile(value, findings)
 
 
 def _without_surrogates(value: Value) -> Value:

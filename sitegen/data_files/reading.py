@@ -1,0 +1,113 @@
+"""What the readers of data files share: what they return or raise, text, numbers and their bounds."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import Finding
+from sitegen.model.values import Unusable, Value
+
+MAX_DEPTH: Final = 100
+"""Containers inside each other that are still read; the same on every version of Python."""
+
+DUPLICATE_KEY: Final = "A key stands twice in one object; the last one counts"
+"""What the readers of JSON and YAML say of it; the key itself is the value of the finding."""
+
+MAX_DIGITS: Final = 400
+"""Characters of a number's literal, and decimal places before or behind the point, that are still read."""
+
+_MAX_REMEMBERED: Final = 16_384
+_MAX_LITERAL: Final = 40
+"""Numbers that are remembered, and the characters of a literal up to which one is."""
+
+
+class ParsedFile(NamedTuple):
+    """The value of a data file, and what was odd about it."""
+
+    value: Value
+    findings: tuple[Finding, ...] = ()
+
+
+class UnreadableError(Exception):
+    """A file cannot be read as what it should be. Becomes a finding; never leaves scoring or configuring."""
+
+    def __init__(self, what: str, fix: str, line: int | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.fix = fix
+        self.line = line
+
+    def finding(self) -> Finding:
+        """The error as the finding that the result carries."""
+        return Finding("error", self.what, self.fix, self.line)
+
+
+def text_of(content: bytes) -> str:
+    """Decode UTF-8, with or without a byte order mark. Raises UnreadableError."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UnreadableError("it is not UTF-8 text", "Save the file as UTF-8.", line) from None
+
+
+def check_depth(value: Value) -> None:
+    """Refuse what is nested deeper than ``MAX_DEPTH``, level by level and without recursion."""
+    level: list[Value] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        below: list[Value] = []
+        for container in level:
+            if isinstance(container, dict):
+                below.extend(container.values())
+            elif isinstance(container, list):
+                below.extend(container)
+        if not below:
+            return
+        level = below
+    raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.")
+
+
+def integer(literal: str) -> int | Unusable:
+    """Read the digits of a whole number."""
+    if len(literal) > MAX_DIGITS:
+        return Unusable(literal[:80], "a number of too many digits")
+    return int(literal)
+
+
+def fraction(literal: str) -> Decimal | Unusable:
+    """Read a number with a fraction or an exponent, keeping its spelling."""
+    try:
+        number = Decimal(literal) if len(literal) <= MAX_DIGITS else None
+    except decimal.InvalidOperation:
+        number = None
+    if number is None or not number.is_finite() or abs(number.adjusted()) > MAX_DIGITS:
+        return Unusable(literal[:80], "a number beyond every range")
+    return number
+
+
+def constant(literal: str) -> Unusable:
+    """NaN, Infinity and -Infinity, which Python's reader allows."""
+    return Unusable(literal, "not a number")
+
+
+class NumberLiterals(dict[str, int | Decimal | Unusable]):
+    """Numbers by their literals, read on first use: outputs repeat them, and a look-up costs a tenth of reading."""
+
+    def __init__(self, read: Callable[[str], int | Decimal | Unusable]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, literal: str) -> int | Decimal | Unusable:
+        number = self._read(literal)
+        if len(literal) <= _MAX_LITERAL:
+            if len(self) >= _MAX_REMEMBERED:
+                self.clear()
+            self[literal] = number
+        return number
+
+
+INTEGERS: Final = NumberLiterals(integer)
+FRACTIONS: Final = NumberLiterals(fraction)

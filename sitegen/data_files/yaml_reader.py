@@ -1,0 +1,230 @@
+"""YAML, in two sets of types: those of JSON for data, those of PyYAML's safe loader for what configures an eval.
+
+``read_yaml`` builds data itself from the events of PyYAML's parser: its loader would turn ``no`` into false, ``012``
+into 10 and ``2024-01-02`` into a date, and its C composer crashes the process on deep nesting. Tags are never executed.
+Both readers go through ``_bounded_events``, since a few aliases of aliases may stand for millions of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from sitegen.data_files.reading import DUPLICATE_KEY, MAX_DEPTH, UnreadableError, constant, fraction, integer, text_of
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+
+MAX_NODES: Final = 2_000_000
+"""Keys and values of a file, each alias counted as what it stands for."""
+MAX_CONFIGURING_NODES: Final = 200_000
+MAX_CONFIGURING_BYTES: Final = 1_000_000
+"""The same of a file that configures, and its bytes."""
+_MAX_DUPLICATES: Final = 20
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
+_FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
+_NOT_NUMBERS: Final = (".nan", ".inf", "-.inf", "+.inf")
+_TAG_HANDLE: Final = re.compile(r"(tag handle) '.*'")
+"""The one text of a file that the parser quotes; what is said of a broken file holds none."""
+_QUOTED: Final = ("'", '"', "|", ">")
+_TEXT: Final = "tag:yaml.org,2002:str"
+_LEVELS_WITH_LINES: Final = 5
+_T = TypeVar("_T")
+
+KeyLines: TypeAlias = dict[tuple[str | int, ...], int]
+"""The line, from 1, of each key and item by its path."""
+
+
+class ParsedYaml(NamedTuple):
+    """The documents of a YAML file."""
+
+    values: tuple[Value, ...]
+    lines: KeyLines
+    """Of the first document."""
+    findings: tuple[Finding, ...]
+
+
+def read_yaml(content: bytes) -> ParsedYaml:
+    """Parse every document of a YAML file as data. Raises UnreadableError, never anything else."""
+    text = text_of(content)
+    builder = _ValueBuilder(text)
+    values = _unreadable_if_invalid(lambda: tuple(builder.documents()))
+    return ParsedYaml(values, builder.lines, tuple(builder.findings))
+
+
+def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
+    """The one document of a YAML file as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
+
+    Raises UnreadableError, never anything else.
+    """
+    if len(content) > MAX_CONFIGURING_BYTES:
+        raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
+
+    def load() -> tuple[Any, KeyLines]:
+        for _ in _bounded_events(content, MAX_CONFIGURING_NODES):
+            pass  # the loader builds all at once, so that the bounds have to be checked before it begins
+        loader = _loader_class()(content)
+        try:
+            node = loader.get_single_node()
+            return (None, {}) if node is None else (loader.construct_document(node), _lines_of_keys(node))
+        finally:
+            loader.dispose()
+
+    return _unreadable_if_invalid(load)
+
+
+def _loader_class() -> Any:
+    import yaml
+
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
+    """What *read* returns; whatever PyYAML raises becomes an UnreadableError."""
+    import yaml
+
+    try:
+        return read()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or "a character that YAML does not allow"
+        line = mark.line + 1 if mark is not None else None
+        where = f" at line {line}" if line else ""
+        what = _TAG_HANDLE.sub(r"\1", what)
+        raise UnreadableError(f"it is no valid YAML: {what}{where}", "Write valid YAML.", line) from None
+    except (ValueError, TypeError, OverflowError) as error:  # such as a date with a 13th month
+        what = " ".join(str(error).split())[:200]
+        raise UnreadableError(f"it is no valid YAML: {what}", "Write valid YAML.") from None
+
+
+def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
+    """The events of a parser, up to the bounds on nesting and size. Raises UnreadableError beyond them.
+
+    An anchor is known when its value is complete, so that none can contain itself.
+    """
+    import yaml
+
+    nodes = 0
+    sizes: dict[str, int] = {}  # by anchor
+    open_collections: list[tuple[str | None, int]] = []  # anchor, nodes before it
+    events: Iterator[Any] = yaml.parse(source, Loader=_loader_class())
+    for event in events:
+        if isinstance(event, yaml.NodeEvent):
+            mark: Any = event.start_mark
+            line = mark.line + 1
+            if len(open_collections) > MAX_DEPTH:
+                raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line)
+            if isinstance(event, yaml.AliasEvent):
+                if event.anchor not in sizes:
+                    inside = any(anchor == event.anchor for anchor, _ in open_collections)
+                    what = "an alias stands for what it is part of" if inside else "an alias stands for nothing"
+                    raise UnreadableError(what, "Write it out.", line)
+                nodes += sizes[event.anchor]
+            elif isinstance(event, yaml.CollectionStartEvent):
+                open_collections.append((event.anchor, nodes))
+            elif event.anchor is not None:
+                sizes[event.anchor] = 1
+            nodes += 1
+            if nodes > max_nodes:
+                what = f"it grows beyond {max_nodes:,} keys and values"
+                raise UnreadableError(what, "Write it without aliases of aliases.", line)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_collections.pop()
+            if anchor is not None:
+                sizes[anchor] = nodes - before
+        elif isinstance(event, yaml.DocumentStartEvent):
+            sizes.clear()
+        yield event
+
+
+class _ValueBuilder:
+    """Builds the values of JSON's types out of events."""
+
+    def __init__(self, text: str) -> None:
+        import yaml
+
+        self._yaml: Any = yaml
+        self._events = _bounded_events(text, MAX_NODES)
+        self._anchors: dict[str, Value] = {}
+        self._in_first = True
+        self.lines: KeyLines = {}
+        self.findings: list[Finding] = []
+
+    def documents(self) -> Iterator[Value]:
+        for event in self._events:
+            if isinstance(event, self._yaml.DocumentStartEvent):
+                self._anchors.clear()
+                yield self._value(next(self._events), ())
+                self._in_first = False
+
+    def _value(self, event: Any, path: tuple[str | int, ...]) -> Value:
+        if isinstance(event, self._yaml.AliasEvent):
+            return self._anchors[event.anchor]
+        if isinstance(event, self._yaml.MappingStartEvent):
+            value: Value = self._members(path)
+        elif isinstance(event, self._yaml.SequenceStartEvent):
+            value = self._items(path)
+        else:
+            value = _scalar(event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
+        return value
+
+    def _items(self, path: tuple[str | int, ...]) -> list[Value]:
+        items: list[Value] = []
+        while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
+            below = (*path, len(items))
+            self._note_line(event, below)
+            items.append(self._value(event, below))
+        return items
+
+    def _members(self, path: tuple[str | int, ...]) -> dict[str, Value]:
+        merged: dict[str, Value] = {}
+        members: dict[str, Value] = {}
+        while not isinstance(event := next(self._events), self._yaml.MappingEndEvent):
+            is_scalar = isinstance(event, self._yaml.ScalarEvent)
+            key = event.value if is_scalar else "?"
+            if not is_scalar or event.anchor is not None:
+                self._value(event, (*path, key))
+            below = (*path, key)
+            value = self._value(next(self._events), below)
+            if key == "<<" and is_scalar and event.style not in _QUOTED:
+                for mapping in value if isinstance(value, list) else [value]:
+                    merged |= mapping if isinstance(mapping, dict) else {}
+                continue
+            if key in members and len(self.findings) < _MAX_DUPLICATES:
+                line = event.start_mark.line + 1
+                self.findings.append(Finding("warning", DUPLICATE_KEY, "Remove one.", line, value=repr(key[:80])))
+            self._note_line(event, below)
+            members[key] = value
+        return {**merged, **members}
+
+    def _note_line(self, event: Any, path: tuple[str | int, ...]) -> None:
+        if self._in_first:
+            self.lines[path] = event.start_mark.line + 1
+
+
+def _scalar(event: Any) -> Value:
+    text: str = event.value
+    if event.style in _QUOTED or event.tag == _TEXT:
+        return text
+    lower = text.lower()
+    if lower in _CONSTANTS:
+        return _CONSTANTS[lower]
+    if lower in _NOT_NUMBERS:
+        return constant(text)
+    if _INTEGER.fullmatch(text):
+        return integer(text)
+    return fraction(text) if _FRACTION.fullmatch(text) else text
+
+
+def _lines_of_keys(node: Any, path: tuple[str | int, ...] = (), lines: KeyLines | None = None) -> KeyLines:
+    """The line of each key; of one that stands twice, that of the first."""
+    lines = {} if lines is None else lines
+    if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
+        for key, value in node.value:
+            if key.id == "scalar":
+                lines.setdefault((*path, key.value), key.start_mark.line + 1)
+                _lines_of_keys(value, (*path, key.value), lines)
+    return lines
