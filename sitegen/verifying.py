@@ -28,12 +28,12 @@ from sitegen.configuring import (
     evaluated_entry,
     evaluated_llm,
     found_evaluation,
-    looked_into,
     overlaid,
     read_manifest,
     read_named,
     read_site,
     with_found_evals,
+    work_tree_files,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.head import look
@@ -137,10 +137,10 @@ class WorktreeProject(NamedTuple):
             ) from None
         else:
             manifest = read_manifest(content, name, config.evals_dir)
-        looked = looked_into(found.root, kind_of_case_file)
-        config, manifest = with_found_evals(config, manifest, looked)
+        searched = work_tree_files(found.root, kind_of_case_file)
+        config, manifest = with_found_evals(config, manifest, searched)
         bench = cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
-        match found_evaluation(looked):
+        match found_evaluation(searched):
             case EvaluationConfig() as evaluation:
                 return bench._replace(evaluation=evaluation)
             case Finding() as wrong:

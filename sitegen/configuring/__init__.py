@@ -7,12 +7,13 @@ from sitegen.configuring.evaluation import (
     evaluated_entry,
     evaluated_llm,
     evaluation_methods,
+    found_evaluation,
     read_named,
     significance_level,
 )
+from sitegen.configuring.finders.searched_files import SearchedFiles, work_tree_files
+from sitegen.configuring.finders.test_cases import case_file_entry
 from sitegen.configuring.found_evals import with_found_evals
-from sitegen.configuring.found_test_cases import case_file_entry, found_evaluation
-from sitegen.configuring.looked import Looked, looked_into
 from sitegen.configuring.manifest import (
     overlaid,
     read_manifest,
@@ -22,13 +23,12 @@ from sitegen.configuring.manifest import (
 from sitegen.configuring.site import read_site, read_site_file, site_config_bytes
 
 __all__ = [
-    "Looked",
+    "SearchedFiles",
     "case_file_entry",
     "evaluated_entry",
     "evaluated_llm",
     "evaluation_methods",
     "found_evaluation",
-    "looked_into",
     "overlaid",
     "read_manifest",
     "read_manifest_leniently",
@@ -39,4 +39,5 @@ __all__ = [
     "significance_level",
     "site_config_bytes",
     "with_found_evals",
+    "work_tree_files",
 ]

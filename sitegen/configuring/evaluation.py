@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
+from posixpath import join
 from typing import Any, Final
 
-from sitegen.config import EvalConfig, EvaluationConfig, Llm, MetricThresholds
+from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Llm, MetricThresholds
+from sitegen.configuring.finders.searched_files import LARGEST_READ, SearchedFiles
 from sitegen.configuring.findings import finding_of, found, unknown_key, unreadable
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
 from sitegen.data_files.reading import UnreadableError
@@ -23,6 +25,17 @@ _METRICS: Final = (
 )
 _OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
 _SETTINGS: Final = ("evaluation_methods", "significance_level")
+
+
+def found_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | None:
+    """The evaluation that the project configures for itself, what is wrong with it, or None if there is none."""
+    folder = ""
+    for name in EVALUATION_FILE.split("/"):
+        if name not in files.names(folder):  # mostly told by the names in the root, which are known
+            return None
+        folder = join(folder, name)
+    content = files.read(EVALUATION_FILE, LARGEST_READ)
+    return None if content is None else read_evaluation(content)
 
 
 def read_evaluation(content: bytes) -> EvaluationConfig | Finding:

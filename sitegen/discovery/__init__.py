@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from sitegen.config import Manifest, SiteConfig
-from sitegen.configuring import Looked, read_manifest, with_found_evals
+from sitegen.configuring import SearchedFiles, read_manifest, with_found_evals
 from sitegen.discovery.contents import Shelf
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
 from sitegen.discovery.proposals import Proposal, proposals, without_sums_of
@@ -54,8 +54,8 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
     files, shelf = FilesAt(repository.found, head), Shelf(repository)
-    looked = Looked(files.names, files.read, kind_of_case_file)
-    layout = Layout(*with_found_evals(config, manifest, looked), Watched())
+    searched = SearchedFiles(files.names, files.read, kind_of_case_file)
+    layout = Layout(*with_found_evals(config, manifest, searched), Watched())
     known = _known_ids(history.files, layout, manifest)
     free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]
     guesses = {each.id: each for each in without_sums_of(proposals(free, shelf, known))}
@@ -65,7 +65,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     text = manifest_text([(each.id, each.entry, ()) for each in guesses.values()], "")
     read = read_manifest(text.encode(), "manifest.yaml", config.evals_dir)
     tried = replace(manifest, evals=(*manifest.evals, *read.evals))
-    tried_config, tried = with_found_evals(tried_config, tried, looked)
+    tried_config, tried = with_found_evals(tried_config, tried, searched)
     outcome = trial(repository, tried_config, tried, head)
     told = {each.id: standing(repository, each) for each in outcome.evals}
     nothing = TrialResult(0, "", "no commit wrote such a file")

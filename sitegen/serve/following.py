@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from sitegen import configuring
 from sitegen.config import SITE_FILES, Manifest, SiteConfig
-from sitegen.configuring.found_evals import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
+from sitegen.configuring.finders.inspect_logs import INSPECT_LOGS
+from sitegen.configuring.finders.promptfoo import PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.errors import ConfigurationError
 from sitegen.history.head import Found
 from sitegen.history.layout import Layout, Watched
@@ -76,8 +77,8 @@ def _named(root: Path) -> list[Path]:
     except OSError:
         content = b""
     stated, _ = configuring.read_manifest_leniently(content, path, site.evals_dir)
-    looked = configuring.looked_into(root, kind_of_case_file)
-    site, manifest = configuring.with_found_evals(site, stated or Manifest(), looked)
+    searched = configuring.work_tree_files(root, kind_of_case_file)
+    site, manifest = configuring.with_found_evals(site, stated or Manifest(), searched)
     read = Layout(site, manifest, Watched()).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *read)]
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
-from sitegen.configuring import Looked, found_evaluation, looked_into, significance_level, with_found_evals
+from sitegen.configuring import SearchedFiles, found_evaluation, significance_level, with_found_evals, work_tree_files
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files import FilesAt
@@ -138,14 +138,14 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     config = read_site(files, parts)
     manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
     answers = AnswersAt(files, parts)
-    looked = Looked(files.names, files.read, kind_of_case_file, answers)
+    searched = SearchedFiles(files.names, files.read, kind_of_case_file, answers)
     if project.options.worktree and root is not None:  # what is not committed yet goes first
-        on_disk = looked_into(root, kind_of_case_file)
+        on_disk = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, manifest, on_disk)
-        evaluation = found_evaluation(on_disk) or found_evaluation(looked)
+        evaluation = found_evaluation(on_disk) or found_evaluation(searched)
     else:
-        evaluation = found_evaluation(looked)
-    config, manifest = with_found_evals(config, manifest, looked)
+        evaluation = found_evaluation(searched)
+    config, manifest = with_found_evals(config, manifest, searched)
     answers.keep()
     repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):

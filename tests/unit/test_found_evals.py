@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.configuring import Looked, with_found_evals
+from sitegen.configuring import SearchedFiles, with_found_evals
 from sitegen.history.files import FilesAt, FolderListing
 from sitegen.history.repository import LARGEST_BLOB
 from sitegen.project import Options, open_project
@@ -33,9 +33,25 @@ def found(files: dict[str, str], manifest: Manifest | None = None) -> tuple[tupl
 
     site = SiteConfig()
     top = {path.partition("/")[0]: "/" in path for path in files}
-    looked = Looked(lambda folder: listed.get(folder, {}) if folder else top, read)
-    config, entries = with_found_evals(site, manifest or Manifest(), looked)
+    searched = SearchedFiles(lambda folder: listed.get(folder, {}) if folder else top, read)
+    config, entries = with_found_evals(site, manifest or Manifest(), searched)
     return config.instructions[len(site.instructions) :], entries.evals
+
+
+def test_a_search_lists_no_folder_twice_however_many_finders_ask_for_it() -> None:
+    files = FolderListing(
+        ["evals/sums/results.jsonl", "evals/desk/out.json", "qa/promptfooconfig.yaml", "qa/output.json"]
+    )
+    asked = list[str]()
+
+    def names(folder: str) -> dict[str, bool]:
+        asked.append(folder)
+        return {"evals": True, "qa": True} if not folder else files.names(folder)
+
+    _, manifest = with_found_evals(SiteConfig(), Manifest(), SearchedFiles(names, lambda path, largest: b"{}"))
+    assert [entry.id for entry in manifest.evals] == ["qa", "sums"]
+    assert {"", "evals", "evals/sums", "evals/desk", "qa"} <= set(asked)
+    assert sorted(asked) == sorted(set(asked))
 
 
 def _folders(files: dict[str, str]) -> set[str]:

@@ -1,0 +1,163 @@
+"""Files of cases with both sides among the evals, that no manifest names.
+
+They are looked for in the folder of evals, and in a folder of it that holds nothing which makes it an eval of another
+kind: there, in ``results/``, ``runs/`` and ``outputs/`` below it, and in the folders of runs in these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from posixpath import splitext
+from typing import Final, NamedTuple
+
+from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, Kind, files_of
+from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles, folder_path, home_of
+
+_MOST_READ: Final = 100
+"""Files that are looked into."""
+_BELOW: Final = ("results", "runs", "outputs")
+_ENDINGS: Final = (".json", ".jsonl")
+_DIGITS = re.compile(r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?")
+_OF_A_RUN = re.compile(
+    r"(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*", re.IGNORECASE
+)
+_TIME_DIGITS: Final = 6
+"""Digits of a name that are a date at least."""
+_JUDGED = re.compile(rb'"(?:score|scores|evaluator_results)"\s*:')
+_NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
+_KNOWN: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
+_MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
+
+
+class _Candidate(NamedTuple):
+    """The newest file of a name, or of a glob of runs."""
+
+    outputs: str
+    """Relative to the eval's folder."""
+    newest: str
+    """The same of the newest file."""
+
+
+def case_file_evals(search: Search) -> Iterator[EvalConfig]:
+    """An eval for each file, or each row of runs: those of folders first."""
+    if search.evals_dir:
+        kinds = _Kinds(search.files)
+        for name, folder in search.eval_folders:
+            if folder not in search.homes and _is_free(search.files, folder):
+                yield from _evals_of_folder(search.files, kinds, name, folder)
+        if search.evals_dir not in search.homes:
+            names = search.files.names(search.evals_dir)
+            for candidate in _candidates({name: is_folder for name, is_folder in names.items() if not is_folder}):
+                if kind := kinds.of(search.evals_dir, candidate):
+                    yield _case_entry(_stem(candidate.outputs), candidate, kind, search.evals_dir)
+
+
+def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> EvalConfig:
+    """An entry whose expected values and outputs stand in one file, with the kind that the newest such file is of."""
+    if not entry.in_cases or entry.kind is not None:
+        return entry
+    newest = _newest_file(files, home_of(entry, evals_dir), folder_path(entry.outputs).split("/"))
+    kind = files.kind_of_file(newest) if newest else None
+    return replace(entry, kind=kind) if kind else entry
+
+
+class _Kinds:
+    """Tells the kind of so many files, and of no more."""
+
+    def __init__(self, files: SearchedFiles) -> None:
+        self._files = files
+        self._left = _MOST_READ
+
+    def of(self, folder: str, candidate: _Candidate) -> Kind | None:
+        """The kind of the candidate's newest file; None if it holds no cases."""
+        if not self._left or splitext(candidate.newest)[1] not in _ENDINGS:
+            return None
+        self._left -= 1
+        path = f"{folder}/{candidate.newest}"
+        if candidate.newest in _MAYBE_JUDGED and self._files.answer("scores", path, LARGEST_CASES, _scores):
+            return None
+        return self._files.kind_of_file(path)
+
+
+def _is_free(files: SearchedFiles, folder: str) -> bool:
+    """Whether nothing in a folder makes it an eval of another kind."""
+    names = files.names(folder)
+    results = files.names(f"{folder}/results") if names.get("results") else {}
+    return {*names, *(f"results/{name}" for name in results)} & _KNOWN <= _MAYBE_JUDGED
+
+
+def _evals_of_folder(files: SearchedFiles, kinds: _Kinds, eval_id: str, folder: str) -> Iterator[EvalConfig]:
+    number = 0
+    for candidate in _candidates_below(files, folder):
+        if kind := kinds.of(folder, candidate):
+            name = f"{eval_id}-{_stem(candidate.outputs)}" if number else eval_id
+            yield _case_entry(name, candidate, kind, folder if number else None)
+            number += 1
+
+
+def _candidates_below(files: SearchedFiles, folder: str) -> Iterator[_Candidate]:
+    names = files.names(folder)
+    yield from _candidates(names)
+    for below in _BELOW:
+        if not names.get(below):
+            continue
+        inside = files.names(f"{folder}/{below}")
+        for candidate in _candidates(inside):
+            yield _Candidate(f"{below}/{candidate.outputs}", f"{below}/{candidate.newest}")
+        runs = sorted((name for name in inside if inside[name] and _DIGITS.search(name)), key=_natural)
+        if runs:
+            of_run = files.names(f"{folder}/{below}/{runs[-1]}")
+            for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
+                yield _Candidate(f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}")
+
+
+def _scores(content: bytes) -> str:
+    return "judged" if _JUDGED.search(content) else ""
+
+
+def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str | None:
+    """The last file, numbers in names by value, that a path or a glob names below a folder."""
+    names = files.names(folder)
+    fitting = sorted((name for name in names if fnmatchcase(name, segments[0])), key=_natural, reverse=True)
+    for name in fitting[:_MOST_READ]:
+        path = f"{folder}/{name}" if folder else name
+        if len(segments) == 1:
+            if not names[name]:
+                return path
+        elif names[name] and (newest := _newest_file(files, path, segments[1:])):
+            return newest
+    return None
+
+
+def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:
+    """Files of one folder; those whose names differ by a time or the number of a run are runs of one eval."""
+    by_outputs: dict[str, list[str]] = {}
+    for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
+        if name not in _NOT_CASES and name[0] != ".":
+            by_outputs.setdefault(_outputs(name), []).append(name)
+    for outputs, files in by_outputs.items():
+        yield _Candidate(outputs, max(files, key=_natural))
+
+
+def _outputs(name: str) -> str:
+    stem, ending = splitext(name)
+    glob = _DIGITS.sub("*", stem) + ending
+    longest = max((sum(map(str.isdigit, digits)) for digits in _DIGITS.findall(stem)), default=0)
+    return glob if longest >= _TIME_DIGITS or _OF_A_RUN.search(glob) else name
+
+
+def _case_entry(eval_id: str, candidate: _Candidate, kind: Kind, folder: str | None) -> EvalConfig:
+    return EvalConfig(id=eval_id, kind=kind, dir=folder, outputs=candidate.outputs, ground_truth=candidate.outputs)
+
+
+def _stem(outputs: str) -> str:
+    """A name for what the files hold: ``results/eval_*.json`` is ``eval``."""
+    words = splitext(outputs.rpartition("/")[2])[0].replace("*", "").strip("-_. ")
+    return words or "cases"
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name) if part)

@@ -1,0 +1,18 @@
+"""Folders of evals with judged results, and nothing that makes them an eval of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitegen.config import EvalConfig, files_of
+from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search
+
+
+def judged_evals(search: Search) -> Iterator[EvalConfig]:
+    """An eval for each such folder."""
+    for eval_id, folder in search.eval_folders:
+        names = search.files.names(folder)
+        if folder in search.homes or not OTHER_KINDS.isdisjoint(names):
+            continue
+        if any(names.get(name) is False for name in files_of("judged").outputs):
+            yield EvalConfig(id=eval_id, kind="judged")

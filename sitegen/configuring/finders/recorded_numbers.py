@@ -1,0 +1,109 @@
+"""Recorded numbers that no manifest names, where the name of a file leaves no doubt that they are results of an eval.
+
+A ``metrics.json`` may be anything: alone it counts only in a folder of evals, or beside instructions, and only with a
+number that is called what evals measure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from posixpath import basename, dirname, join
+from typing import Final
+
+from sitegen.config import EvalConfig, files_of
+from sitegen.configuring.finders.searched_files import LARGEST_READ, OTHER_KINDS, Search, SearchedFiles
+
+_DVCLIVE: Final = "dvclive"
+_LM_EVAL = re.compile(r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json")
+_HIGHLIGHT_RUN = re.compile(r"run-.+\.json")
+_INSTRUCTIONS: Final = ("prompts", "templates")
+"""Folders of instructions by convention, in which numbers may lie beside them."""
+_MEASURE = re.compile(
+    rb'"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)[^"\n]{0,60}"\s*:\s*-?[0-9]',
+    re.IGNORECASE,
+)
+"""A number that is called what evals measure."""
+
+
+def recorded_evals(search: Search) -> Iterator[EvalConfig]:
+    """The evals of kind ``recorded``, but for those of prompt evaluations."""
+    for folder in search.folders:
+        if folder not in search.homes:
+            yield from _of_tools(search.files, folder)
+            yield from _beside_instructions(search.files, folder)
+    yield from _folders_of_numbers(search)
+    yield from _runs_over_highlights(search)
+
+
+def _of_tools(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
+    """What DVCLive overwrites, and the results of lm-evaluation-harness, a file for each run."""
+    names = files.names(folder)
+    if basename(folder) == _DVCLIVE:
+        overwritten = next((name for name in files_of("recorded").outputs if names.get(name) is False), None)
+        if overwritten and overwritten.startswith("metrics."):
+            yield recorded_entry(basename(dirname(folder)) or _DVCLIVE, folder, overwritten)
+    if any(_LM_EVAL.fullmatch(name) and not names[name] for name in names):
+        yield recorded_entry(basename(folder) or "lm-eval", folder or ".", "results_20*.json")
+
+
+def _beside_instructions(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
+    names = files.names(folder)
+    if folder.partition("/")[0] not in _INSTRUCTIONS or names.get("metrics.json") is not False:
+        return
+    written = any(name.endswith(".md") and not names[name] and name.lower() != "readme.md" for name in names)
+    if written and _measures(files, join(folder, "metrics.json")):
+        yield recorded_entry(basename(folder), folder, "metrics.json", (f"{folder}/**/*.md",))
+
+
+def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
+    """Folders of evals that hold nothing but numbers."""
+    judged = files_of("judged").outputs
+    for eval_id, folder in search.eval_folders:
+        names = search.files.names(folder)
+        if folder in search.homes or any(name in OTHER_KINDS or name in judged for name in names):
+            continue
+        paths = (path for path in files_of("recorded").overwritten if _is_file_at(search.files, f"{folder}/{path}"))
+        path = next(paths, None)
+        if path and _measures(search.files, f"{folder}/{path}"):
+            yield EvalConfig(id=eval_id, kind="recorded", outputs=path)
+
+
+def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
+    """Results of runs, ``results/run-*.json``, as an eval of their own beside the one that is scored."""
+    evals_dir, files = search.evals_dir, search.files
+    if evals_dir and evals_dir not in search.homes and _holds_runs(files, f"{evals_dir}/results"):
+        yield EvalConfig(id="results", name="Highlights, as runs recorded them", kind="recorded", outputs="run-*.json")
+    for eval_id, folder in search.eval_folders:
+        names = files.names(folder)
+        is_marked = any(name in names for name in files_of("highlights").ground_truths)
+        if (folder in search.homes and not is_marked) or not _holds_runs(files, f"{folder}/results"):
+            continue
+        if is_marked or any(name in OTHER_KINDS for name in names):
+            yield EvalConfig(id=eval_id)  # two evals share a folder only if both are named
+            yield recorded_entry(f"{eval_id}-runs", folder, "results/run-*.json")
+        else:
+            yield EvalConfig(id=eval_id, kind="recorded", outputs="results/run-*.json")
+
+
+def _holds_runs(files: SearchedFiles, folder: str) -> bool:
+    names = files.names(folder)
+    runs = sorted(name for name in names if not names[name] and _HIGHLIGHT_RUN.fullmatch(name))
+    return bool(runs) and _measures(files, join(folder, runs[-1]))
+
+
+def _is_file_at(files: SearchedFiles, path: str) -> bool:
+    return files.is_file(dirname(path), basename(path))
+
+
+def _measures(files: SearchedFiles, path: str) -> bool:
+    return bool(files.answer("accuracy of highlights", path, LARGEST_READ, _measured))
+
+
+def _measured(content: bytes) -> str:
+    return "measured" if _MEASURE.search(content) else ""
+
+
+def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:
+    """An entry of kind ``recorded`` in a folder of its own."""
+    return EvalConfig(id=eval_id, kind="recorded", dir=folder, outputs=outputs, instructions=instructions)

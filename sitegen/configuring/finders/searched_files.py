@@ -1,0 +1,156 @@
+"""What a search for evals looks at: the files of a revision or of the work tree, and what the manifest says already."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from posixpath import join, normpath, splitext
+from typing import Final, NamedTuple, Protocol
+
+from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Kind, files_of
+from sitegen.model.problems import Finding
+from sitegen.project_files import is_folder_inside, read_inside
+
+LARGEST_READ: Final = 1_000_000
+"""Bytes of a configuration, or of a file of numbers, that is read."""
+LARGEST_CASES: Final = 20_000_000
+"""Bytes of a file of cases that is read."""
+
+OTHER_KINDS: Final = frozenset(
+    {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
+)
+"""Names of files that make a folder an eval of another kind than ``judged`` and ``recorded``."""
+
+_MOST_FOLDERS: Final = 100
+_DEEPEST: Final = 3
+_SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
+
+
+def _none_is_of_cases(path: str, content: bytes) -> Kind | None:
+    """Whoever hands in nothing else finds no file of cases."""
+
+
+class KeptAnswers(Protocol):
+    """What contents said to questions before, by the content and not by its path."""
+
+    def get(self, question: str, path: str) -> str | None:
+        """The answer of the file that lies at a path; None if it was never asked."""
+
+    def put(self, question: str, path: str, answer: str) -> None:
+        """Keep the answer of the file that lies at a path."""
+
+
+class SearchedFiles(NamedTuple):
+    """The files of the revision, or of the work tree, by name."""
+
+    names: Callable[[str], dict[str, bool]]
+    """The names in a folder, and whether each is a folder; of one that is not there, none."""
+    read: Callable[[str, int], bytes | None]
+    """The bytes of a file; None if there is none, or it is larger than so many bytes."""
+    kind_of_cases: Callable[[str, bytes], Kind | None] = _none_is_of_cases
+    """(path, content) -> the kind that scores a file of cases with both sides; None: it is no such file."""
+    answers: KeptAnswers | None = None
+    """Where answers are kept, so that no content is read twice; None: every file is read."""
+
+    def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
+        """What a file says to a question; empty if it cannot be read.
+
+        The text of the question stands for *of*, and for all that it knows besides the content.
+        """
+        known = self.answers.get(question, path) if self.answers else None
+        if known is not None:
+            return known
+        content = self.read(path, largest)
+        if content is None:
+            return ""
+        answer = of(content)
+        if self.answers:
+            self.answers.put(question, path, answer)
+        return answer
+
+    def kind_of_file(self, path: str) -> Kind | None:
+        """The kind that scores a file of cases with both sides; None: it is no such file."""
+        question = f"kind of cases in *{splitext(path)[1]}"
+        kind = self.answer(question, path, LARGEST_CASES, lambda content: self.kind_of_cases(path, content) or "")
+        return kind or None
+
+    def is_file(self, folder: str, name: str) -> bool:
+        """Whether a file lies in a folder."""
+        return self.names(folder).get(name) is False
+
+
+@dataclass(frozen=True)
+class Search:
+    """One search for the evals that the manifest does not name. What several finders walk over is walked once."""
+
+    files: SearchedFiles
+    evals_dir: str
+    """The folder of evals, from the root; empty: the root."""
+    stated: tuple[EvalConfig, ...]
+    """The entries of the manifest."""
+    evaluation: EvaluationConfig | Finding | None
+    """What the project configures of evaluations; a finding says why it cannot be read."""
+
+    @cached_property
+    def homes(self) -> frozenset[str]:
+        """The folders of the evals that the manifest names."""
+        return frozenset(home_of(entry, self.evals_dir) for entry in self.stated)
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """The root and the folders below, nearest first: so many, to some depth, and no more."""
+        return tuple(self._walk())
+
+    @cached_property
+    def eval_folders(self) -> tuple[tuple[str, str], ...]:
+        """(name, folder) of each folder in the folder of evals, by name."""
+        inside = self.files.names(self.evals_dir)
+        return tuple((name, join(self.evals_dir, name)) for name in sorted(inside) if inside[name] and name[0] != ".")
+
+    def _walk(self) -> Iterator[str]:
+        level, left = [""], _MOST_FOLDERS
+        for _ in range(_DEEPEST):
+            below: list[str] = []
+            for folder in level[:left]:
+                yield folder
+                names = self.files.names(folder)
+                inside = sorted(name for name in names if names[name] and name[0] != "." and name not in _SKIPPED)
+                below += [join(folder, name) for name in inside]
+            left -= len(level[:left])
+            level = below
+
+
+def home_of(entry: EvalConfig, evals_dir: str) -> str:
+    """The folder of an eval that the manifest names."""
+    return folder_path(entry.dir or f"{evals_dir}/{entry.id}")
+
+
+def folder_path(path: str) -> str:
+    """A folder as a configuration states it, from the root; empty: the root."""
+    folder = normpath(path.strip("/"))
+    return "" if folder == "." else folder
+
+
+def work_tree_files(root: Path, kind_of_cases: Callable[[str, bytes], Kind | None]) -> SearchedFiles:
+    """The files of a work tree. No link is followed."""
+
+    def names(folder: str) -> dict[str, bool]:
+        if not is_folder_inside(root, folder):
+            return {}
+        with os.scandir(root / folder) as entries:
+            kinds = {
+                entry.name: (entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
+                for entry in entries
+            }
+        return {name: is_folder for name, (is_folder, is_file) in kinds.items() if is_folder or is_file}
+
+    def read(path: str, largest: int) -> bytes | None:
+        try:
+            return read_inside(root, path, largest)
+        except OSError:
+            return None
+
+    return SearchedFiles(names, read, kind_of_cases)

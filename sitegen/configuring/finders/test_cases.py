@@ -1,0 +1,71 @@
+"""Files of test cases, whose responses lie in a folder beside each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from posixpath import basename, dirname, join, normpath
+from typing import Final
+
+from sitegen.config import EvalConfig, EvaluationConfig
+from sitegen.configuring.evaluation import evaluated_entry
+from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles, home_of
+
+TEST_CASES: Final = "test_cases"
+"""The folder of test cases: each file of it, and of the folders in it, that holds a list of cases is an eval."""
+
+_MOST_FOLDERS: Final = 100
+_MOST_FILES: Final = 200
+
+
+def case_file_entry(path: str, taken: Collection[str] = ()) -> EvalConfig:
+    """The eval whose test cases lie in a file of any name: its responses lie in the folder of that name beside it.
+
+    Its id is the name without its ending, with that of the folder before it if the id is *taken*.
+    """
+    folder, name = dirname(path), basename(path).rpartition(".")[0]
+    eval_id = name if name not in taken else f"{basename(folder)}-{name}"
+    return EvalConfig(id=eval_id, kind="responses", dir=join(folder, name), ground_truth=f"../{basename(path)}")
+
+
+def test_case_evals(search: Search) -> Iterator[EvalConfig]:
+    """The evals of the files of test cases that no entry of the manifest names, by path.
+
+    They have the thresholds and settings of the evaluation that the project configures.
+    """
+    paths = _case_files(search.files)
+    truths = ((entry, entry.ground_truth) for entry in search.stated if entry.ground_truth)
+    stated = {normpath(join(home_of(entry, search.evals_dir), truth)) for entry, truth in truths}
+    taken = {name for name, is_folder in search.files.names(search.evals_dir).items() if is_folder} if paths else set()
+    for path in paths[:_MOST_FILES]:
+        if dirname(path) in search.homes or path in stated:
+            continue
+        if not search.files.answer("test cases", path, LARGEST_CASES, _test_cases):
+            continue
+        entry = case_file_entry(path, taken)
+        taken.add(entry.id)
+        yield evaluated_entry(entry, search.evaluation) if isinstance(search.evaluation, EvaluationConfig) else entry
+
+
+def _case_files(files: SearchedFiles) -> list[str]:
+    """The JSON files of the folder of test cases, and of the folders in it."""
+    names = files.names(TEST_CASES) if files.names("").get(TEST_CASES) else {}
+    folders = [TEST_CASES, *(join(TEST_CASES, name) for name in sorted(names) if names[name])][:_MOST_FOLDERS]
+    return [
+        join(folder, name)
+        for folder in folders
+        for name, is_folder in sorted(files.names(folder).items())
+        if not is_folder and name.endswith(".json") and name[0] != "."
+    ]
+
+
+def _test_cases(content: bytes) -> str:
+    """Says something of a file that is a list of test cases: of objects, each with an ``input``."""
+    try:
+        root = json.loads(content)
+    except (ValueError, RecursionError):
+        return ""
+    if isinstance(root, dict):
+        root = root.get("test_cases", root.get("cases"))
+    holds = isinstance(root, list) and bool(root) and all(isinstance(case, dict) and "input" in case for case in root)
+    return "test cases" if holds else ""
