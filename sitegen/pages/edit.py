@@ -37,6 +37,7 @@ class Move(NamedTuple):
     after: float | None
     change: float | None
     higher_is_better: bool
+    unit: str = ""
 
 
 class EffectRow(NamedTuple):
@@ -236,7 +237,7 @@ def moved(
         first = before.values[index] if before else None
         last = after.values[index] if after else None
         change = None if first is None or last is None or regraded(judge, spec.name) else last - first
-        found.append(Move(spec.label, first, last, change, spec.higher_is_better))
+        found.append(Move(spec.label, first, last, change, spec.higher_is_better, spec.unit))
     return tuple(found)
 
 

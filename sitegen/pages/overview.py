@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.noise.intervals import ends_of_mean
@@ -91,6 +92,8 @@ class EvalRow(NamedTuple):
     points: int
     labels: tuple[str, ...]
     """Of the three metrics, empty where the kind has fewer."""
+    units: tuple[str, ...]
+    """Of the same."""
 
     @property
     def below(self) -> bool:
@@ -237,7 +240,8 @@ def _eval_row(summary: EvalSummary) -> EvalRow:
         least=least,
         met=None if least is None or values[0] is None else spec.reaches(values[0], least),
         points=len(summary.headlines),
-        labels=_labels(summary),
+        labels=_of_three(spec.label for spec in summary.specs),
+        units=_of_three(spec.unit for spec in summary.specs),
     )
 
 
@@ -257,9 +261,10 @@ def _before(row: EvalRow) -> float | None:
     return row.values[0] - (row.change or 0.0)
 
 
-def _labels(summary: EvalSummary) -> tuple[str, ...]:
-    names = tuple(spec.label for spec in summary.specs[:3])
-    return names + ("",) * (3 - len(names))
+def _of_three(texts: Iterable[str]) -> tuple[str, ...]:
+    """Those of the first three metrics."""
+    known = tuple(texts)[:3]
+    return known + ("",) * (3 - len(known))
 
 
 def _latest_edit_row(effects: EditEffects) -> LatestEditRow:

@@ -11,7 +11,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from sitegen.text.amounts import amount
+from sitegen.text.amounts import COUNT, amount
 from sitegen.text.plain import visible
 
 BOUND: Final = 2_000
@@ -39,11 +39,12 @@ _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
     """A metric, three digits after the point, an amount with its unit; undefined is an em dash.
 
-    Of a number so small that these were zeros, or so large that they say nothing, the digits that count.
+    Of a number so small that these were zeros, or so large that they say nothing, the digits that count. A number of
+    things has none after the point, unless a run wrote some.
     """
     if value is None:
         return NIL
-    if unit:
+    if unit and (unit != COUNT or _is_count(value)):
         return escape(amount(value, unit))
     if digits == 3 and 0 < abs(value) < SMALL:
         return Markup(f"{value:.2g}")
@@ -52,6 +53,10 @@ def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
     if digits == 3 and abs(value) >= _LARGE:
         return Markup(f"{value:,.1f}".removesuffix(".0"))
     return Markup(f"{value:.{digits}f}")
+
+
+def _is_count(value: float) -> bool:
+    return value == int(value) and abs(value) < _VAST
 
 
 def probability(value: float | None) -> Markup:
@@ -83,7 +88,7 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
     tone = "up" if (value > 0) != lower_is_better else "dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
     text = f"{abs(value):,.{1 if digits == 3 and abs(value) >= _LARGE else digits}f}"
-    if unit:
+    if unit and (unit != COUNT or _is_count(value)):
         text = escape(amount(abs(value), unit))
     elif float(text.replace(",", "")) == 0:
         text = f"&lt; {10**-digits:.{digits}f}"

@@ -32,8 +32,8 @@ def effects(rows: Iterable[EffectRow], root: str) -> Markup:
 
 def _effect_row(row: EffectRow, root: str) -> str:
     headline, *others = row.moves[:SHOWN]
-    before = _value_link(row.eval_id, row.before, headline.before, root)
-    after = _value_link(row.eval_id, row.after, headline.after, root)
+    before = _value_link(row.eval_id, row.before, headline.before, root, headline.unit)
+    after = _value_link(row.eval_id, row.after, headline.after, root, headline.unit)
     rest = "".join([_other(move) for move in others])
     pill = f"{RECORDED} " if row.spec.recorded else ""
     return (
@@ -99,9 +99,9 @@ def _unreadable_side(eval_id: str, point: Headline | None, root: str) -> str:
 _TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
 
 
-def _value_link(eval_id: str, point: Headline | None, value: float | None, root: str) -> str:
+def _value_link(eval_id: str, point: Headline | None, value: float | None, root: str, unit: str) -> str:
     """The value as a link to the report it is from; an em dash if it is undefined."""
-    text = "—" if value is None else str(number(value))
+    text = "—" if value is None else str(number(value, unit=unit))
     if point is None:
         return f'<span class="muted" title="no earlier output">{text}</span>'
     href = escape(links.report(eval_id, point.slug))
@@ -110,14 +110,16 @@ def _value_link(eval_id: str, point: Headline | None, value: float | None, root:
 
 def _other(move: Move) -> str:
     if move.change == 0:
-        return f"<span>{escape(move.label)} {number(move.after)}</span>"
-    before = "—" if move.before is None else str(number(move.before))
-    after = "—" if move.after is None else str(number(move.after))
+        return f"<span>{escape(move.label)} {number(move.after, unit=move.unit)}</span>"
+    before = "—" if move.before is None else str(number(move.before, unit=move.unit))
+    after = "—" if move.after is None else str(number(move.after, unit=move.unit))
     return f"<span>{escape(move.label)} {before}{_TO}{after} {_move_change(move)}</span>"
 
 
 def _move_change(move: Move) -> str:
-    return "" if move.change is None else str(signed(move.change, lower_is_better=not move.higher_is_better))
+    if move.change is None:
+        return ""
+    return str(signed(move.change, lower_is_better=not move.higher_is_better, unit=move.unit))
 
 
 def moves(rows: Iterable[MoveRow], root: str) -> Markup:

@@ -106,7 +106,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     return (
         code(summary.info.id, NAME),
         _metric_label(spec),
-        number(newest.values[0]) + around,
+        number(newest.values[0], unit=spec.unit) + around,
         NIL if change is None else f"{points(in_points(change, spec))} pt",
         ", ".join(f"{part.name} {points(part.points)}" for part in moved) or NIL,
         count(sum(newest.errors)),

@@ -14,6 +14,7 @@ from sitegen.render.changes import points as in_points
 from sitegen.render.charts import ChartLine, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
 from sitegen.render.formats import SMALL, day, printable
 from sitegen.render.variants import tone
+from sitegen.text.amounts import COUNT
 
 LINKED: Final = 200
 """Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
@@ -149,6 +150,7 @@ def trend(view: TrendView) -> TrendChart:
             "scale": [low, high],
             "y": [bottom, top],
             "top": most,
+            **({"whole": whole} if (whole := _whole_metrics(view)) else {}),
             "names": [
                 *(one.label for one in view.specs[: view.drawn]),
                 *(printable(f"{spec.label}, {variant.name}") for variant in variants),
@@ -201,6 +203,11 @@ def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
         VariantLine(f"v{tone(k)}", name, column[-1], line(column, spec.low, spec.high))
         for k, (name, column) in enumerate(zip(view.drawn_variants, columns, strict=True))
     )
+
+
+def _whole_metrics(view: TrendView) -> list[int]:
+    """The places of drawn metrics that are numbers of things."""
+    return [place for place, spec in enumerate(view.specs[: view.drawn]) if spec.unit == COUNT]
 
 
 def _step_marks(view: TrendView) -> Iterator[StepMark]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -32,12 +32,12 @@ _NIL = str(number(None))
 def iterations(view: TrendView, root: str) -> Markup:
     """The points of an eval, newest first: the numbers behind the chart, and the texts that its script shows."""
     rows = []
-    spec, now, newest = view.specs[0], view.clocks.values, len(view.points) - 1
+    now, newest = view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
         cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
-        rows.append(f"<tr>{_iteration_row(point, root, spec, view.drawn, head)}{cells}\n")
+        rows.append(f"<tr>{_iteration_row(point, root, view.specs[: view.drawn], head)}{cells}\n")
     return Markup("".join(rows))
 
 
@@ -46,17 +46,18 @@ def column(view: TrendView, metric: int) -> list[float | None]:
     return [point.values[metric] for point in view.points]
 
 
-def _iteration_row(point: TrendPoint, root: str, spec: MetricSpec, drawn: int, now: str) -> str:
+def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str) -> str:
     commit = text(point.short)
     if point.short != point.sha:
         commit = f"<a href={root}{links.commit(point.sha)}>{commit}</a>"
     head = point.changes[0] if point.changes else None
-    values = "".join([f"<td>{_trend_ratio_cell(value)}" for value in (*point.values[1:drawn], *point.variants)])
+    drawn = [_trend_ratio_cell(value, spec.unit) for value, spec in zip(point.values, specs, strict=False)]
+    values = "".join([f"<td>{cell}" for cell in (*drawn[1:], *map(_trend_ratio_cell, point.variants))])
     return (
         f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>"
         f"{commit} <span>{text(point.author)} · {text(day(point.committed_at))}</span>"
         f"{_pills(point)}{_note(point, head)}"
-        f"<td>{_trend_ratio_cell(point.values[0])}{now}{_change_cell(head, spec)}{values}"
+        f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
     )
 
 
@@ -134,5 +135,6 @@ def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str
     return f'<tr><td><a href="{file}">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n'
 
 
-def _trend_ratio_cell(value: float | None) -> str:
-    return f"{value:.3f}" if value is not None and SMALL <= value <= 1 else str(number(value))  # most are shares
+def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
+    is_share = not unit and value is not None and SMALL <= value <= 1  # most are
+    return f"{value:.3f}" if is_share else str(number(value, unit=unit))

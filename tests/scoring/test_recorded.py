@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.recorded.directions import is_count
 from sitegen.scoring.redaction import Redaction
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables
@@ -121,3 +122,21 @@ def test_no_content_ends_in_an_error(value: object) -> None:
     card = score(json.dumps(value).encode()).scorecard
     assert card.metrics
     assert all(spec.low < spec.high for spec in card.specs)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "counted"),
+    [
+        ("errors", 22.0, True),
+        ("errors", 0.0, True),
+        ("retail.tokens", 1.0, True),
+        ("cases", 7.0, True),
+        ("cases", 1.0, False),
+        ("cases", 7.5, False),
+        ("accuracy", 85.0, False),
+        ("share_percent", 85.0, False),
+        ("cases", None, False),
+    ],
+)
+def test_a_number_of_things_is_told_by_its_name_and_first_value(name: str, value: float | None, counted: bool) -> None:
+    assert is_count(name, value) is counted

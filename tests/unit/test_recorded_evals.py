@@ -21,6 +21,7 @@ MANIFEST = """evals:
     settings: {metrics: [retail.f1, latency_ms], where: {model: small}}
   speed:
     kind: recorded
+  mistakes: {kind: recorded}
   latest:
     kind: recorded
     outputs: latest.json
@@ -40,6 +41,7 @@ def commit(repo: GitRepo, number: int) -> None:
         f"evals/sums/results/sums-{number:02d}.json": recorded(number),
         f"evals/sums/results/sums-{number:02d}-large.json": recorded(number, "large"),
         "evals/speed/metrics.json": json.dumps({"loss": 2.5 / (number + 1), "step": number, "=x": 1} | later),
+        "evals/mistakes/metrics.json": json.dumps({"errors": 22 - number}),
         "evals/latest/latest.json": recorded(number, "large" if number % 2 else "small"),
         "evals/speed/ground_truth.csv": f"id,a\n1,{number}\n",
     }
@@ -136,6 +138,15 @@ def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_b
     assert "retail.f1 −20.5 points at sums-06" in trend
     assert "1 instruction edit came with" in page(sites[2], "regressions.html")
     assert "retail.f1 0.807 → 0.602" in re.sub(r"<[^>]+>", "", page(sites[2], "regressions.html"))
+
+
+def test_numbers_of_things_are_whole_on_every_page(sites) -> None:
+    for page in ("mistakes/index.html", "mistakes/0012.html", "mistakes/compare.html"):
+        said = (sites[2] / "evals" / page).read_text(encoding="utf-8")
+        assert re.search(r">(?:<b>)?11\b(?!\.)", said), page
+        assert not re.search(r"\b(?:11|12|22)\.000", said), page
+    assert '"whole":[0]' in (sites[2] / "evals/mistakes/index.html").read_text(encoding="utf-8")
+    assert "11.000" not in (sites[2] / "index.html").read_text(encoding="utf-8")
 
 
 def test_a_target_of_what_is_better_lower_is_a_ceiling(sites) -> None:

@@ -176,7 +176,9 @@ class Comparison {
     const [before, after] = [this.points[this.a], this.points[this.b]], body = element("tbody");
     this.data.metrics.forEach(([label, higher, unit], k) => {
       const name = element("td", "", label);
-      const row = this.row(name, before.values[k], after.values[k], unit === "tokens" ? 0 : 3, Boolean(higher), unit);
+      const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
+      const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
+      const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit);
       const rejudged = before.judge && after.judge && before.judge !== after.judge;
       if (rejudged && (this.data.graded || []).includes(k)) row.cells[3].replaceChildren("another judge");
       if (!k) [before, after].forEach(({ ends }, side) => { if (ends) row.cells[side + 1].append(this.range(ends)); });

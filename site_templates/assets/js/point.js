@@ -8,7 +8,8 @@ const written = value => {
   if (size && size < 0.0005) return value.toPrecision(2);
   return size < 100 ? value.toFixed(3) : size < 1e12 ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : value.toPrecision(6);
 };
-const metric = (value, otherwise = DASH) => (value === null ? otherwise : written(value));
+const metric = (value, otherwise = DASH, whole = false) =>
+  (value === null ? otherwise : whole && Number.isInteger(value) ? value.toLocaleString("en") : written(value));
 const inPoints = change => `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.06 ? 2 : 1)}`;   // rounded already
 
 /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
@@ -62,8 +63,8 @@ class PointBox {
     this.data.names.forEach((text, k) => {
       const row = element("tr"), name = element("td"), now = this.data.now[k];
       name.append(element("span", `key ${this.data.marks[k]}`), ` ${text}`);
-      row.append(name, element("td", "", metric(this.data.values[k][index])));
-      if (both) row.append(element("td", "", now ? metric(now[index]) : ""));
+      row.append(name, element("td", "", this.metric(k, this.data.values[k][index])));
+      if (both) row.append(element("td", "", now ? this.metric(k, now[index]) : ""));
       row.append(this.change(k, index));
       body.append(row);
     });
@@ -89,13 +90,16 @@ class PointBox {
     return marks;
   }
 
+  /** A value of the metric number k; a number of things without digits after the point. */
+  metric(k, value, otherwise = DASH) { return metric(value, otherwise, (this.data.whole || []).includes(k)); }
+
   /** The same for a screen reader. */
   spoken(index, point) {
     const named = this.data.names.map((name, k) => {
       const then = this.data.values[k][index], now = this.data.now[k] ? this.data.now[k][index] : then;
       const change = this.data.changes[k]?.[index];
-      return `${name} ${metric(then, "undefined")}`
-        + (now === then ? "" : `, by today's truth ${metric(now, "undefined")}`)
+      return `${name} ${this.metric(k, then, "undefined")}`
+        + (now === then ? "" : `, by today's truth ${this.metric(k, now, "undefined")}`)
         + (change == null ? "" : `, change ${change ? inPoints(change) : "0.0"} points`);
     });
     return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.judges ? `; ${point.sum} errors` : ""}.`

@@ -223,7 +223,7 @@ class TrendChart {
   }
 
   fillSide(index) {
-    for (const value of $$("[data-v]", this.chart)) value.textContent = metric(this.shown(value.dataset.v)[0][index]);
+    for (const value of $$("[data-v]", this.chart)) value.textContent = this.words.metric(+value.dataset.v, this.shown(value.dataset.v)[0][index]);
     const { errors } = pointOf(this.rows[index]);
     for (const count of $$("[data-e]", this.chart)) count.textContent = errors[count.dataset.e];
   }

@@ -95,6 +95,19 @@ def is_headline(name: str) -> bool:
     return headline_rank(name) < len(_HEADLINES)
 
 
+def is_count(name: str, value: float | None) -> bool:
+    """Whether a number is one of things, from its name and its first value: whole, and no share or percent.
+
+    A 0 or 1 is a number of things only if its name says that it is an amount, or one of errors.
+    """
+    if value is None or not value.is_integer():
+        return False
+    words = _words(name.rpartition(".")[2])
+    if words & _AMOUNTS:
+        return True
+    return not words & _PERCENT and (abs(value) > 1 or bool(words & _LOWER))
+
+
 def range_of(name: str, value: float | None) -> tuple[float, float]:
     """The range that a number's changes are measured by, from its name and its first value.
 

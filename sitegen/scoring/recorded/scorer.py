@@ -10,11 +10,12 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.scoring.findings import bounded_findings
-from sitegen.scoring.recorded.directions import headline_rank, is_measure, lower_is_better, range_of
+from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, unique
 from sitegen.scoring.recorded.settings import RecordedSettings, fits, read_recorded_settings
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.amounts import COUNT
 from sitegen.text.plain import line
 
 MOST: Final = 50
@@ -48,7 +49,7 @@ class RecordedScorer:
     """
 
     kind = "recorded"
-    version = 2
+    version = 3
     metrics: tuple[MetricSpec, ...] = ()
     nouns = Nouns(
         attribute="number",
@@ -159,6 +160,7 @@ def _spec(one: _Chosen) -> MetricSpec:
         low=low,
         high=high,
         higher_is_better=one.higher_is_better,
+        unit=COUNT if is_count(one.number.name, one.number.value) else "",
         when_failed="look at the run that wrote it.",
         when_undefined="look at the run that should have written it.",
         recorded=True,
