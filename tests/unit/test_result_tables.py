@@ -416,6 +416,51 @@ def test_a_small_parquet_file_that_states_much_is_refused_before_it_is_made(shap
     assert peak < 50_000_000
 
 
+def test_a_parquet_file_is_weighed_by_its_pages_whatever_its_footer_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyarrow.parquet import ParquetFile
+
+    from sitegen.scoring.judged.tables import parquet as reader
+
+    packed = parquet(id=["a", "b"], s=["x" * 3_000_000, "y" * 3_000_000])
+    footer = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
+    sizes = [ParquetFile(BytesIO(packed)).metadata.row_group(0).column(1).total_uncompressed_size]
+    sizes.append(ParquetFile(BytesIO(packed)).metadata.row_group(0).total_byte_size)
+    lie = packed[footer:-8]
+    for size in sizes:
+        assert size > 6_000_000
+        lie = lie.replace(varint(size), varint(1_000))
+    lying = packed[:footer] + lie + packed[-8:]
+    assert ParquetFile(BytesIO(lying)).metadata.row_group(0).column(1).total_uncompressed_size == 1_000
+    monkeypatch.setattr(reader, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(reader, "_rows", lambda file: pytest.fail("a page was unpacked"))
+    assert refused("r.parquet", lying, columns={"id": "id", "score": "s"})[0] == "it takes too much memory"
+
+
+def varint(number: int) -> bytes:
+    """A number as Thrift's compact protocol writes it, in four bytes whatever its size."""
+    return bytes(number << 1 >> 7 * place & 127 | (128 if place < 3 else 0) for place in range(4))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_the_pages_of_a_parquet_file_are_those_that_its_footer_sums_up(version: Any) -> None:
+    from pyarrow import table
+    from pyarrow.parquet import ParquetFile, write_table
+
+    from sitegen.scoring.judged.tables.parquet_pages import page_sizes
+
+    rows = range(900)
+    columns = {"s": [place / 7 for place in rows], "q": [{"a": [1] * (place % 4)} for place in rows]}
+    buffer = BytesIO()
+    write_table(table(columns), buffer, data_page_version=version, row_group_size=700, data_page_size=900)
+    found = ParquetFile(buffer).metadata
+    chunks = [found.row_group(group).column(place) for group in range(2) for place in range(2)]
+    pages = list(page_sizes(buffer.getvalue(), chunks))
+    headers = sum(chunk.total_uncompressed_size for chunk in chunks) - sum(page.unpacked for page in pages)
+    assert len(pages) > len(chunks)
+    assert 0 < headers < 100 * len(pages), "the footer counts the headers of pages as well"
+    assert sum(page.values for page in pages) > sum(chunk.num_values for chunk in chunks), "with dictionaries"
+
+
 def test_parquet_may_hold_categories_of_any_type() -> None:
     import pyarrow as pa
 

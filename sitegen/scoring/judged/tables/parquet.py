@@ -16,6 +16,7 @@ from pyarrow.parquet import ParquetFile
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.values import Unusable, Value
+from sitegen.scoring.judged.tables.parquet_pages import page_sizes
 
 MOST_BYTES: Final = 200_000_000
 """Of all rows as values of Python, and of all pages as the file says that they are unpacked."""
@@ -34,13 +35,14 @@ def read_parquet(content: bytes, most_rows: int) -> list[Value]:
     try:
         columns = [column for column in ParquetFile(BytesIO(content)).schema if column.physical_type == "BYTE_ARRAY"]
         file = ParquetFile(BytesIO(content), read_dictionary=[column.path for column in columns], pre_buffer=False)
-        _check_footer(file.metadata, most_rows)
+        _check_sizes(content, file.metadata, most_rows)
         return _rows(file)
     except _FAULTS:
         raise UnreadableError("it is no valid Parquet file", "Write the table again.") from None
 
 
-def _check_footer(metadata: Any, most_rows: int) -> None:
+def _check_sizes(content: bytes, metadata: Any, most_rows: int) -> None:
+    """What the footer says, and then what the pages say: a page is unpacked whole, whatever the footer says of it."""
     if metadata.num_rows > most_rows:
         raise UnreadableError(f"it has more than {most_rows:,} rows", "Split it into several evals.")
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
@@ -49,6 +51,11 @@ def _check_footer(metadata: Any, most_rows: int) -> None:
         raise UnreadableError(f"it has more than {_MOST_VALUES:,} values", _FIX)
     if sum(chunk.total_uncompressed_size for chunk in chunks) > MOST_BYTES:
         raise UnreadableError("it takes too much memory", _FIX)
+    unpacked = 0
+    for page in page_sizes(content, chunks):
+        unpacked += page.unpacked
+        if not 0 <= page.unpacked <= unpacked <= MOST_BYTES or page.values > _MOST_VALUES:
+            raise UnreadableError("it takes too much memory", _FIX)
 
 
 def _rows(file: ParquetFile) -> list[Value]:
