@@ -11,9 +11,8 @@ from typing import Any, Final, NamedTuple
 from sitegen.config import EvalConfig
 from sitegen.configuring import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
-from sitegen.scoring.documents import document
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.responses.document import METHODS, ResponsesDocument, Summary
+from sitegen.scoring.responses.document import METHODS, Summary, responses_part
 from sitegen.stats.significance import ALPHA
 from sitegen.text.plain import encodable
 from sitegen.verifying import Verified, WorktreeProject, first_file
@@ -99,16 +98,8 @@ def evaluate(
     verified = bench.verify(eval_id, responses)
     place = verified.place
     methods = tuple(methods) or evaluation_methods(place.entry.settings) or tuple(METHODS)
-    found = document(
-        place.kind,
-        verified.result,
-        eval_id=encodable(eval_id),
-        metadata=bench.metadata(verified, timestamp=timestamp),
-        thresholds=place.entry.thresholds,
-        methods=methods,
-    )
-    assert isinstance(found, ResponsesDocument)
-    results = {method: asdict(section) for method, section in found.results.items()}
+    part = responses_part(verified.result, place.entry.thresholds, methods)
+    results = {method: asdict(section) for method, section in part.results.items()}
     data = verified.result.data
     cases = data.get("cases") if isinstance(data, dict) else 0
     written = EvaluationDocument(
@@ -118,7 +109,7 @@ def evaluate(
         test_cases_count=cases if isinstance(cases, int) else 0,
         config=_config(bench, place.entry, [method for method in METHODS if method in methods]),
         results={method: {key: section[key] for key in KEYS[method]} for method, section in results.items()},
-        summary=found.summary,
+        summary=part.summary,
     )
     return Evaluation(written.prompt_path, verified, written)
 

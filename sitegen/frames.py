@@ -14,14 +14,14 @@ from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.series import Point, Series
 from sitegen.scoring.results_file import plain
-from sitegen.stats.counts import f1, precision, recall
+from sitegen.stats.counts import in_file_order, ratios
 from sitegen.text.plain import encodable
 
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame
 
 _COUNTS: Final = ("tp", "fp", "fn", "tn", *ERROR_TYPES)
-_RATES: Final = ("precision", "recall", "f1")
+_RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _NULLABLE: Final = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
 
 ROW_GROUP: Final = 50_000
@@ -45,22 +45,22 @@ def points(series: Series) -> DataFrame:
 def fields(series: Series) -> DataFrame:
     """One row a point and attribute, points oldest first, attributes in the order of the ground truth.
 
-    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, ``precision``, ``recall``,
-    ``f1``, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
+    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios
+    ``precision``, ``recall`` and ``f1``, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
     """
     rows = [
         {
             **_place(point),
             "attribute": encodable(field.attribute),
-            **dict(zip(_RATES, (precision(field.counts), recall(field.counts), f1(field.counts)), strict=True)),
+            **ratios(field.counts),
             **_counted(field.counts),
         }
         for point in series.points
         for field in point.scorecard.fields
     ]
-    columns = ("iteration", "label", "commit", "committed_at", "attribute", *_RATES, *_COUNTS)
+    columns = ("iteration", "label", "commit", "committed_at", "attribute", *_RATIOS, *_COUNTS)
     return _dated(
-        _table(rows, columns, texts=("label", "commit", "attribute"), whole=("iteration", *_COUNTS), numbers=_RATES)
+        _table(rows, columns, texts=("label", "commit", "attribute"), whole=("iteration", *_COUNTS), numbers=_RATIOS)
     )
 
 

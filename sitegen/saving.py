@@ -15,7 +15,7 @@ from sitegen.model.recorded import read_recorded
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
-from sitegen.stats.counts import f1, precision, recall
+from sitegen.stats.counts import ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
 from sitegen.verifying import Verified, WorktreeProject, iterations
@@ -123,15 +123,15 @@ def _line(verified: Verified, iteration: int | None, timestamp: str | None) -> d
     """The numbers of one iteration as ``aggregate.json`` has them."""
     card = verified.result.scorecard
     errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}
-    ratios = {"precision": precision(card.counts), "recall": recall(card.counts), "f1": f1(card.counts)}
+    named_ratios = ratios(card.counts)
     return {
         "iteration": iteration,
         "timestamp": timestamp,
-        **ratios,
+        **named_ratios,
         **{
             name: value
             for name, value in card.metrics
-            if not traits_of(verified.place.kind).is_structured and name not in ratios
+            if not traits_of(verified.place.kind).is_structured and name not in named_ratios
         },
         "total_errors": sum(errors.values()),
         "errors_by_type": errors,

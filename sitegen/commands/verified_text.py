@@ -20,7 +20,7 @@ from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.scoring.verdict import verdict
-from sitegen.stats.counts import Averages, f1, precision, recall
+from sitegen.stats.counts import RATIOS, Averages
 from sitegen.text.amounts import amount
 from sitegen.text.plain import line
 from sitegen.verifying import Verified, WorktreeProject
@@ -62,15 +62,15 @@ def every_eval(bench: WorktreeProject, verified: Sequence[Verified], averages: A
     """
     names = [line(one.place.entry.id, LONGEST_NAME) for one in verified]
     width = max(len(name) for name in ("pooled", *names))
-    lines = [f"{'eval':{width}}  {'F1':>6} {'95 %':>14} {'P':>6} {'R':>6} {'errors':>7}  newest output"]
+    initials = [ratio.initial for ratio in RATIOS]
+    first, *others = (f"{initial:>6}" for initial in initials)
+    lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(others)} {'errors':>7}  newest output"]
     for name, one in zip(names, verified, strict=True):
         card = one.result.scorecard
         lines.append(f"{name:{width}}  {_three(one)} {sum(_errors(card)):7,}  {_outputs(bench, one)}{_said(one)}")
     counted = [one for one in verified if _has_f1(one.result.scorecard)]
     ends = ends_of_mean((one.result.scorecard.metric("f1"), _interval_of_f1(one)) for one in counted)
-    left_out = [
-        f"{label} of {number}" for label, number in zip(("F1", "P", "R"), averages.left_out, strict=True) if number
-    ]
+    left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
     undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
     lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
     lines.append(f"{'pooled':{width}}  {_in_columns(averages.pooled)}")
@@ -98,8 +98,7 @@ def shown(bench: WorktreeProject, path: Path) -> str:
 def _numbers_of_fields(card: Scorecard) -> list[str]:
     counts = card.counts
     return [
-        f"  F1 {_number(card.metric('f1'))}   precision {_number(card.metric('precision'))}"
-        f"   recall {_number(card.metric('recall'))}",
+        "  " + "   ".join(f"{ratio.word} {_number(card.metric(ratio.name))}" for ratio in RATIOS),
         f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
         f"  TN {counts.tn}",
         *_took(card),
@@ -192,11 +191,11 @@ def _errors(card: Scorecard) -> tuple[int, ...]:
 
 
 def _three(one: Verified) -> str:
-    """F1 with its interval, precision and recall; of a kind that does not count answers so, nothing."""
+    """The ratios, the first with its interval; of a kind that does not count answers so, nothing."""
     card, interval = one.result.scorecard, _interval_of_f1(one)
     counted = _has_f1(card)
     return _in_columns(
-        [ratio(card.counts) if counted else None for ratio in (f1, precision, recall)],
+        [ratio.of(card.counts) if counted else None for ratio in RATIOS],
         _ends(interval.low, interval.high) if interval else "",
     )
 

@@ -23,8 +23,6 @@ class Counts(NamedTuple):
     format_error: int = 0
 
 
-Ratio: TypeAlias = Literal["f1", "precision", "recall", "accuracy"]
-
 Convention: TypeAlias = Literal["standard", "omissions_only"]
 """Whether a wrong value counts as FP and FN (standard) or as FP alone (to reproduce numbers recorded so)."""
 
@@ -74,10 +72,16 @@ class Nouns(NamedTuple):
     documents: str = "documents"
     errors: tuple[str, str, str, str] = ("omission", "hallucination", "wrong value", "format error")
     """One word for each of ``ERROR_TYPES``, in that order; empty where a kind has no such errors."""
-    ratios: tuple[Ratio, ...] = ("f1", "precision", "recall")
-    """What tables compute from the counts of an attribute or a document. Accuracy is (TP + TN) / judged."""
+    ratios: tuple[str, ...] | None = None
+    """What tables compute from the counts of an attribute or a document; None: each of ``sitegen.stats.counts.RATIOS``.
+    ``accuracy`` is (TP + TN) / judged."""
     letters: tuple[str, str, str, str] = ("O", "H", "W", "F")
     """Of each word in ``errors``: beside the colour, never colour alone."""
+
+    @property
+    def counts_false_positives(self) -> bool:
+        """Whether false positives are told from false negatives; answers are only right or wrong."""
+        return "accuracy" not in (self.ratios or ())
 
     @property
     def are_fields(self) -> bool:

@@ -23,11 +23,11 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type, flipped
-from sitegen.stats import counts as sums
+from sitegen.stats.counts import in_file_order, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
-_RATIOS: Final = ("precision", "recall", "f1")
+_RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
 _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
@@ -154,7 +154,7 @@ def _clock(card: Scorecard) -> dict[str, Any]:
     """What a scorecard counts, by the one clock or the other."""
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
-    computed = {"precision": sums.precision(counts), "recall": sums.recall(counts), "f1": sums.f1(counts)}
+    computed = ratios(counts)
     return {
         "tp": counts.tp,
         "fp": counts.fp,
@@ -239,7 +239,7 @@ def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> li
 
 
 def _further_metrics(series: Series) -> list[str]:
-    """The metrics that the kind has besides precision, recall and F1."""
+    """The metrics that the kind has besides the ratios."""
     return [spec.name for spec in series.specs if spec.name not in _RATIOS]
 
 

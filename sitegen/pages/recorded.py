@@ -144,12 +144,12 @@ def _convention(recorded: Mapping[str, float]) -> Convention | None:
 
 
 def _ratios_by(convention: Convention, card: Scorecard) -> tuple[tuple[str, float | None], ...]:
-    """(name, value) of the three ratios under a convention."""
+    """(name, value) of the ratios under a convention."""
     counts = card.counts
     wrong = counts.wrong_value + counts.format_error
     fn = counts.omission if convention == "omissions_only" else counts.omission + wrong
     other = Counts(counts.tp, counts.fp, fn, counts.tn)
-    return (("precision", stats.precision(other)), ("recall", stats.recall(other)), ("f1", stats.f1(other)))
+    return tuple(stats.ratios(other).items())
 
 
 def _recorded_agrees(row: RecordedRow) -> bool:

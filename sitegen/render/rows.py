@@ -11,7 +11,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.model.metrics import Counts, MetricSpec, Nouns, Ratio
+from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
@@ -22,21 +22,13 @@ from sitegen.pages.tallies import errors
 from sitegen.render.cells import text as _text
 from sitegen.render.cells import value as _value
 from sitegen.render.formats import bounded, number, percent, signed
-from sitegen.stats import counts as sums
+from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
-_RATIOS: Final[dict[Ratio, Callable[[Counts], float | None]]] = {
-    "f1": sums.f1,
-    "precision": sums.precision,
-    "recall": sums.recall,
-    "accuracy": sums.field_accuracy,
-}
-_RATIO_LABELS: Final[dict[Ratio, str]] = {
-    "f1": "F1",
-    "precision": "Precision",
-    "recall": "Recall",
-    "accuracy": "Accuracy",
+_RATIOS: Final = {
+    **{ratio.name: ratio for ratio in RATIOS},
+    "accuracy": FIELD_ACCURACY._replace(label="Accuracy"),  # of kinds without other ratios
 }
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
@@ -160,7 +152,7 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool
     """
     if not counted:
         return Markup("".join(f'<th scope="col">{_text(spec.label)}</th>' for spec in metrics))
-    ratios = [spec.label for spec in metrics] or [_RATIO_LABELS[name] for name in nouns.ratios]
+    ratios = [spec.label for spec in metrics] or [ratio.label for ratio in _ratios_of(nouns)]
     names = [*ratios, *[label for label, _ in _counts_of(nouns)], "Errors"]
     heads = "".join([f'<th scope="col">{_text(name)}</th>' for name in names])
     return Markup(f"{heads}{error_heads(nouns)}")
@@ -197,12 +189,12 @@ def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
 @lru_cache(maxsize=64)
 def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
     """What writes the cells of a row. Most counts of a project are the same few: they are written once."""
-    shown = [_RATIOS[name] for name in nouns.ratios] if ratios else []
+    columns = _ratios_of(nouns) if ratios else ()
     counted, types = [name for _, name in _counts_of(nouns)], error_types(nouns)
 
     @lru_cache(maxsize=4096)
     def cells(counts: Counts) -> str:
-        numbers = [_ratio_cell(ratio(counts)) for ratio in shown]
+        numbers = [_ratio_cell(ratio.of(counts)) for ratio in columns]
         numbers += [str(getattr(counts, name)) for name in counted]
         numbers += [str(errors(counts)), *[str(getattr(counts, kind) or "") for kind in types]]
         return f"<td>{'<td>'.join(numbers)}\n"
@@ -210,9 +202,14 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
     return cells
 
 
+def _ratios_of(nouns: Nouns) -> tuple[CountRatio, ...]:
+    """The ratios that tables have a column for."""
+    return RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
+
+
 def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
     """(label, field of the counts): of answers that are right or wrong, a false positive is no news."""
-    return _CORRECT if nouns.ratios == ("accuracy",) else _CONFUSION
+    return _CONFUSION if nouns.counts_false_positives else _CORRECT
 
 
 @lru_cache(maxsize=64)

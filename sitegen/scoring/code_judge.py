@@ -17,8 +17,9 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
 from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.fields_document import alignments
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
-from sitegen.scoring.results_file import FieldCounts, alignments, field_row, plain
+from sitegen.scoring.results_file import FieldCounts, field_row, plain
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 
@@ -99,7 +100,6 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
     wrong = [each for each in judged if each.outcome in ERROR_TYPES]
     right = [each for each in judged if each.outcome not in ERROR_TYPES]
     problems = tuple(each.text for each in result.scorecard.findings)
-    row = field_row(total)
     return CodeJudgement(
         score=score,
         hits=_listed(_hit(each) for each in right),
@@ -109,9 +109,7 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
             metrics={attribute: field_row(each) for attribute, each in counts.items()},
             summary={
                 **{f"total_{name}": getattr(total, name) for name in ("tp", "fp", "fn", "tn")},
-                "precision": row.precision,
-                "recall": row.recall,
-                "f1": row.f1,
+                **stats.ratios(total),
                 "macro_f1": score,
             },
             alignment={

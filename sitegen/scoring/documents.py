@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Final, TypeAlias
 
 from sitegen.model.scorecards import Result
-from sitegen.scoring.highlights.document import HighlightsDocument, highlights_document
-from sitegen.scoring.judged.document import JudgedDocument, judged_document
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.recorded.document import RecordedDocument, recorded_document
-from sitegen.scoring.responses.document import METHODS, ResponsesDocument, metrics_of, responses_document
-from sitegen.scoring.results_file import Metadata, ResultsDocument, results_document
-from sitegen.scoring.usage import USAGE, all_specs
-from sitegen.scoring.verdict import verdict
+from sitegen.scoring.fields_document import fields_part
+from sitegen.scoring.highlights.document import highlights_part
+from sitegen.scoring.judged.document import judged_part
+from sitegen.scoring.recorded.document import recorded_part
+from sitegen.scoring.responses.document import responses_part
+from sitegen.scoring.results_file import Metadata, ResultsHead, ResultsTail, problem_rows, usage_row
 
-Document: TypeAlias = ResultsDocument | HighlightsDocument | ResponsesDocument | JudgedDocument | RecordedDocument
+Document: TypeAlias = ResultsTail
+"""The document of any kind: what ``document_type`` makes."""
+
+_PARTS: Final[dict[str, Callable[[Result], Any]]] = {
+    "fields": fields_part,
+    "highlights": highlights_part,
+    "judged": judged_part,
+    "recorded": recorded_part,
+}
+"""By kind. Kinds of installed packages are written as ``fields``."""
 
 
 def document(
@@ -24,7 +33,7 @@ def document(
     *,
     eval_id: str,
     metadata: Metadata,
-    thresholds: tuple[tuple[str, float], ...] = (),
+    thresholds: Iterable[tuple[str, float]] = (),
     methods: Sequence[str] = (),
 ) -> Document:
     """The document of one result.
@@ -32,17 +41,29 @@ def document(
     ``methods`` are those of kind ``responses`` to report on; empty: all. Raises ConfigurationError if there is no such
     method.
     """
-    if kind == "highlights":
-        return highlights_document(result, eval_id=eval_id, metadata=metadata)
-    if kind == "judged":
-        return judged_document(result, eval_id=eval_id, metadata=metadata)
-    if kind == "recorded":
-        return recorded_document(result, eval_id=eval_id, metadata=metadata)
+    card = result.scorecard
     if kind == "responses":
-        asked = tuple(methods) or tuple(METHODS)
-        names = (*metrics_of(asked), *USAGE)
-        specs = [spec for spec in all_specs(scorer(kind).metrics) if spec.name in names]
-        wanted = [(name, least) for name, least in thresholds if name in names]
-        judged = verdict(specs, wanted, result.scorecard.metrics)
-        return responses_document(result, judged, eval_id=eval_id, metadata=metadata, methods=asked)
-    return results_document(result, eval_id=eval_id, metadata=metadata)
+        part: Any = responses_part(result, thresholds, methods)
+    else:
+        part = _PARTS.get(kind, fields_part)(result)
+    of_kind: Any = type(part)
+    written: Document = document_type(of_kind)(
+        schema=part.form,
+        eval_id=eval_id,
+        status=card.status,
+        **{field.name: getattr(part, field.name) for field in fields(part)},
+        usage=usage_row(card.usage),
+        problems=problem_rows(card.findings),
+        metadata=metadata,
+    )
+    return written
+
+
+@cache
+def document_type(part: Any) -> type[Any]:
+    """The type of a whole document: the head and the tail that all share, around the part of one kind.
+
+    Fields are written in the order in which they are declared, which is that of the base classes from the last one on.
+    """
+    whole = type(f"{part.__name__}Document", (ResultsTail, part, ResultsHead), {"__doc__": "The whole file."})
+    return dataclass(frozen=True, kw_only=True)(whole)

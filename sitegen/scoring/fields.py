@@ -21,10 +21,7 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
-    MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN), from the counts of all documents together."),
-    MetricSpec("precision", "Precision", "TP / (TP + FP): the share of the given values that is right."),
-    MetricSpec("recall", "Recall", "TP / (TP + FN): the share of the expected values that was found."),
-    MetricSpec("field_accuracy", "Field accuracy", "(TP + TN) / attributes judged, agreed blanks included."),
+    *(ratio.spec for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over attributes", "The mean of the attributes' F1."),
 )
@@ -33,7 +30,7 @@ METRICS: Final = (
 class FieldsScorer:
     """Scores extractions.
 
-    ``f1``, ``precision`` and ``recall`` come from summed counts, so that they belong to the counts beside them: for
+    The ratios come from summed counts, so that they belong to the counts beside them: for
     several documents ``f1`` is the pooled F1, and ``macro_f1`` stands beside it.
     """
 
@@ -69,10 +66,7 @@ class FieldsScorer:
 
 def _metrics(counts: Counts, documents: Iterable[DocumentScore], over_attributes: float | None) -> tuple[Metric, ...]:
     values = (
-        stats.f1(counts),
-        stats.precision(counts),
-        stats.recall(counts),
-        stats.field_accuracy(counts),
+        *(stats.ratio(spec.name, counts) for spec in METRICS[:-2]),
         stats.mean(stats.f1(document.counts) for document in documents)[0],
         over_attributes,
     )

@@ -1,24 +1,17 @@
-"""``eval-results.json``: one result as a document that other programs read (``sitegen/eval-results/1``)."""
+"""What the documents of results of all kinds share; each kind adds a part of its own (``scoring.documents``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any
 
-from sitegen.model.metrics import Convention, Counts
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.panels import PairedBy
+from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.scorecards import Kappa, ListAlignment, Result, Status
+from sitegen.model.scorecards import Kappa, Status
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Unusable, Value
 from sitegen.stats import counts as stats
-
-SCHEMA: Final = "sitegen/eval-results/1"
-
-AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
-"""A pair of list items, or one that found no partner, as a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,59 +29,25 @@ class Metadata:
     sitegen: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """Pooled over documents; undefined is None."""
-
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    true_positives: int
-    false_positives: int
-    false_negatives: int
-    true_negatives: int
-    field_accuracy: float | None
-    correct_fields: int
-    """Expected values that the output gives: the true positives."""
-    total_fields: int
-    """Expected values that are not empty; also called ``total_fields_gt``."""
-    total_fields_gt: int
-    total_fields_extracted: int
-    convention: Convention
+RatioValues: Any = make_dataclass(
+    "RatioValues", [(ratio.name, float | None) for ratio in stats.in_file_order()], frozen=True, kw_only=True
+)
+"""A field for each of the ratios of counts; undefined is None."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldCounts:
-    """The counts of one attribute."""
+@dataclass(frozen=True, kw_only=True)
+class ConfusionCounts:
+    """How many values were right or wrong."""
 
     tp: int
     fp: int
     fn: int
     tn: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """One document."""
-
-    id: str
-    f1: float | None
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
-class DiscrepancyRow:
-    """One error."""
-
-    document: str
-    field_path: str
-    expected: Any
-    actual: Any
-    error_type: str
-    note: str
+@dataclass(frozen=True, kw_only=True)
+class FieldCounts(RatioValues, ConfusionCounts):  # type: ignore[misc]  # the ratios are not known before it runs
+    """The counts of one attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,70 +97,23 @@ class AgreementRow:
     """Things that both judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsDocument:
-    """The whole file, in the order in which it is written."""
+@dataclass(frozen=True, kw_only=True)
+class ResultsHead:
+    """What every document begins with."""
 
     schema: str
     eval_id: str
     status: Status
-    metrics: Metrics
-    errors_by_type: dict[ErrorType, int]
-    by_field: dict[str, FieldCounts]
-    documents: tuple[DocumentRow, ...]
-    macro_f1: float | None
-    pooled_f1: float | None
-    macro_f1_attributes: float | None
-    discrepancies: tuple[DiscrepancyRow, ...]
-    alignment: dict[str, list[AlignedItems]]
-    """List -> [expected index, actual index, similarity, how the pair was found: ``key``, ``position`` or
-    ``agreement``]; an index without a partner stands beside null. Where there are several documents, the list is called
-    ``document:path``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsTail:
+    """What every document ends with."""
+
     usage: UsageRow | None
     """None: no file states any of it."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
-
-
-def results_document(result: Result, *, eval_id: str, metadata: Metadata) -> ResultsDocument:
-    """The document of one result of kind ``fields``."""
-    card = result.scorecard
-    counts = card.counts
-    return ResultsDocument(
-        schema=SCHEMA,
-        eval_id=eval_id,
-        status=card.status,
-        metrics=Metrics(
-            precision=stats.precision(counts),
-            recall=stats.recall(counts),
-            f1=stats.f1(counts),
-            true_positives=counts.tp,
-            false_positives=counts.fp,
-            false_negatives=counts.fn,
-            true_negatives=counts.tn,
-            field_accuracy=stats.field_accuracy(counts),
-            correct_fields=counts.tp,
-            total_fields=card.expected_values,
-            total_fields_gt=card.expected_values,
-            total_fields_extracted=card.actual_values,
-            convention=card.convention,
-        ),
-        errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
-        by_field={each.attribute: field_row(each.counts) for each in card.fields},
-        documents=tuple(DocumentRow(each.id, stats.f1(each.counts), each.status) for each in card.documents),
-        macro_f1=card.metric("macro_f1"),
-        pooled_f1=stats.f1(counts),
-        macro_f1_attributes=card.metric("macro_f1_attributes"),
-        discrepancies=tuple(
-            DiscrepancyRow(each.document, each.path, plain(each.expected), plain(each.actual), each.outcome, each.note)
-            for each in result.judgements
-            if each.outcome in ERROR_TYPES
-        ),
-        alignment=alignments(result),
-        usage=usage_row(card.usage),
-        problems=problem_rows(card.findings),
-        metadata=metadata,
-    )
 
 
 def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
@@ -219,27 +131,20 @@ def usage_row(usage: RunUsage | None) -> UsageRow | None:
 
 def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
     """The agreement of a judge with people as data files have it."""
-    return None if agreement is None else AgreementRow(*agreement)
-
-
-def field_row(counts: Counts) -> FieldCounts:
-    """The counts of one attribute, with the numbers that follow from them."""
-    return FieldCounts(
-        counts.tp, counts.fp, counts.fn, counts.tn, stats.precision(counts), stats.recall(counts), stats.f1(counts)
+    if agreement is None:
+        return None
+    return AgreementRow(
+        kappa=agreement.value,
+        low=agreement.low,
+        high=agreement.high,
+        agreed=agreement.agreed,
+        judged=agreement.judged,
     )
 
 
-def alignments(result: Result) -> dict[str, list[AlignedItems]]:
-    """The pairings of a result by list, called ``document:path`` where there are several documents."""
-    several = len(result.scorecard.documents) > 1
-    return {f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments}
-
-
-def _alignment(alignment: ListAlignment) -> list[AlignedItems]:
-    rows: list[AlignedItems] = list(alignment.pairs)
-    rows += [(index, None, None, None) for index in alignment.unmatched_expected]
-    rows += [(None, index, None, None) for index in alignment.unmatched_actual]
-    return rows
+def field_row(counts: Counts) -> FieldCounts:
+    """The counts of one attribute, with the ratios that follow from them."""
+    return FieldCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, **stats.ratios(counts))
 
 
 def plain(value: Value) -> Any:

@@ -43,7 +43,7 @@ from sitegen.stages.eval_job import EvalDone, EvalTask, owner
 from sitegen.stages.eval_summary import problems_of, summary_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.field_pages import write_fields
-from sitegen.stages.mapping_cache import recall, without_settings
+from sitegen.stages.mapping_cache import recall_mapping, without_settings
 from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.scoring import all_inputs
@@ -215,7 +215,7 @@ class _EvalJob:
         if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
             return None
         inputs = next(all_inputs(self._shop, [newest]))
-        recall(dict(self._shop.mappings), without_settings(newest), inputs)
+        recall_mapping(dict(self._shop.mappings), without_settings(newest), inputs)
         return inputs
 
     def _around(self, found: Sequence[Window], points: Sequence[Point], cells: CellMap) -> tuple[EditOutcome, ...]:

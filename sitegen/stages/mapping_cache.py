@@ -39,7 +39,7 @@ def without_settings(snapshot: Snapshot) -> Snapshot:
     return snapshot._replace(settings="")
 
 
-def recall(kept: dict[str, bytes], snapshot: Snapshot, inputs: ScoringInputs) -> None:
+def recall_mapping(kept: dict[str, bytes], snapshot: Snapshot, inputs: ScoringInputs) -> None:
     """Spare the scorer the reading of a mapping that is known; takes it out of *kept*, for once is enough."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:

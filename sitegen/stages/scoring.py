@@ -14,7 +14,7 @@ from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.stages.failures import working_on
-from sitegen.stages.mapping_cache import recall
+from sitegen.stages.mapping_cache import recall_mapping
 from sitegen.stages.worker_context import Workshop
 
 
@@ -44,7 +44,7 @@ def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[Scorin
     mappings = dict(shop.mappings)
     for snapshot, plan in zip(snapshots, plans, strict=True):
         inputs = shelf.inputs(snapshot, plan)
-        recall(mappings, snapshot, inputs)
+        recall_mapping(mappings, snapshot, inputs)
         yield inputs
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import fsum
 from typing import Final, NamedTuple
 
-from sitegen.model.metrics import Convention, Counts
+from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
@@ -47,39 +47,117 @@ def total(counts: Iterable[Counts]) -> Counts:
     return Counts(*(sum(column) for column in columns))
 
 
-def precision(counts: Counts) -> float | None:
-    """TP / (TP + FP): what share of the given values is right."""
-    return _ratio(counts.tp, counts.tp + counts.fp)
+class CountRatio(NamedTuple):
+    """A metric that is a ratio of summed counts."""
+
+    name: str
+    label: str
+    initial: str
+    """Its label in narrow tables."""
+    explanation: str
+    """One sentence for the Methods page."""
+    note: str
+    """The counts behind a value: a format string with the fields of ``Counts``, with ``wrong`` (FP and FN together),
+    ``expected`` (how many values) and ``things`` (what the kind calls them)."""
+    parts: Callable[[Counts], tuple[int, int]]
+    """Its numerator and denominator."""
+
+    def of(self, counts: Counts) -> float | None:
+        """Its value; None if the denominator is 0."""
+        part, whole = self.parts(counts)
+        return part / whole if whole else None
+
+    @property
+    def word(self) -> str:
+        """Its label inside a sentence."""
+        return self.label if self.label.isupper() else self.label.lower()
+
+    @property
+    def spec(self) -> MetricSpec:
+        """How it is called and explained."""
+        return MetricSpec(self.name, self.label, self.explanation)
 
 
-def recall(counts: Counts) -> float | None:
-    """TP / (TP + FN): what share of the expected values was found."""
-    return _ratio(counts.tp, counts.tp + counts.fn)
+RATIOS: Final = (
+    CountRatio(
+        name="f1",
+        label="F1",
+        initial="F1",
+        explanation="2 TP / (2 TP + FP + FN), from the counts of all documents together.",
+        note="{tp:,} true positives, {wrong:,} FP and FN",
+        parts=lambda counts: (2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn),
+    ),
+    CountRatio(
+        name="precision",
+        label="Precision",
+        initial="P",
+        explanation="TP / (TP + FP): the share of the given values that is right.",
+        note="{tp:,} true, {fp:,} false positives",
+        parts=lambda counts: (counts.tp, counts.tp + counts.fp),
+    ),
+    CountRatio(
+        name="recall",
+        label="Recall",
+        initial="R",
+        explanation="TP / (TP + FN): the share of the expected values that was found.",
+        note="{tp:,}/{expected:,} {things} correct, {fn:,} false negatives",
+        parts=lambda counts: (counts.tp, counts.tp + counts.fn),
+    ),
+)
+"""The ratios of every kind that counts true and false positives, the headline first.
+
+Metrics, columns, tables by field and by document, exports, data frames and results files follow from this table.
+"""
+
+FIELD_ACCURACY: Final = CountRatio(
+    name="field_accuracy",
+    label="Field accuracy",
+    initial="A",
+    explanation="(TP + TN) / attributes judged, agreed blanks included.",
+    note="",
+    parts=lambda counts: (counts.tp + counts.tn, _judged(counts)),
+)
+
+_QUOTIENTS: Final[dict[str, Callable[[Counts], tuple[int, int]]]] = {
+    **{each.name: each.parts for each in (*RATIOS, FIELD_ACCURACY)},
+    "accuracy": lambda counts: (counts.tp, counts.tp + counts.fn),  # of highlights and responses: correct / expected
+}
+
+
+def in_file_order() -> tuple[CountRatio, ...]:
+    """The ratios as data files list them: the headline last."""
+    headline, *others = RATIOS
+    return (*others, headline)
+
+
+def ratios(counts: Counts) -> dict[str, float | None]:
+    """The value of each ratio, by name, in the order of data files."""
+    return {each.name: each.of(counts) for each in in_file_order()}
+
+
+def ratio(metric: str, counts: Counts) -> float | None:
+    """The value of one ratio of counts, ``accuracy`` and ``field_accuracy`` among them. Raises KeyError for others."""
+    part, whole = _QUOTIENTS[metric](counts)
+    return part / whole if whole else None
 
 
 def f1(counts: Counts) -> float | None:
-    """2 TP / (2 TP + FP + FN): 0 if there are only errors, undefined only if there is nothing at all."""
-    return _ratio(2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn)
+    """The headline: 0 if there are only errors, undefined only if there is nothing at all."""
+    return RATIOS[0].of(counts)
 
 
 def field_accuracy(counts: Counts) -> float | None:
     """(TP + TN) / attributes judged."""
-    return _ratio(counts.tp + counts.tn, _judged(counts))
+    return FIELD_ACCURACY.of(counts)
 
 
 def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
     """Numerator and denominator of a metric that is a ratio of summed counts; None for any other.
 
-    What intervals are made from. ``accuracy`` is that of highlights and of responses: correct / expected.
+    Intervals are made from these.
     """
-    tp = counts.tp
-    if metric == "f1":
-        return 2 * tp, 2 * tp + counts.fp + counts.fn
-    if metric in ("recall", "accuracy"):
-        return tp, tp + counts.fn
-    if metric == "field_accuracy":
-        return tp + counts.tn, _judged(counts)
-    return (tp, tp + counts.fp) if metric == "precision" else None
+    parts = _QUOTIENTS.get(metric)
+    return parts(counts) if parts else None
 
 
 def _judged(counts: Counts) -> int:
@@ -97,7 +175,7 @@ def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
 
 
 class Averages(NamedTuple):
-    """F1, precision and recall, in this order, over several evals (rule 7)."""
+    """Each of ``RATIOS``, in this order, over several evals (rule 7)."""
 
     macro: tuple[float | None, ...]
     """The mean of the evals' own."""
@@ -109,21 +187,19 @@ class Averages(NamedTuple):
     @classmethod
     def of(cls, counts: Sequence[Counts]) -> Averages:
         """The averages over the counts of each eval."""
-        ratios = (f1, precision, recall)
-        means = [mean(map(ratio, counts)) for ratio in ratios]
+        means = [mean(map(each.of, counts)) for each in RATIOS]
         together = total([Counts(), *counts])
         return cls(
-            tuple(value for value, _ in means),
-            tuple(number for _, number in means),
-            tuple(ratio(together) for ratio in ratios),
+            macro=tuple(value for value, _ in means),
+            left_out=tuple(number for _, number in means),
+            pooled=tuple(each.of(together) for each in RATIOS),
         )
 
     def named(self) -> dict[str, float | None]:
         """The values by the names that they have in files: ``macro_f1``, ``pooled_recall``."""
         rows = {"macro": self.macro, "pooled": self.pooled}
-        names = ("f1", "precision", "recall")
-        return {f"{which}_{name}": value for which, row in rows.items() for name, value in zip(names, row, strict=True)}
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+        return {
+            f"{which}_{each.name}": value
+            for which, row in rows.items()
+            for each, value in zip(RATIOS, row, strict=True)
+        }

@@ -117,14 +117,17 @@ def _default(each: Field[Any]) -> Schema:
 
 
 def _docstrings(model: type) -> dict[str, str]:
-    """The text below each field of a class."""
-    body = ast.parse(inspect.cleandoc(inspect.getsource(model))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found = {}
-    for field, text in zip(body.body, body.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            assert isinstance(field.target, ast.Name)
-            found[field.target.id] = _one_line(str(text.value.value))
+    """The text below each field of a class and of those it inherits from."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        try:
+            body = ast.parse(inspect.cleandoc(inspect.getsource(base))).body[0] if is_dataclass(base) else None
+        except (OSError, TypeError):  # made when it runs, without a source
+            continue
+        for field, text in zip(body.body, body.body[1:], strict=False) if isinstance(body, ast.ClassDef) else ():
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                assert isinstance(field.target, ast.Name)
+                found[field.target.id] = _one_line(str(text.value.value))
     return found
 
 

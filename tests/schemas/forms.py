@@ -16,22 +16,23 @@ from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.evaluating import EvaluationDocument
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
-from sitegen.scoring import results_file
-from sitegen.scoring.highlights import document as highlights
-from sitegen.scoring.judged import document as judged
+from sitegen.scoring.documents import document_type
+from sitegen.scoring.fields_document import FieldsPart
+from sitegen.scoring.highlights.document import HighlightsPart
+from sitegen.scoring.judged.document import JudgedPart
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.recorded import document as recorded
-from sitegen.scoring.responses import document as responses
+from sitegen.scoring.recorded.document import RecordedPart
+from sitegen.scoring.responses.document import ResponsesPart
 from tests.schemas.describe import Described, Schema, describe
 
 FOLDER = Path(schemas.__file__).parent
 
 WRITTEN: dict[str, tuple[str, type]] = {
-    "eval-results": (results_file.SCHEMA, results_file.ResultsDocument),
-    "highlights-results": (highlights.SCHEMA, highlights.HighlightsDocument),
-    "responses-results": (responses.SCHEMA, responses.ResponsesDocument),
-    "judged-results": (judged.SCHEMA, judged.JudgedDocument),
-    "recorded-results": (recorded.SCHEMA, recorded.RecordedDocument),
+    "eval-results": (FieldsPart.form, document_type(FieldsPart)),
+    "highlights-results": (HighlightsPart.form, document_type(HighlightsPart)),
+    "responses-results": (ResponsesPart.form, document_type(ResponsesPart)),
+    "judged-results": (JudgedPart.form, document_type(JudgedPart)),
+    "recorded-results": (RecordedPart.form, document_type(RecordedPart)),
     "comparison": (COMPARISON, ComparisonDocument),
     "gate": (GATE, GateDocument),
 }

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.scoring.judged.document import judged_document
+from sitegen.scoring.documents import document as written
+from sitegen.scoring.judged.document import judged_part
 from sitegen.scoring.judged.panels import ROWS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
@@ -184,7 +185,7 @@ def test_cases_without_a_score_are_counted() -> None:
 
 
 def test_the_document_holds_the_numbers_and_the_details_as_they_were_written() -> None:
-    document = judged_document(score(lines(CASE)), eval_id="e", metadata=Metadata())
+    document = written("judged", score(lines(CASE)), eval_id="e", metadata=Metadata())
     body = json.loads(msgspec.json.Encoder(decimal_format="number").encode(document))
     row = {"tp": 1, "fp": 0, "fn": 3, "tn": 0, "precision": 1.0, "recall": 0.25, "f1": 0.4}
     assert {key: body[key] for key in ("schema", "eval_id", "status", "metrics", "totals", "by_attribute")} == {
@@ -242,4 +243,4 @@ def test_whatever_a_judge_writes_is_summed_up_without_contradiction(cases: list[
     assert card.counts.fp == card.counts.hallucination + card.counts.wrong_value
     assert card.counts.fn == card.counts.omission + card.counts.wrong_value
     assert all(value is None or 0 <= value <= 1 for _, value in card.metrics)
-    assert len(judged_document(result, eval_id="e", metadata=Metadata()).cases) == len(card.documents)
+    assert len(judged_part(result).cases) == len(card.documents)

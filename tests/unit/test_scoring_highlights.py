@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,8 @@ from sitegen.pages.report import is_bounded
 from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.render import field_rows, rows, span_rows
-from sitegen.scoring.highlights.document import Numbers, ParagraphRow, highlights_document
+from sitegen.scoring.documents import document as written
+from sitegen.scoring.highlights.document import HighlightNumbers, ParagraphRow
 from sitegen.scoring.highlights.marks import MARKS, SEARCHED, Highlight, marked, place
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
@@ -263,19 +265,24 @@ def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
     assert (is_bounded(whole, 50), is_bounded(cut, 50)) == (False, True)
 
 
+def numbers(*values: float | None) -> HighlightNumbers:
+    names = ("expected", "found", "correct", "accuracy", "precision", "f1")
+    return HighlightNumbers(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
+
+
 def test_the_document_has_every_number_and_every_text():
-    document = highlights_document(score(), eval_id="moss", metadata=Metadata(iteration=2))
+    document: Any = written("highlights", score(), eval_id="moss", metadata=Metadata(iteration=2))
     assert (document.schema, document.eval_id, document.status) == ("sitegen/highlights-results/1", "moss", "scored")
     assert (document.expected, document.found, document.correct) == (2, 3, 1)
     assert (document.accuracy, document.precision, document.f1) == (0.5, 1 / 3, 0.4)
     assert document.missed == (("p-1", "terms", "Water"),)
     assert document.wrong == (("p-1", "terms", "peat"), ("p-1", "examples", "holds water"))
     assert document.by_category == {
-        "terms": Numbers(2, 2, 1, 0.5, 0.5, 0.5),
-        "examples": Numbers(0, 1, 0, None, 0.0, 0.0),
+        "terms": numbers(2, 2, 1, 0.5, 0.5, 0.5),
+        "examples": numbers(0, 1, 0, None, 0.0, 0.0),
     }
     assert document.paragraphs[1] == ParagraphRow(
-        "p-3", "unreadable", Numbers(0, 0, 0, None, None, None), "The end.", ()
+        id="p-3", status="unreadable", numbers=numbers(0, 0, 0, None, None, None), text="The end.", marks=()
     )
     assert (document.run_id, document.not_annotated) == ("2", ("p-2", "p-9"))
     assert [row.line for row in document.problems] == [2, None, None]
@@ -284,7 +291,7 @@ def test_the_document_has_every_number_and_every_text():
 
 def test_a_document_without_gold_has_no_numbers():
     nothing = scorer("highlights").score(ScoringInputs((), None, None, None, "{}"))
-    document = highlights_document(nothing, eval_id="moss", metadata=Metadata())
+    document: Any = written("highlights", nothing, eval_id="moss", metadata=Metadata())
     assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
     assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]
 

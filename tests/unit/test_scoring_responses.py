@@ -11,9 +11,10 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.responses import Answer
 from sitegen.model.scorecards import Result
+from sitegen.scoring.documents import document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.answers import variant_of
-from sitegen.scoring.responses.document import metrics_of, responses_document
+from sitegen.scoring.responses.document import metrics_of, responses_part
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.verdict import verdict
@@ -136,9 +137,8 @@ def test_two_files_of_one_variant_count_together():
 
 def test_the_document_says_each_method_with_its_threshold():
     result = score(file("responses.json", ("sky", "blue"), ("sky", "red"), ("grass", "green"), quality=4))
-    judged = verdict(SPECS, (("average_quality", 4.5),), result.scorecard.metrics)
-    document = responses_document(result, judged, eval_id="x", metadata=Metadata())
-    body = json.loads(to_json_bytes(document))
+    wanted = (("average_quality", 4.5),)
+    body = json.loads(to_json_bytes(document("responses", result, eval_id="x", metadata=Metadata(), thresholds=wanted)))
     assert list(body) == [
         "schema",
         "eval_id",
@@ -189,12 +189,10 @@ def test_the_document_says_each_method_with_its_threshold():
 
 def test_the_document_holds_only_the_methods_that_are_asked_for():
     result = score(file("responses.json", ("sky", "blue"), ("grass", "green"), embedding=[1, 0]))
-    methods = ("quality", "consistency")
-    judged = verdict(SPECS, (), result.scorecard.metrics, only=metrics_of(methods))
-    document = responses_document(result, judged, eval_id="x", metadata=Metadata(), methods=methods)
-    assert list(document.results) == ["consistency", "quality"]
-    assert document.summary.overall_status == "PASS"
-    assert [list(row.metrics) for row in document.variants] == [
+    part = responses_part(result, methods=("quality", "consistency"))
+    assert list(part.results) == ["consistency", "quality"]
+    assert part.summary.overall_status == "PASS"
+    assert [list(row.metrics) for row in part.variants] == [
         ["consistency_score", "average_quality", "case_consistency"]
     ]
 

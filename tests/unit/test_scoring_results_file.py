@@ -8,8 +8,10 @@ import pytest
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.recorded import Recorded, read_recorded
+from sitegen.scoring.documents import document as results_document
+from sitegen.scoring.fields_document import alignments
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.results_file import Metadata, results_document
+from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.json_bytes import to_json_bytes
 
@@ -26,7 +28,7 @@ METADATA = Metadata(3, "2026-02-05T23:59:08-08:00", "ABCDEF1", True, {"b.md": "2
 
 
 def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> None:
-    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
+    written = to_json_bytes(results_document("fields", RESULT, eval_id="house", metadata=METADATA))
     assert b'"expected": 600.0,' in written
     assert b'"actual": 160.50,' in written
     assert b"NaN," not in written
@@ -114,12 +116,11 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
 def test_lists_of_several_documents_are_told_apart() -> None:
     both = b'[{"id": "a", "l": [{"name": "x"}]}, {"id": "b", "l": [{"name": "y"}]}]'
     result = scorer("fields").score(ScoringInputs((File("e.json", both),), File("t.json", both), None, None, "{}"))
-    document = results_document(result, eval_id="e", metadata=Metadata())
-    assert document.alignment == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
+    assert alignments(result) == {"a:l": [(0, 0, 1.0, "key")], "b:l": [(0, 0, 1.0, "key")]}
 
 
 def test_what_is_written_is_read_back_as_recorded() -> None:
-    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
+    written = to_json_bytes(results_document("fields", RESULT, eval_id="house", metadata=METADATA))
     assert read_recorded(written) == Recorded(
         metrics=(
             ("precision", 0.2),

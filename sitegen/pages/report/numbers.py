@@ -10,6 +10,7 @@ from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
 from sitegen.pages.tallies import errors_by_type
+from sitegen.stats.counts import RATIOS
 
 
 class ReportMetric(NamedTuple):
@@ -67,8 +68,5 @@ def _errors(card: Scorecard, left_out: frozenset[str]) -> list[int]:
 def _notes(card: Scorecard, nouns: Nouns) -> dict[str, str]:
     counts = card.counts
     things = nouns.attributes if nouns.are_fields else "expected"
-    return {
-        "precision": f"{counts.tp:,} true, {counts.fp:,} false positives",
-        "recall": f"{counts.tp:,}/{card.expected_values:,} {things} correct, {counts.fn:,} false negatives",
-        "f1": f"{counts.tp:,} true positives, {counts.fp + counts.fn:,} FP and FN",
-    }
+    known = {**counts._asdict(), "wrong": counts.fp + counts.fn, "expected": card.expected_values, "things": things}
+    return {ratio.name: ratio.note.format_map(known) for ratio in RATIOS}

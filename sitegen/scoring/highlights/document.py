@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
 from sitegen.model.metrics import Counts
 from sitegen.model.panels import MarkedText, SpansPanel
 from sitegen.model.scorecards import Result, Status
-from sitegen.scoring.results_file import Metadata, ProblemRow, UsageRow, problem_rows, usage_row
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text
 
-SCHEMA: Final = "sitegen/highlights-results/1"
 
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
+@dataclass(frozen=True, kw_only=True)
+class HighlightNumbers:
     """Highlights counted; undefined is None."""
 
     expected: int
@@ -28,63 +25,43 @@ class Numbers:
     f1: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ParagraphRow:
     """One annotated paragraph."""
 
     id: str
     status: Status
     """``unreadable``: it is missing from the output."""
-    numbers: Numbers
+    numbers: HighlightNumbers
     text: str
     marks: tuple[tuple[int, int, str, str], ...]
     """(start, end, outcome, category) of what stands in the text, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class HighlightsDocument:
-    """The whole file, in the order in which it is written."""
+@dataclass(frozen=True, kw_only=True)
+class HighlightsPart(HighlightNumbers):
+    """What is written of kind ``highlights`` alone, the numbers of all paragraphs together first."""
 
-    schema: str
-    eval_id: str
-    status: Status
-    expected: int
-    found: int
-    correct: int
-    accuracy: float | None
-    precision: float | None
-    f1: float | None
+    form: ClassVar = "sitegen/highlights-results/1"
+
     missed: tuple[tuple[str, str, str], ...]
     """(paragraph, category, text)."""
     wrong: tuple[tuple[str, str, str], ...]
-    by_category: dict[str, Numbers]
+    by_category: dict[str, HighlightNumbers]
     paragraphs: tuple[ParagraphRow, ...]
     not_annotated: tuple[str, ...]
     """Paragraphs in scope without gold: not scored (rule 27)."""
     run_id: str | None
     """Of the run that counts; None if the output names none."""
-    usage: UsageRow | None
-    """None: no file states any of it."""
-    problems: tuple[ProblemRow, ...]
-    metadata: Metadata
 
 
-def highlights_document(result: Result, *, eval_id: str, metadata: Metadata) -> HighlightsDocument:
-    """The document of one result of kind ``highlights``."""
+def highlights_part(result: Result) -> HighlightsPart:
+    """Of one result."""
     card = result.scorecard
-    total = _numbers(card.counts)
     data = result.data if isinstance(result.data, dict) else {}
     names, run = data.get("not_annotated"), data.get("run_id")
-    return HighlightsDocument(
-        schema=SCHEMA,
-        eval_id=eval_id,
-        status=card.status,
-        expected=total.expected,
-        found=total.found,
-        correct=total.correct,
-        accuracy=total.accuracy,
-        precision=total.precision,
-        f1=total.f1,
+    return HighlightsPart(
+        **vars(_numbers(card.counts)),
         missed=tuple(
             (each.document, each.attribute, as_text(each.expected))
             for each in result.judgements
@@ -99,9 +76,6 @@ def highlights_document(result: Result, *, eval_id: str, metadata: Metadata) -> 
         paragraphs=_paragraphs(result),
         not_annotated=tuple(map(str, names)) if isinstance(names, list) else (),
         run_id=run if isinstance(run, str) else None,
-        usage=usage_row(card.usage),
-        problems=problem_rows(card.findings),
-        metadata=metadata,
     )
 
 
@@ -111,16 +85,17 @@ def _paragraphs(result: Result) -> tuple[ParagraphRow, ...]:
     for each in result.scorecard.documents:
         text = texts.get(each.id, MarkedText(each.id, "", ()))  # none where texts are redacted
         marks = tuple((mark.start, mark.end, mark.outcome, mark.category) for mark in text.marks)
-        rows.append(ParagraphRow(each.id, each.status, _numbers(each.counts), text.text, marks))
+        numbers = _numbers(each.counts)
+        rows.append(ParagraphRow(id=each.id, status=each.status, numbers=numbers, text=text.text, marks=marks))
     return tuple(rows)
 
 
-def _numbers(counts: Counts) -> Numbers:
-    return Numbers(
+def _numbers(counts: Counts) -> HighlightNumbers:
+    return HighlightNumbers(
         expected=counts.tp + counts.fn,
         found=counts.tp + counts.fp,
         correct=counts.tp,
-        accuracy=stats.recall(counts),
-        precision=stats.precision(counts),
-        f1=stats.f1(counts),
+        accuracy=stats.ratio("accuracy", counts),
+        precision=stats.ratio("precision", counts),
+        f1=stats.ratio("f1", counts),
     )

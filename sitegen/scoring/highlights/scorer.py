@@ -77,8 +77,7 @@ class HighlightsScorer:
 
 
 def _metrics(counts: Counts) -> tuple[Metric, ...]:
-    values = (stats.recall(counts), stats.precision(counts), stats.f1(counts))
-    return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
+    return tuple(Metric(spec.name, stats.ratio(spec.name, counts)) for spec in METRICS)
 
 
 class _HighlightsScoring:

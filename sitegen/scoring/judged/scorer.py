@@ -26,20 +26,18 @@ from sitegen.stats.kappa import cohens_kappa
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json, short_digest
 
+_COUNTED: Final = (
+    "An assertion counts as one value that is right or wrong, so that F1 is the share of assertions that passed."
+)
+
 METRICS: Final = (
     MetricSpec(
         "score",
         "Score",
         "The mean of the cases' scores as the judge gave them; of a case without one, its judges' mean.",
     ),
-    MetricSpec(
-        "f1",
-        "F1",
-        "2 TP / (2 TP + FP + FN), from the judges' counts of all cases together. An assertion counts as one value that "
-        "is right or wrong, so that F1 is the share of assertions that passed.",
-    ),
-    MetricSpec("precision", "Precision", "TP / (TP + FP), from the same counts."),
-    MetricSpec("recall", "Recall", "TP / (TP + FN), from the same counts."),
+    stats.RATIOS[0].spec._replace(explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
+    *(ratio.spec for ratio in stats.RATIOS[1:]),
     MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases of which the tool says whether they passed."),
 )
 
@@ -211,7 +209,7 @@ def _share(passed: bool | None) -> float | None:
 
 
 def _metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
-    values = (score, stats.f1(counts), stats.precision(counts), stats.recall(counts), pass_rate)
+    values = (score, *(ratio.of(counts) for ratio in stats.RATIOS), pass_rate)
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 

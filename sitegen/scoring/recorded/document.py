@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from sitegen.model.scorecards import Result, Status
-from sitegen.scoring.results_file import Metadata, ProblemRow, UsageRow, problem_rows, usage_row
-
-SCHEMA: Final = "sitegen/recorded-results/1"
+from sitegen.model.scorecards import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,30 +17,19 @@ class NumberRow:
     higher_is_better: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedDocument:
-    """The whole file, in the order in which it is written."""
+@dataclass(frozen=True, kw_only=True)
+class RecordedPart:
+    """What is written of kind ``recorded`` alone."""
 
-    schema: str
-    eval_id: str
-    status: Status
+    form: ClassVar = "sitegen/recorded-results/1"
+
     numbers: tuple[NumberRow, ...]
     """As the run wrote them, the headline first."""
-    usage: UsageRow | None
-    """None: no file states any of it."""
-    problems: tuple[ProblemRow, ...]
-    metadata: Metadata
 
 
-def recorded_document(result: Result, *, eval_id: str, metadata: Metadata) -> RecordedDocument:
-    """The document of one result of kind ``recorded``."""
+def recorded_part(result: Result) -> RecordedPart:
+    """Of one result."""
     card = result.scorecard
-    return RecordedDocument(
-        schema=SCHEMA,
-        eval_id=eval_id,
-        status=card.status,
-        numbers=tuple(NumberRow(each.name, card.metric(each.name), each.higher_is_better) for each in card.specs),
-        usage=usage_row(card.usage),
-        problems=problem_rows(card.findings),
-        metadata=metadata,
+    return RecordedPart(
+        numbers=tuple(NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs)
     )

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.values import Value
 from sitegen.model.verdicts import Verdict, VerdictStatus
-from sitegen.scoring.results_file import (
-    AgreementRow,
-    Metadata,
-    ProblemRow,
-    UsageRow,
-    agreement_row,
-    problem_rows,
-    usage_row,
-)
-
-SCHEMA: Final = "sitegen/responses-results/1"
+from sitegen.scoring.responses.measures import METRICS
+from sitegen.scoring.results_file import AgreementRow, agreement_row
+from sitegen.scoring.usage import USAGE, all_specs
+from sitegen.scoring.verdict import verdict
 
 METHODS: Final[dict[str, tuple[str, ...]]] = {
     "exact_match": ("accuracy",),
@@ -117,21 +110,16 @@ class VariantRow:
     metrics: dict[str, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ResponsesDocument:
-    """The whole file, in the order in which it is written."""
+@dataclass(frozen=True, kw_only=True)
+class ResponsesPart:
+    """What is written of kind ``responses`` alone."""
 
-    schema: str
-    eval_id: str
-    status: Status
+    form: ClassVar = "sitegen/responses-results/1"
+
     results: dict[str, Section]
     """By method, those that were asked for."""
     summary: Summary
     variants: tuple[VariantRow, ...]
-    usage: UsageRow | None
-    """None: no file states any of it."""
-    problems: tuple[ProblemRow, ...]
-    metadata: Metadata
 
 
 def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
@@ -142,28 +130,32 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
     return tuple(metric for method, metrics in METHODS.items() if method in methods for metric in metrics)
 
 
-def responses_document(
-    result: Result, verdict: Verdict, *, eval_id: str, metadata: Metadata, methods: Sequence[str] = tuple(METHODS)
-) -> ResponsesDocument:
-    """The document of one result, with the verdict on the metrics of the same methods.
+def responses_part(
+    result: Result, thresholds: Iterable[tuple[str, float]] = (), methods: Sequence[str] = ()
+) -> ResponsesPart:
+    """Of one result, with the verdict on the metrics of these methods, of all methods if none is named.
 
-    Raises ConfigurationError if there is no such method.
+    ``thresholds`` go before those of the kind. Raises ConfigurationError if there is no such method.
     """
-    card = result.scorecard
+    methods = methods or tuple(METHODS)
     names = metrics_of(methods)
-    return ResponsesDocument(
-        schema=SCHEMA,
-        eval_id=eval_id,
-        status=card.status,
-        results={method: make(result, verdict) for method, make in _SECTIONS.items() if method in methods},
-        summary=Summary(verdict.overall_status, verdict.failed_criteria, verdict.recommendations),
+    judged = (*names, *USAGE)
+    verdict_on_methods = verdict(
+        [spec for spec in all_specs(METRICS) if spec.name in judged],
+        [(name, least) for name, least in thresholds if name in judged],
+        result.scorecard.metrics,
+    )
+    return ResponsesPart(
+        results={method: make(result, verdict_on_methods) for method, make in _SECTIONS.items() if method in methods},
+        summary=Summary(
+            overall_status=verdict_on_methods.overall_status,
+            failed_criteria=verdict_on_methods.failed_criteria,
+            recommendations=verdict_on_methods.recommendations,
+        ),
         variants=tuple(
             VariantRow(each.id, each.status, {name: value for name, value in each.metrics if name in names})
-            for each in card.documents
+            for each in result.scorecard.documents
         ),
-        usage=usage_row(card.usage),
-        problems=problem_rows(card.findings),
-        metadata=metadata,
     )
 
 

@@ -1,0 +1,130 @@
+"""The results of kind ``fields`` as a document that other programs read (``sitegen/eval-results/1``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from sitegen.model.metrics import Convention
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.panels import PairedBy
+from sitegen.model.scorecards import ListAlignment, Result, Status
+from sitegen.scoring.results_file import FieldCounts, RatioValues, field_row, plain
+from sitegen.stats import counts as stats
+
+AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
+"""A pair of list items, or one that found no partner, as a row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledMetrics(RatioValues):  # type: ignore[misc]  # the ratios are not known before it runs
+    """Pooled over documents; undefined is None."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+    field_accuracy: float | None
+    correct_fields: int
+    """Expected values that the output gives: the true positives."""
+    total_fields: int
+    """Expected values that are not empty; also called ``total_fields_gt``."""
+    total_fields_gt: int
+    total_fields_extracted: int
+    convention: Convention
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentRow:
+    """One document."""
+
+    id: str
+    f1: float | None
+    status: Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscrepancyRow:
+    """One error."""
+
+    document: str
+    field_path: str
+    expected: Any
+    actual: Any
+    error_type: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldsPart:
+    """What is written of kind ``fields`` alone."""
+
+    form: ClassVar = "sitegen/eval-results/1"
+
+    metrics: PooledMetrics
+    errors_by_type: dict[ErrorType, int]
+    by_field: dict[str, FieldCounts]
+    documents: tuple[DocumentRow, ...]
+    macro_f1: float | None
+    pooled_f1: float | None
+    macro_f1_attributes: float | None
+    discrepancies: tuple[DiscrepancyRow, ...]
+    alignment: dict[str, list[AlignedItems]]
+    """List -> [expected index, actual index, similarity, how the pair was found: ``key``, ``position`` or
+    ``agreement``]; an index without a partner stands beside null. Where there are several documents, the list is called
+    ``document:path``."""
+
+
+def fields_part(result: Result) -> FieldsPart:
+    """Of one result."""
+    card = result.scorecard
+    counts = card.counts
+    return FieldsPart(
+        metrics=PooledMetrics(
+            **stats.ratios(counts),
+            true_positives=counts.tp,
+            false_positives=counts.fp,
+            false_negatives=counts.fn,
+            true_negatives=counts.tn,
+            field_accuracy=stats.field_accuracy(counts),
+            correct_fields=counts.tp,
+            total_fields=card.expected_values,
+            total_fields_gt=card.expected_values,
+            total_fields_extracted=card.actual_values,
+            convention=card.convention,
+        ),
+        errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
+        by_field={each.attribute: field_row(each.counts) for each in card.fields},
+        documents=tuple(
+            DocumentRow(id=each.id, f1=stats.f1(each.counts), status=each.status) for each in card.documents
+        ),
+        macro_f1=card.metric("macro_f1"),
+        pooled_f1=stats.f1(counts),
+        macro_f1_attributes=card.metric("macro_f1_attributes"),
+        discrepancies=tuple(
+            DiscrepancyRow(
+                document=each.document,
+                field_path=each.path,
+                expected=plain(each.expected),
+                actual=plain(each.actual),
+                error_type=each.outcome,
+                note=each.note,
+            )
+            for each in result.judgements
+            if each.outcome in ERROR_TYPES
+        ),
+        alignment=alignments(result),
+    )
+
+
+def alignments(result: Result) -> dict[str, list[AlignedItems]]:
+    """The pairings of a result by list, called ``document:path`` where there are several documents."""
+    several = len(result.scorecard.documents) > 1
+    return {f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments}
+
+
+def _alignment(alignment: ListAlignment) -> list[AlignedItems]:
+    rows: list[AlignedItems] = list(alignment.pairs)
+    rows += [(index, None, None, None) for index in alignment.unmatched_expected]
+    rows += [(None, index, None, None) for index in alignment.unmatched_actual]
+    return rows

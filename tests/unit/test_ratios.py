@@ -1,0 +1,92 @@
+"""A ratio of counts is one row of one table: everything that lists ratios follows from it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "sitegen"
+
+NAMES = {"precision", "recall"}
+
+HOME = "stats/counts.py"
+WITH_OTHERS_OF_THIS_NAME = {
+    "scoring/highlights/scorer.py",  # three metrics of its own, explained in its own words
+    "scoring/highlights/document.py",
+    "text/rouge.py",  # those of words that two texts share
+}
+
+WITH_ONE_MORE = """
+import json
+from sitegen.stats import counts
+
+jaccard = counts.CountRatio(
+    name="jaccard",
+    label="Jaccard",
+    initial="J",
+    explanation="TP / (TP + FP + FN).",
+    note="{tp} of {wrong}",
+    parts=lambda each: (each.tp, each.tp + each.fp + each.fn),
+)
+counts.RATIOS = (*counts.RATIOS, jaccard)
+counts._QUOTIENTS["jaccard"] = jaccard.parts  # made from the table when it was imported
+
+from sitegen import frames
+from sitegen.model.metrics import Counts, Nouns
+from sitegen.pages import exports
+from sitegen.pages.report.numbers import _notes
+from sitegen.render.rows import fields, number_heads
+from sitegen.scoring.documents import document
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.json_bytes import to_json_bytes
+
+output, truth = File("e.json", b'{"a": 1, "b": 2, "c": 3}'), File("t.json", b'{"a": 1, "b": 2, "c": 4}')
+result = scorer("fields").score(ScoringInputs((output,), truth, None, None, "{}"))
+written = json.loads(to_json_bytes(document("fields", result, eval_id="e", metadata=Metadata())))
+row = str(fields(result.scorecard.fields[:1], "e"))
+print(json.dumps({
+    "metric": result.scorecard.metric("jaccard"),
+    "judged": [spec.name for spec in scorer("judged").metrics],
+    "document": [written["metrics"]["jaccard"], written["by_field"]["c"]["jaccard"]],
+    "table": ["<th scope=\\"col\\">Jaccard</th>" in number_heads(Nouns()), row.count("<td>1.000")],
+    "note": _notes(result.scorecard, Nouns())["jaccard"],
+    "files": [exports._RATIOS, frames._RATIOS],
+    "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
+    "interval": counts.quotient("jaccard", Counts(tp=2, fn=1)),
+}))
+"""
+
+
+def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_intervals() -> None:
+    done = subprocess.run([sys.executable, "-c", WITH_ONE_MORE], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    names = ["precision", "recall", "jaccard", "f1"]
+    assert json.loads(done.stdout) == {
+        "metric": 0.5,
+        "judged": ["score", "f1", "precision", "recall", "jaccard", "pass_rate"],
+        "document": [0.5, 0.0],
+        "table": [True, 4],
+        "note": "2 of 2",
+        "files": [names, names],
+        "averages": 0.5,
+        "interval": [2, 3],
+    }
+
+
+def test_no_other_module_names_a_ratio() -> None:
+    modules = {file.relative_to(PACKAGE).as_posix(): file for file in sorted(PACKAGE.rglob("*.py"))}
+    named = {name for name, file in modules.items() if NAMES & _names_in(file)}
+    assert named == {HOME, *WITH_OTHERS_OF_THIS_NAME}
+
+
+def _names_in(file: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return texts | names | {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
