@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import NamedTuple
+from math import fsum
+from typing import Final, NamedTuple
 
 from sitegen.config import KIND_FILES, EvalConfig, KindFiles
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, METRICS, extension
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.scoring.scorer import Scorer, ScoringInputs
 from sitegen.scoring.settings import OWN_METRICS
 from sitegen.scoring.usage import USAGE
+
+_ROUNDING: Final = 1e-9
 
 
 class OwnKind(NamedTuple):
@@ -35,6 +38,9 @@ class OwnMetric(NamedTuple):
     """The kinds that it can be computed for."""
     value: Callable[[Result], float | None]
     """Of one scored output. A pure function: no clock, no disk, no network. None: it is undefined."""
+    of_documents: Callable[[Result], Mapping[str, float]] | None = None
+    """Its value of each document, by id and from 0 to 1, where the metric is the mean of these: what its noise is told
+    from. Likewise pure."""
 
 
 @cache
@@ -115,7 +121,7 @@ def scored(by: Scorer, inputs: ScoringInputs) -> Result:
     """
     result = by.score(inputs)
     card = result.scorecard
-    values, findings = [], list(card.findings)
+    values, findings, documents = [], list(card.findings), card.documents
     try:
         metrics = own_metrics(inputs.settings)
     except ConfigurationError as error:
@@ -129,6 +135,8 @@ def scored(by: Scorer, inputs: ScoringInputs) -> Result:
                 raise TypeError(f"it is for evals of kind {' or '.join(metric.kinds)}")
             value = metric.value(result)
             value = None if value is None else float(value)
+            if value is not None and metric.of_documents is not None:
+                documents = _with_values(documents, metric, value, metric.of_documents(result))
         except Exception as error:
             what = f"The metric {metric.spec.name!r} failed: {type(error).__name__}: {error}"
             findings.append(Finding("error", what[:500], "Mend or remove the installed package."))
@@ -138,7 +146,26 @@ def scored(by: Scorer, inputs: ScoringInputs) -> Result:
     usage = [each for each in card.metrics if each.name in USAGE]
     specs = (*card.specs, *(metric.spec for metric in metrics))
     return result._replace(
-        scorecard=card._replace(metrics=(*ours, *values, *usage), findings=tuple(findings), specs=specs)
+        scorecard=card._replace(
+            metrics=(*ours, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
+        )
+    )
+
+
+def _with_values(
+    documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
+) -> tuple[DocumentScore, ...]:
+    """The documents, each with its value of an installed metric. Raises ValueError if these do not make the metric."""
+    known = {each.id for each in documents}
+    if not values or not values.keys() <= known or not all(0 <= value <= 1 for value in values.values()):
+        raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
+    if abs(fsum(values.values()) / len(values) - whole) > _ROUNDING:
+        raise ValueError("the mean of of_documents is another number than value")
+    return tuple(
+        each._replace(metrics=(*each.metrics, Metric(metric.spec.name, float(values[each.id]))))
+        if each.id in values
+        else each
+        for each in documents
     )
 
 

@@ -12,9 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.model.flips import Flips
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.own import OwnMetric, scored
 from sitegen.scoring.recorded.settings import KEYS as RECORDED_KEYS
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.settings import read_keys
 from tests.gitrepo import GitRepo
 
@@ -142,3 +150,39 @@ def test_every_kind_knows_the_setting_that_names_installed_metrics(known):
     stated, findings = read_keys('{"own_metrics": ["clean_documents"], "odd": 1}', known)
     assert stated["own_metrics"] == ["clean_documents"]
     assert [finding.what for finding in findings] == ["Unknown key 'odd'"]
+
+
+def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str, float] | None) -> Scorecard:
+    """Ten documents, so many of them right, with a metric of a package that says what each of them is worth."""
+    truth = json.dumps([{"id": f"d{number}", "n": 1} for number in range(10)]).encode()
+    output = json.dumps([{"id": f"d{number}", "n": int(number < right)} for number in range(10)]).encode()
+    spec = MetricSpec("clean", "Clean", "")
+    own = OwnMetric(spec, 1, ("fields",), lambda _: right / 10, None if by_document is None else lambda _: by_document)
+    monkeypatch.setattr("sitegen.scoring.own.own_metrics", lambda _: (own,))
+    inputs = ScoringInputs((File("o.json", output),), File("t.json", truth), None, None, "{}")
+    return scored(scorer("fields"), inputs).scorecard
+
+
+def worth(right: int) -> dict[str, float]:
+    return {f"d{number}": float(number < right) for number in range(10)}
+
+
+def test_a_metric_that_gives_its_value_of_each_document_has_an_interval_and_a_noise(monkeypatch) -> None:
+    before, after = measured(monkeypatch, 1, worth(1)), measured(monkeypatch, 9, worth(9))
+    interval = interval_of(after, "fields", "clean")
+    assert interval is not None
+    assert (interval.unit, interval.n, interval.low < 0.9 < interval.high) == ("documents", 10, True)
+    told = metric_verdict(MetricSpec("clean", "Clean", ""), before, after, "fields", Flips())
+    assert told is not None
+    assert told.decision == "better"
+    assert told.change == pytest.approx(0.8)
+    without = measured(monkeypatch, 9, None)
+    assert (without.metric("clean"), interval_of(without, "fields", "clean")) == (0.9, None)
+
+
+@pytest.mark.parametrize("values", [worth(3), {"x": 0.9}, {"d0": 1.8, "d1": 0.0}])
+def test_values_of_documents_that_do_not_make_the_metric_are_a_problem(monkeypatch, values: dict[str, float]) -> None:
+    card = measured(monkeypatch, 9, values)
+    assert card.metric("clean") is None
+    assert "The metric 'clean' failed: ValueError" in card.findings[0].what
+    assert interval_of(card, "fields", "clean") is None
