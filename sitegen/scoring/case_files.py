@@ -1,8 +1,8 @@
 """Files of cases: what was asked, what is expected and what was given, of every case in one file.
 
 The file is written anew at every run. Cases are a list: of a JSON or YAML file the first list below any key whose
-members have both sides, of JSON Lines the lines. Which key is which side is known by its name, or stated in the
-eval's settings as ``cases: {list, id, input, expected, output, category}``, each a key or a path of keys.
+members have both sides, of JSON Lines the lines, of CSV the rows. Which key is which side is known by its name, or
+stated in the eval's settings as ``cases: {list, id, input, expected, output, category}``, each a key or a path of keys.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from sitegen.config import case_settings
+from sitegen.data_files.csv_reader import csv_rows
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
@@ -85,6 +86,10 @@ _EXTRACTS: Final = frozenset(
     ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
 )
 """Keys of lists that a report of a run has of some cases, not of all."""
+_VERDICTS: Final = frozenset(
+    ("score", "scores", "passed", "pass", "correct", "iscorrect", "verdict", "grade", "rating", "exactmatch")
+)
+"""Columns, plain, by which a table of somebody else's says how good an answer is."""
 _DEEPEST: Final = 3
 _LONGEST_NAME: Final = 80
 _SEARCHED: Final = 200_000
@@ -159,6 +164,8 @@ def kind_of_case_file(path: str, content: bytes) -> Literal["fields", "responses
         return None
     except UnreadableError:
         return _kind_of_broken(content)
+    if path.lower().endswith(".csv") and any(_plain(column) in _VERDICTS for column in read.cases[0].member):
+        return None  # a table that another tool judged
     return read.kind if read.complete else None
 
 
@@ -212,6 +219,8 @@ def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
         newest = newest_run([each for each, _ in members])
         findings += newest.findings
         members = [members[index] for index in newest.lines]
+    elif ending == "csv":
+        members = [(each, None) for each in _csv_cases(content, keys)]
     else:
         root = _root(ending, content, findings)
         members = [(each, None) for each in _members(root, keys)]
@@ -245,6 +254,19 @@ def _root(ending: str, content: bytes, findings: list[Finding]) -> Value:
     value, found = read_json(content)
     findings += found
     return value
+
+
+def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
+    """A case a row, its cells as text; an empty cell is nothing, but for an output, which is an empty answer."""
+    header, *rows = (row for row in csv_rows(content) if any(row))
+    names = [name.strip() for name in header]
+    if double := next((name for place, name in enumerate(names) if name and name in names[:place]), None):
+        raise UnreadableError(f"the column {double[:80]!r} stands twice", "Rename one.")
+    output = keys.output or _key([dict.fromkeys(names)], OUTPUT)
+    return [
+        {name: cell or (cell if name == output else None) for name, cell in zip(names, row, strict=False) if name}
+        for row in rows
+    ]
 
 
 def _lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:

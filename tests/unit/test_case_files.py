@@ -54,6 +54,19 @@ def test_cases_are_the_first_list_whose_members_have_both_sides(value: object) -
     assert both("x.json", value) == [("a", "4", "4"), ("b", "6", "7")]
 
 
+TABLE = b"Case ID,Question,Expected Answer,Actual\na,2 + 2,4,4\nb,3 + 3,6,\nc,5 + 5,,10\n"
+
+
+def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names() -> None:
+    assert both("x.csv", TABLE) == [("a", "4", "4"), ("b", "6", ""), ("c", None, "10")]
+    assert kind_of_case_file("x.csv", TABLE) == "responses"
+    judged = TABLE.replace(b"Question", b"Is_Correct")
+    assert kind_of_case_file("x.csv", judged) is None, "somebody else has judged it"
+    assert kind_of_case_file("x.csv", b"id,expected\na,4\n") is None
+    with pytest.raises(UnreadableError, match="'Actual' stands twice"):
+        read_case_file("x.csv", TABLE.replace(b"Question", b"Actual"), CaseKeys())
+
+
 def test_json_lines_are_cases_and_other_lines_are_told() -> None:
     lines = b'{"run": "of today"}\n' + b"\n".join(map(as_json, QUESTIONS)) + b"\n"
     read = read_case_file("x.jsonl", lines, CaseKeys())

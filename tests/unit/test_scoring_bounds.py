@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from sitegen.data_files import csv_reader
 from sitegen.model.scorecards import Result
 from sitegen.scoring import compiled_truth, fields, lists
 from sitegen.scoring.compiled_truth import Branch, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth, reader
+from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.places import DOCUMENT
@@ -81,11 +82,11 @@ def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem
     truth = "id,total\na,1\nb,2\n"
     output = [{"id": "a", "total": 1}, {"id": "b", "total": 2}]
     monkeypatch.setattr(compiled_truth, "MAX_DOCUMENTS", 2)
-    monkeypatch.setattr(reader, "MAX_CELLS", 6)
+    monkeypatch.setattr(csv_reader, "MAX_CELLS", 6)
     assert score(truth, output, "csv").scorecard.status == "scored"
     monkeypatch.setattr(compiled_truth, "MAX_DOCUMENTS", 1)
     documents = score(truth, output, "csv")
-    monkeypatch.setattr(reader, "MAX_CELLS", 5)
+    monkeypatch.setattr(csv_reader, "MAX_CELLS", 5)
     cells = score(truth, output, "csv")
     assert [(each.scorecard.status, each.scorecard.findings[0].what) for each in (documents, cells)] == [
         (

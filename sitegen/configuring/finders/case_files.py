@@ -19,7 +19,7 @@ from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, Se
 _MOST_READ: Final = 100
 """Files that are looked into."""
 _BELOW: Final = ("results", "runs", "outputs")
-_ENDINGS: Final = (".json", ".jsonl")
+_ENDINGS: Final = (".json", ".jsonl", ".csv")
 _DIGITS = re.compile(r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?")
 _OF_A_RUN = re.compile(
     r"(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*", re.IGNORECASE

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
+from sitegen.data_files.csv_reader import csv_rows
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.ground_truth.reader import csv_rows
 from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.formats.result_format import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at

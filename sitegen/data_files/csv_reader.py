@@ -1,0 +1,58 @@
+"""CSV files as rows of cells, bounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from itertools import chain
+from typing import Final
+
+from sitegen.data_files.reading import UnreadableError, text_of
+
+MAX_CELLS: Final = 1_000_000
+"""Cells of a CSV file. Scoring so many values takes about 700 MB."""
+
+
+def csv_rows(content: bytes) -> list[list[str]]:
+    """The cells as text: ``NA``, ``None`` and ``00712`` stay what they are. Raises UnreadableError."""
+    # A last row of two empty cells: an open quote would take it into its cell, which nothing else shows.
+    reader = csv.reader(chain(_lines(text_of(content)), [","]))
+    rows: list[list[str]] = []
+    start = cells = 0
+    try:
+        for row in reader:
+            rows.append(row)
+            cells += len(row)
+            if cells > MAX_CELLS + 2:
+                raise UnreadableError(
+                    f"it has more than {MAX_CELLS:,} cells, counted up to this line",
+                    "Split the eval into several with fewer documents, or leave out columns that are not scored.",
+                    start + 1,
+                )
+            start = reader.line_num
+    except csv.Error as error:
+        raise UnreadableError(f"it is no valid CSV: {error}", "Correct the line.", start + 1) from None
+    last = rows.pop()
+    if last != ["", ""]:
+        # The cell runs from the quote to the end of the file.
+        line = reader.line_num - max(1, len(list(_lines(last[-1][:-1]))))
+        raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
+    if not any(any(cell.strip() for cell in row) for row in rows):
+        raise UnreadableError("it is empty", "Write a header row and the expected values.")
+    _refuse_other_delimiter(rows)
+    return rows
+
+
+def _refuse_other_delimiter(rows: list[list[str]]) -> None:
+    """A header in one cell that holds semicolons or tabs is that of a spreadsheet of another country."""
+    number, header = next((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))
+    for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and delimiter in header[0]:
+            raise UnreadableError(
+                f"its columns are separated by {name}", "Save it with commas between columns.", number
+            )
+
+
+def _lines(text: str) -> Iterable[str]:
+    return io.StringIO(text, newline="")
