@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from sitegen import __version__
 from sitegen.errors import RepositoryError
-from sitegen.history.head import look
 from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
 from sitegen.text.addresses import web_address
 
 PACKAGE: Final = "sitegen-evals"
@@ -66,7 +66,7 @@ def requirement(source: str | None, extra: str = "") -> str:
 
 def _of_clone(folder: Path) -> str | None:
     try:
-        found, head = look(folder)
+        found, head = find_repository(folder)
         if found.root is None or found.root != folder.resolve():
             return None
         return _named(Repository.open(folder).origin_url(), head)

@@ -12,7 +12,7 @@ from sitegen import __version__
 from sitegen.config import SITE_FILES
 from sitegen.errors import ConfigurationError
 from sitegen.history.cache_folder import cache_folder
-from sitegen.history.head import Found, look
+from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.project_files import (
     LARGEST_CONFIGURATION,
     LARGEST_FILE,
@@ -52,7 +52,7 @@ class Project(NamedTuple):
     """A project before anything of it was read."""
 
     options: Options
-    found: Found
+    found: RepositoryPlace
     head: str | None
     """Id of the commit that is built; None if there is no such revision."""
     revision: str
@@ -85,10 +85,10 @@ def open_project(options: Options, templates: str) -> Project:
     ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository, ConfigurationError
     if there is no revision as the one to pin to.
     """
-    found, head = look(options.repo, options.rev or "HEAD")
+    found, head = find_repository(options.repo, options.rev or "HEAD")
     revision = options.rev or _configured_revision(found.top)
     if options.rev is None and revision != "HEAD":
-        found, head = look(options.repo, revision)
+        found, head = find_repository(options.repo, revision)
     pin = _pinned(options)
     own = own_templates(found.root) if options.own_templates else None
     if own:
@@ -135,7 +135,7 @@ def _digest(root: Path, names: Iterable[str]) -> str:
 def _pinned(options: Options) -> str | None:
     if options.pin is None:
         return None
-    _, pin = look(options.repo, options.pin)
+    _, pin = find_repository(options.repo, options.pin)
     if pin is None:
         raise ConfigurationError(
             f"There is no revision {options.pin!r} to pin to.", fix="Name a commit, tag or branch."

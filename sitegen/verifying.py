@@ -36,7 +36,7 @@ from sitegen.configuring import (
     work_tree_files,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.head import look
+from sitegen.history.globs import RunGlob, natural_order
 from sitegen.history.layout import (
     LONE,
     RECORDED,
@@ -51,8 +51,8 @@ from sitegen.history.layout import (
     wanted_of,
 )
 from sitegen.history.repository import Repository
-from sitegen.history.runs import RunGlob, natural_order
-from sitegen.history.worktree import is_changed, listed
+from sitegen.history.repository_place import find_repository
+from sitegen.history.worktree import is_changed, work_tree_paths
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import read_recorded, states
@@ -120,7 +120,7 @@ class WorktreeProject(NamedTuple):
 
         Raises SitegenError without a repository or work tree, or if misconfigured.
         """
-        found, head = look(path)
+        found, head = find_repository(path)
         if found.root is None:
             raise SitegenError("A bare repository has no work tree to score.", where=str(found.top), fix="Clone it.")
         config = read_site(found.root)
@@ -344,7 +344,7 @@ class WorktreeProject(NamedTuple):
 
     def _instruction_hashes(self) -> Iterator[tuple[str, str]]:
         """(path, SHA-256) of the instruction files that git knows or would add, by path."""
-        for name in listed(Repository.open(self.root)):
+        for name in work_tree_paths(Repository.open(self.root)):
             if self.layout.is_instruction(name) and (content := self._file(self.root / name).content) is not None:
                 yield encodable(name), hashlib.sha256(content).hexdigest()
 

@@ -14,10 +14,9 @@ from typing import Any
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.cells import CellMap
+from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.attribution import ROLES, Role, differing
 from sitegen.analysis.flips import fate_of, held_documents, spans
-from sitegen.model.cells import Cell, CellMap, Run
-from sitegen.model.flips import Fate
+from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from sitegen.model.cells import Cell, CellMap, Run
-from sitegen.model.flips import CellFlip, Fate, Flips, Tally
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, Tally
 
 FEW: Final = 2
 """Pairs of points up to which looking each cell up is less work than walking through all that it ever was."""

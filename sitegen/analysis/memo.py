@@ -24,7 +24,7 @@ from sitegen.analysis.memo_damage import (
     sealed,
 )
 from sitegen.errors import MemoDamagedError, SitegenError
-from sitegen.history.cache_folder import MEMO, begin
+from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.locking import PATIENCE, wait_for_lock
 
 SCHEMA_VERSION: Final = 35
@@ -71,7 +71,7 @@ class Memo:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Open or begin the memo in a folder, which ignores itself by a ``.gitignore`` of its own."""
-        begin(folder)
+        begin_cache_folder(folder)
         with _locked(folder):  # a file that another process has only begun would look damaged
             try:
                 return cls(_connect(folder / MEMO), folder)

@@ -12,10 +12,9 @@ from sitegen.analysis.attribution import under_rules_of
 from sitegen.analysis.deltas import MetricsFor, ScoredPoint, delta
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.model.cells import CellMap
+from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta
-from sitegen.model.flips import Flips
 from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-from sitegen.history.state import decode, encode
+from sitegen.history.fold_state import decode, encode
 from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem

@@ -16,10 +16,9 @@ from sitegen.analysis.comparison.variants import compare as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Verdict
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
-from sitegen.model.verdicts import Verdict
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import document as document_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.commands.saying import say, say_text
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.head import Found, look
+from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.initialising import copy_templates, initialise, write_schema
 from sitegen.installed_from import PLACEHOLDER, requirement, source
 from sitegen.scoring.schema_types import read_schema
@@ -30,7 +30,7 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
     With *templates*, copy those of these names instead; with *schema*, write the schema of this model instead. With
     *dry_run* what would be written is printed.
     """
-    found, head = look(repo)
+    found, head = find_repository(repo)
     if found.root is None:
         raise SitegenError("A bare repository has no work tree to write to.", where=str(found.top), fix="Clone it.")
     if templates:
@@ -85,7 +85,7 @@ def _schema(root: Path, model: str) -> None:
     say(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
-def _found(found: Found, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+def _found(found: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """What lies in the project, a line each, and the files that say it to a build, by their paths."""
     from sitegen.configuring import read_manifest, read_site
     from sitegen.discovery import discover

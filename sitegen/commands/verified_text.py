@@ -21,8 +21,8 @@ from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.scoring.verdict import verdict
 from sitegen.stats.counts import RATIOS, Averages
-from sitegen.text.amounts import amount
 from sitegen.text.plain import line
+from sitegen.text.values import amount
 from sitegen.verifying import Verified, WorktreeProject
 
 SHOWN: Final = 12

@@ -17,8 +17,8 @@ from sitegen.comparing.document import ComparisonDocument
 from sitegen.errors import SitegenError
 from sitegen.model.metrics import MetricSpec
 from sitegen.scoring.usage import USAGE, USAGE_METRICS
-from sitegen.text.amounts import amount
 from sitegen.text.plain import encodable, line
+from sitegen.text.values import amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.text.amounts import amount
 from sitegen.text.plain import encodable, line
+from sitegen.text.values import amount
 
 NIL: Final = "—"
 """Undefined."""

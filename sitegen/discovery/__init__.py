@@ -14,7 +14,7 @@ from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.trial import TrialResult, standing, trial
 from sitegen.discovery.written import manifest_text, site_text
 from sitegen.history.blobs import shared_cat_file
-from sitegen.history.files import FilesAt
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
 from sitegen.scoring.case_files import kind_of_case_file

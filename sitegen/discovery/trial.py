@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, SitegenError
+from sitegen.history.fold_state import PartStore
 from sitegen.history.repository import Repository
-from sitegen.history.state import PartStore
-from sitegen.history.timeline import advance, current
+from sitegen.history.timeline import advance, current_histories
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
@@ -82,7 +82,7 @@ def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: 
         )
     except NothingToReportError:
         return Trial((), ())
-    return Trial(*current(parts, config, manifest))
+    return Trial(*current_histories(parts, config, manifest))
 
 
 def standing(repository: Repository, history: EvalHistory) -> TrialResult:

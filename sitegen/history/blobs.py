@@ -14,8 +14,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from sitegen.history.head import Found
 from sitegen.history.process import Process
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.project_files import open_file
 
 LFS: Final = b"version https://git-lfs.github.com/spec/"
@@ -72,7 +72,7 @@ class CatFile:
     reader's questions.
     """
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: RepositoryPlace) -> None:
         self._found = found
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
@@ -169,9 +169,9 @@ def share_cat_file_until_exit() -> None:
 
 
 @contextmanager
-def cat_file(found: Found) -> Iterator[CatFile]:
+def cat_file(found: RepositoryPlace) -> Iterator[CatFile]:
     """The process that this thread shares, or one that ends with the context."""
-    shared: dict[Found, CatFile] | None = getattr(_of_this_thread, "cat_files", None)
+    shared: dict[RepositoryPlace, CatFile] | None = getattr(_of_this_thread, "cat_files", None)
     if shared is not None:
         yield shared.setdefault(found, CatFile(found))
         return

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.errors import CacheFolderError, Notice
-from sitegen.history.head import is_tracked
+from sitegen.history.repository_place import is_tracked
 
 MEMO: Final = "memo.sqlite3"
 MARK: Final = "mark"
@@ -41,14 +41,14 @@ def cache_folder(asked: Path | None, top: Path) -> Path:
     parent = Path(os.path.realpath(folder.parent))
     inside = parent.is_relative_to(top) or real.is_relative_to(top)
     if inside and real != parent / folder.name:
-        return _elsewhere(folder, "is a link")
+        return _folder_of_the_user(folder, "is a link")
     if not real.is_dir():
         return real
     mine, untracked = _marks(real)
     if mine is not None and _read_mark(real) == (mine, untracked):
         return real
     if is_tracked(real):
-        return _elsewhere(folder, "is tracked by git")
+        return _folder_of_the_user(folder, "is tracked by git")
     names = {entry.name for entry in os.scandir(real)}
     if real != default and (strangers := sorted(names - _OURS)):
         raise CacheFolderError(
@@ -61,7 +61,7 @@ def cache_folder(asked: Path | None, top: Path) -> Path:
     return real
 
 
-def begin(folder: Path) -> None:
+def begin_cache_folder(folder: Path) -> None:
     """Make a folder of sitegen's own, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (".gitignore", MARK, "lock", MEMO, f"{MEMO}-wal", f"{MEMO}-shm"):
@@ -88,7 +88,7 @@ def _put_aside(folder: Path) -> None:
     )
 
 
-def _elsewhere(folder: Path, why: str) -> Path:
+def _folder_of_the_user(folder: Path, why: str) -> Path:
     """A folder of the user's own in place of one that cannot be believed."""
     home = os.environ.get("XDG_CACHE_HOME")
     base = Path(home) if home else Path(os.path.expanduser("~")) / ".cache"
@@ -99,14 +99,14 @@ def _elsewhere(folder: Path, why: str) -> Path:
 
 def _marks(folder: Path) -> tuple[str | None, str]:
     """The lines of the mark, as they are if this user made the memo and git does not track it."""
-    key = _key()
+    key = _user_key()
     if key is None:
         return None, ""
 
     def sign(text: str) -> str:
         return hashlib.blake2b(os.fsencode(text), key=key, digest_size=16).hexdigest()
 
-    return sign(f"memo {folder}"), sign(f"untracked {folder} {_index(folder)}")
+    return sign(f"memo {folder}"), sign(f"untracked {folder} {_index_state(folder)}")
 
 
 def _read_mark(folder: Path) -> tuple[str | None, str]:
@@ -117,7 +117,7 @@ def _read_mark(folder: Path) -> tuple[str | None, str]:
     return ours, rest.strip()
 
 
-def _index(folder: Path) -> str:
+def _index_state(folder: Path) -> str:
     """What changes with the index of the repository around a folder; empty if there is none."""
     for parent in folder.parents:
         git = parent / ".git"
@@ -135,7 +135,7 @@ def _index(folder: Path) -> str:
     return ""
 
 
-def _key() -> bytes | None:
+def _user_key() -> bytes | None:
     """The user's own key, which is made when it is first asked for; None if there is no place to keep it."""
     home = os.environ.get("XDG_STATE_HOME")
     file = (Path(home) if home else Path(os.path.expanduser("~")) / ".local" / "state") / "sitegen" / "key"

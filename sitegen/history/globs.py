@@ -2,13 +2,21 @@
 
 ``*`` and ``?`` stay within a folder, ``**`` between slashes is any number of folders, ``[a-z]`` and ``[!a-z]`` are
 sets, a backslash takes the next character as it is, and a slash at the end means everything below.
+
+A manifest can name the runs of an eval by a glob, ``results/run-*.json`` or ``runs/*/responses.jsonl``. A run is the
+folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is what the glob
+leaves open, with the rest of the segment that the first wildcard stands in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.model.timeline import Blob
 
 _SPECIAL = re.compile(r"[*?\[\\]")
 _PART = re.compile(
@@ -19,7 +27,7 @@ _PART = re.compile(
 @lru_cache(maxsize=256)
 def compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
     """What matches (with ``fullmatch``) every path that one of the globs names; no globs match nothing."""
-    return re.compile("|".join(f"(?:{_expression(glob)})" for glob in globs) or r"(?!)", re.DOTALL)
+    return re.compile("|".join(f"(?:{_glob_expression(glob)})" for glob in globs) or r"(?!)", re.DOTALL)
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
@@ -29,28 +37,28 @@ def matches(path: str, globs: Iterable[str]) -> bool:
 
 def literal_prefix(glob: str) -> str:
     """The folder, or the file if nothing is special, that holds everything a glob can name; empty: anywhere."""
-    glob = _normal(glob)
+    glob = _plain_glob(glob)
     special = _SPECIAL.search(glob)
     if special is None:
         return glob
     return glob[: special.start()].rpartition("/")[0]
 
 
-def _normal(glob: str) -> str:
+def _plain_glob(glob: str) -> str:
     glob = glob.removeprefix("./").lstrip("/")
     return glob + "**" if glob.endswith("/") else glob
 
 
-def _expression(glob: str) -> str:
-    glob = _normal(glob)
+def _glob_expression(glob: str) -> str:
+    glob = _plain_glob(glob)
     pieces, end = [], 0
     for match in _PART.finditer(glob):
-        pieces += [re.escape(glob[end : match.start()]), _translated(match)]
+        pieces += [re.escape(glob[end : match.start()]), _translated_part(match)]
         end = match.end()
     return "".join(pieces) + re.escape(glob[end:])
 
 
-def _translated(match: re.Match[str]) -> str:
+def _translated_part(match: re.Match[str]) -> str:
     if match["folders"]:
         return "(?:[^/]+/)*"
     if match["below"]:
@@ -66,3 +74,102 @@ def _translated(match: re.Match[str]) -> str:
     content = (content[1:] if negated else content).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
     content = content.replace("&&", r"\&&").replace("||", r"\||").replace("~~", r"\~~").replace("--", r"\--")
     return f"(?!/)[{'^' if negated else ''}{content}]"
+
+
+_WILDCARD = re.compile(r"[*?\[]")
+_DIGITS = re.compile(r"([0-9]+)")
+_NOT_IN_A_SLUG = re.compile(r"[^a-z0-9._]+")
+_TIME = re.compile(
+    r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])[T_ -]?([0-2][0-9])[-:_]?([0-5][0-9])[-:_]?([0-5][0-9])"
+    r"(?:[-.]?([0-9]{3})[0-9]*)?(Z|[-+]00[-:]?00|)(?![0-9])"
+)
+_LONGEST_SLUG: Final = 60
+
+
+class RunGlob(NamedTuple):
+    """The glob of an eval's outputs, relative to its folder."""
+
+    glob: str
+    start: str
+    """What every path begins with, up to the segment with the first wildcard: ``results/``."""
+    is_folder: bool
+    """Whether a run is a folder, whose files are one output together."""
+    depth: int
+    """Segments of a run's name, of a folder; 0: of a file, all that follow ``start``."""
+    ending: str
+    """What every path ends with and no name holds: ``.json``, or ``/responses.jsonl`` behind a folder."""
+
+    def name(self, inside: str) -> str | None:
+        """The run that a path of the eval's folder belongs to; None if the glob does not name the path."""
+        if compiled((self.glob,)).fullmatch(inside) is None:
+            return None
+        rest = inside[len(self.start) :]
+        if self.is_folder:
+            return "/".join(rest.split("/")[: self.depth])
+        return rest[: len(rest) - len(self.ending)] or rest
+
+    def folder_name(self, inside: str) -> str | None:
+        """The run that a folder is, by its path in the eval's folder; None if it is no run's."""
+        name = inside[len(self.start) :]
+        is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
+        return name if is_run else None
+
+    def outputs(self, folder: str, name: str, files: Mapping[str, str]) -> tuple[Blob, ...]:
+        """The files of a run, by path. *files* are those of the eval by path, *folder* is the eval's."""
+        start = f"{folder}/{self.start}{name}"
+        if self.ending:
+            paths: Iterable[str] = (f"{start}{self.ending}", start)
+        else:
+            paths = sorted(path for path in files if path == start or path.startswith(f"{start}/"))
+        wanted = (path for path in paths if path in files and self.name(path[len(folder) + 1 :]) == name)
+        return tuple(Blob(path, files[path]) for path in wanted)
+
+
+@lru_cache(maxsize=256)
+def run_glob(outputs: str) -> RunGlob:
+    """The glob as a manifest states it, in parts."""
+    segments = outputs.split("/")
+    wild = [index for index, segment in enumerate(segments) if _WILDCARD.search(segment)]
+    folders = [index for index in wild if index < len(segments) - 1 and segments[index] != "**"]
+    start = "".join(f"{segment}/" for segment in segments[: wild[0]])
+    if folders and "**" not in segments:
+        depth = folders[-1] + 1 - wild[0]
+        literal = wild[-1] == folders[-1]
+        ending = "/" + "/".join(segments[folders[-1] + 1 :]) if literal else ""
+        return RunGlob(glob=outputs, start=start, is_folder=True, depth=depth, ending=ending)
+    last = segments[-1]
+    tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]*\]", last)), default=0) :]
+    return RunGlob(
+        glob=outputs, start=start, is_folder=False, depth=0, ending=tail if wild[-1] == len(segments) - 1 else ""
+    )
+
+
+def natural_order(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name) if part)
+
+
+def slug_of_run(name: str, number: int) -> str:
+    """The file name of a run's report, without its ending: ``0007-run-2025-10-01t06-51-41``."""
+    words = _NOT_IN_A_SLUG.sub("-", name.lower())[:_LONGEST_SLUG].strip("-.")
+    return f"{number:04d}-{words}" if words else f"{number:04d}"
+
+
+def time_in(name: str, committed_at: str) -> str | None:
+    """The time of day and date that a run's name states, as ISO 8601; None if it states none that can be.
+
+    A time without ``Z``, or the offset ``+00-00`` in any spelling, is in the time zone of the commit that brought the
+    run; the sign of another offset is lost in the names of files. A date alone says too little: the
+    instructions may have been edited on that day before or after the run.
+    """
+    match = _TIME.search(name)
+    if match is None:
+        return None
+    *parts, fraction, utc = match.groups()
+    zone = UTC if utc else datetime.fromisoformat(committed_at).tzinfo
+    year, month, day, hour, minute, second = map(int, parts)
+    try:
+        moment = datetime(year, month, day, hour, minute, second, int(fraction or 0) * 1000, zone)
+    except ValueError:
+        return None
+    return moment.isoformat(timespec="milliseconds" if fraction else "seconds")

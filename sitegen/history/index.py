@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from sitegen.history.head import Found
 from sitegen.history.process import Process
-from sitegen.history.revisions import REGULAR, fields, tokens
+from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
 
 _STATE = re.compile(
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
@@ -50,16 +50,18 @@ _Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
 """Path, mode, blob id, recorded state."""
 
 
-def unproven(found: Found, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+def unproven(
+    found: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+) -> Iterator[tuple[str, str | None]]:
     """(path, blob id in the commit) of every tracked file whose state on disk is not surely the commit's.
 
     The id is None if the commit has no regular file there. Submodules are left out.
     """
     staged = dict(_staged(found, root, head, pathspecs))
     yield from staged.items()
-    written = _modified(os.stat(found.git_dir / "index")) if (found.git_dir / "index").exists() else (0, 0)
+    written = _modified_at(os.stat(found.git_dir / "index")) if (found.git_dir / "index").exists() else (0, 0)
     in_folder = _folder_test(str(root))
-    for path, mode, oid, recorded in _entries(found, root, pathspecs):
+    for path, mode, oid, recorded in _index_entries(found, root, pathspecs):
         if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
             continue
         if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
@@ -67,18 +69,20 @@ def unproven(found: Found, root: Path, head: str, pathspecs: tuple[str, ...]) ->
             yield path, oid if known else None
 
 
-def _staged(found: Found, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+def _staged(
+    found: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+) -> Iterator[tuple[str, str | None]]:
     """(path, blob id in the commit) of what the index has otherwise. With ``--cached`` no file on disk is looked at."""
     options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
     with Process(found, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
         for record in parts:
-            old_mode, _, old, _, _ = fields(record)
+            old_mode, _, old, _, _ = raw_record_fields(record)
             yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
         process.finish()
 
 
-def _entries(found: Found, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+def _index_entries(found: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
     """The entries of the index that are in no conflict."""
     with Process(found, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
@@ -88,20 +92,20 @@ def _entries(found: Found, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_
             if state is None:
                 yield from _entries_alone(found, root, pathspecs)
                 return
-            yield from _entry(name, _recorded(state))
+            yield from _index_entry(name, _recorded(state))
             name = part[state.end() :]
         process.finish()
 
 
-def _entries_alone(found: Found, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+def _entries_alone(found: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
     """The same without their recorded states."""
     with Process(found, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
         for name in tokens(process.stdout):
-            yield from _entry(name, None)
+            yield from _index_entry(name, None)
         process.finish()
 
 
-def _entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
+def _index_entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
     """``mode id stage<tab>path``; nothing if a stage says that it is in conflict."""
     about, _, path = name.partition(b"\t")
     mode, oid, stage = about.decode("ascii").split(" ")
@@ -150,7 +154,7 @@ def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int
         return False
     exact = slice(None) if recorded.modified[1] else slice(1)
     return (
-        recorded.modified[exact] == _modified(now)[exact]
+        recorded.modified[exact] == _modified_at(now)[exact]
         and recorded.modified[exact] < written[exact]
         and recorded.changed[exact] == _in_32_bits(now.st_ctime_ns)[exact]
         and recorded.size == now.st_size & _32_BITS
@@ -159,7 +163,7 @@ def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int
     )
 
 
-def _modified(found: os.stat_result) -> tuple[int, int]:
+def _modified_at(found: os.stat_result) -> tuple[int, int]:
     return _in_32_bits(found.st_mtime_ns)
 
 

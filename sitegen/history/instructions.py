@@ -48,7 +48,9 @@ class InstructionHistories:
         """Fold one commit's changes of instruction files; the paths of its edits."""
         renames = file_renames(changes, self._read)
         left = {change.path for change in renames.values()}
-        edits = [_edit(commit, change, renames.get(change.path)) for change in changes if change.path not in left]
+        edits = [
+            _edit_of_change(commit, change, renames.get(change.path)) for change in changes if change.path not in left
+        ]
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
             earlier = [history for name in names if (history := self._history(name)) is not None]
@@ -130,7 +132,7 @@ def _plain_version(version: str) -> str:
     return version.strip().lower().removeprefix("v")
 
 
-def _edit(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
+def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
     """The edit that a change is; *source* is the deletion behind it if it is a rename."""
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None

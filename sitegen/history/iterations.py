@@ -1,4 +1,8 @@
-"""The series of iterations in folders, ``results/iteration-NNN``, or of the runs that a glob names."""
+"""How a commit changes the iterations of an eval, in both candidates for its series.
+
+One is the iterations in folders, ``results/iteration-NNN``, or the runs that a glob names. The other is the versions of
+an output that is overwritten from commit to commit.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,40 @@ from posixpath import basename
 
 from sitegen.config import Kind, files_of
 from sitegen.history import problems
-from sitegen.history.layout import RECORDED, RECORDS, RESULTS, first_blob, iteration_number, outputs_in, runs_of
-from sitegen.history.runs import natural_order, slug_of_run, time_in
-from sitegen.history.series import last_snapshot, mark_present, newest_scored, start_snapshots
-from sitegen.history.snapshots import same_files
-from sitegen.history.state import EvalState, SeriesState, Unit
-from sitegen.history.touch import EvalCommit, InForce, View
-from sitegen.history.two_sides import told_apart
+from sitegen.history.case_sides import with_own_sides
+from sitegen.history.eval_commit import EvalCommit, InputsInForce, IterationFiles
+from sitegen.history.fold_state import EvalState, SeriesIteration, SeriesState
+from sitegen.history.globs import natural_order, slug_of_run, time_in
+from sitegen.history.layout import (
+    RECORDED,
+    RECORDS,
+    RESULTS,
+    first_blob,
+    is_path,
+    iteration_number,
+    normal,
+    outputs_in,
+    runs_of,
+)
+from sitegen.history.snapshots import (
+    last_snapshot,
+    mark_present,
+    newest_scored,
+    same_contents,
+    same_files,
+    start_snapshots,
+)
 from sitegen.model.timeline import Blob
 
 
-def fold_iterations(state: EvalState, touch: EvalCommit, now: InForce, *, everything: bool) -> None:
+def fold_iterations(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce, *, everything: bool) -> None:
     """Fold one commit into the series of iterations. *everything*: all folders count as touched."""
     series = state.iterations
-    names = _touched_names(state, touch)
+    names = _touched_names(state, eval_commit)
     if everything:
-        names |= {*series.units, *_names_on_file(state, touch)}
-    views = {name: _view(state, touch, now, name) for name in sorted(names, key=_place_in_series)}
-    touched = [name for name, view in views.items() if view.outputs or _failed(view)]
+        names |= {*series.units, *_names_on_file(state, eval_commit)}
+    views = {name: _iteration_files(state, eval_commit, in_force, name) for name in sorted(names, key=_place_in_series)}
+    touched = [name for name, view in views.items() if view.outputs or _is_failed_run(view)]
     gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
     _follow_renames(series, touched, gone, views)
     for name in gone:
@@ -32,24 +52,26 @@ def fold_iterations(state: EvalState, touch: EvalCommit, now: InForce, *, everyt
     for name in touched:
         unit = series.units.get(name)
         if unit is None:
-            series.units[name] = _new_unit(state, touch, name)
+            series.units[name] = _new_unit(state, eval_commit, name)
         elif not unit.present:
             mark_present(series, unit, True)
-    if now.scorable:
-        views |= {name: _view(state, touch, now, name) for name in series.waiting if name not in views}
+    if in_force.scorable:
+        views |= {
+            name: _iteration_files(state, eval_commit, in_force, name) for name in series.waiting if name not in views
+        }
     newest = newest_scored(series)
-    if now.changed and newest is not None and newest not in views:
-        views[newest] = _view(state, touch, now, newest)
-    start_snapshots(series, touch, now, touched, views)
+    if in_force.changed and newest is not None and newest not in views:
+        views[newest] = _iteration_files(state, eval_commit, in_force, newest)
+    start_snapshots(series, eval_commit, in_force, touched, views)
 
 
-def _touched_names(state: EvalState, touch: EvalCommit) -> set[str]:
+def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
     roles = ("output", "recorded", "run")
-    return {place.iteration for place, _ in touch.changes if place.role in roles and place.folder == state.active}
+    return {place.iteration for place, _ in eval_commit.changes if place.role in roles and place.folder == state.active}
 
 
-def _names_on_file(state: EvalState, touch: EvalCommit) -> set[str]:
-    runs = runs_of(touch.entry)
+def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
+    runs = runs_of(eval_commit.entry)
     if runs is not None:
         below = f"{state.active}/"
         named = (runs.name(path[len(below) :]) for path in state.files if path.startswith(below))
@@ -59,17 +81,17 @@ def _names_on_file(state: EvalState, touch: EvalCommit) -> set[str]:
     return {name for name in names if iteration_number(name) is not None}
 
 
-def _view(state: EvalState, touch: EvalCommit, now: InForce, name: str) -> View:
-    return told_apart(_as_it_lies(state, touch, now.kind, name), state, touch, now)
+def _iteration_files(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce, name: str) -> IterationFiles:
+    return with_own_sides(_files_as_they_lie(state, eval_commit, in_force.kind, name), state, eval_commit, in_force)
 
 
-def _as_it_lies(state: EvalState, touch: EvalCommit, kind: Kind, name: str) -> View:
-    named = runs_of(touch.entry)
+def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, name: str) -> IterationFiles:
+    named = runs_of(eval_commit.entry)
     if named is not None:
-        outputs = tuple(filter(touch.belongs, named.outputs(state.active or "", name, state.files)))
+        outputs = tuple(filter(eval_commit.belongs, named.outputs(state.active or "", name, state.files)))
         below = f"{state.active}/{named.start}{name}"
         recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if named.is_folder else None
-        return View(name, outputs, recorded, stated_at=time_in(name, touch.commit.committed_at))
+        return IterationFiles(name, outputs, recorded, stated_at=time_in(name, eval_commit.commit.committed_at))
     folder = f"{state.active}/{RESULTS}/{name}"
     files = files_of(kind)
     outputs = outputs_in(folder, files.outputs, state.files, files.variants)
@@ -78,22 +100,24 @@ def _as_it_lies(state: EvalState, touch: EvalCommit, kind: Kind, name: str) -> V
     if name in state.with_runs:
         start = f"{folder}/runs/"
         runs = [Blob(path, oid) for path, oid in state.files.items() if path.startswith(start)]
-        runs.sort(key=lambda blob: (_run(blob.path[len(start) :]), blob.path))
-    return View(name, outputs, recorded, tuple(runs))
+        runs.sort(key=lambda blob: (_run_number(blob.path[len(start) :]), blob.path))
+    return IterationFiles(name, outputs, recorded, tuple(runs))
 
 
-def _failed(view: View) -> bool:
+def _is_failed_run(view: IterationFiles) -> bool:
     """Whether there is nothing but the record of a run that gave no output; other records may lie anywhere."""
     return view.recorded is not None and basename(view.recorded.path) == RECORDED
 
 
-def _run(path: str) -> int:
+def _run_number(path: str) -> int:
     """The number of ``7/extracted.json``; names that are no numbers come first."""
     name = path.partition("/")[0]
     return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
 
-def _follow_renames(series: SeriesState, touched: list[str], gone: list[str], views: Mapping[str, View]) -> None:
+def _follow_renames(
+    series: SeriesState, touched: list[str], gone: list[str], views: Mapping[str, IterationFiles]
+) -> None:
     """An iteration folder that was renamed and kept its number and its output goes on under the new name."""
     for new in touched:
         if new in series.units:
@@ -108,25 +132,25 @@ def _follow_renames(series: SeriesState, touched: list[str], gone: list[str], vi
                 break
 
 
-def _new_unit(state: EvalState, touch: EvalCommit, name: str) -> Unit:
+def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIteration:
     """An iteration that was never there, with a slug that no other has on any file system."""
     slugs = state.iterations.slugs
-    if runs_of(touch.entry) is not None:
+    if runs_of(eval_commit.entry) is not None:
         return _new_run(state.iterations, name)
-    number = _number(name)
+    number = _iteration_number(name)
     slug = f"{number:04d}"
     if slug in slugs:
         path = f"{state.active}/{RESULTS}/{name}"
-        touch.report(problems.same_number(touch.commit, state.id, path, name, number))
+        eval_commit.report(problems.same_number(eval_commit.commit, state.id, path, name, number))
         base = slug = f"{slug}-{name.lower()}"
         copy = 2
         while slug in slugs:
             slug, copy = f"{base}-{copy}", copy + 1
     slugs[slug] = True
-    return Unit(number, slug)
+    return SeriesIteration(number, slug)
 
 
-def _new_run(series: SeriesState, name: str) -> Unit:
+def _new_run(series: SeriesState, name: str) -> SeriesIteration:
     """A run that was never there. Its number is its place among all that ever came, unless its name states one."""
     stated = iteration_number(name.rpartition("/")[2])
     number = len(series.units) + 1 if stated is None else stated
@@ -135,12 +159,51 @@ def _new_run(series: SeriesState, name: str) -> Unit:
     while unique in series.slugs:
         unique, copy = f"{slug}-{copy}", copy + 1
     series.slugs[unique] = True
-    return Unit(number, unique)
+    return SeriesIteration(number, unique)
 
 
 def _place_in_series(name: str) -> tuple[int, tuple[tuple[int, str], ...], str]:
-    return _number(name), natural_order(name), name
+    return _iteration_number(name), natural_order(name), name
 
 
-def _number(name: str) -> int:
+def _iteration_number(name: str) -> int:
     return iteration_number(name) or 0
+
+
+def fold_overwritten(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> None:
+    """Fold one commit into the series of versions. The same content elsewhere is no new version."""
+    view = _version_files(state, eval_commit, in_force)
+    outputs = view.outputs
+    if not all(map(eval_commit.belongs, outputs)):
+        outputs = state.output  # a version of another eval: this one stays what it was
+    series = state.overwritten
+    number = len(series.units)
+    touched = []
+    if not outputs and number:
+        mark_present(series, series.units[str(number)], False)
+    elif outputs and not same_contents(state.output, outputs):
+        number += 1
+        series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
+        # Only the version that is there can still be scored.
+        series.waiting.clear()
+        touched = [str(number)]
+    state.output = outputs
+    start_snapshots(
+        series, eval_commit, in_force, touched, {str(number): view._replace(label=f"iteration-{number:03d}")}
+    )
+
+
+def _version_files(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> IterationFiles:
+    """The output as the commit leaves it, not named yet."""
+    return with_own_sides(
+        IterationFiles("", _version_outputs(state, eval_commit, in_force)), state, eval_commit, in_force
+    )
+
+
+def _version_outputs(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> tuple[Blob, ...]:
+    if is_path(eval_commit.entry.outputs):
+        return outputs_in(state.active or "", (normal(eval_commit.entry.outputs),), state.files)
+    files = files_of(in_force.kind)
+    variants = f"(?:results/)?(?:{files.variants})" if files.variants else ""
+    log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
+    return (log,) if log else outputs_in(state.active or "", files.overwritten, state.files, variants)

@@ -11,8 +11,7 @@ from sys import intern
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
-from sitegen.history.globs import compiled, literal_prefix
-from sitegen.history.runs import RunGlob, run_glob
+from sitegen.history.globs import RunGlob, compiled, literal_prefix, run_glob
 from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import WHERE
 from sitegen.model.timeline import Blob

@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import IO, Final
 
 from sitegen.errors import MissingObjectsError, RepositoryError
-from sitegen.history.head import Found
 from sitegen.history.process import Process
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import commit_lines
 from sitegen.model.timeline import Edit
 
@@ -37,10 +37,10 @@ _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
-def read_patches(found: Found, edits: Sequence[Edit]) -> Iterator[bytes]:
+def read_patches(found: RepositoryPlace, edits: Sequence[Edit]) -> Iterator[bytes]:
     """One patch for each edit, in order, as ``Repository.patches`` says."""
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
-    paths = sorted({path for edit in edits for path in _paths(edit)})
+    paths = sorted({path for edit in edits for path in _edit_paths(edit)})
     short = sum(len(path) for path in paths) < _LONGEST_COMMAND
     # Asked for a commit twice, rev-list answers once; diff-tree answers each time.
     asked = sorted({sha for sha, _ in groups})
@@ -49,22 +49,22 @@ def read_patches(found: Found, edits: Sequence[Edit]) -> Iterator[bytes]:
     commits = (lines_of[sha] for sha, _ in groups)
     command = ["diff-tree", "--stdin", "-r", "--root", "--no-renames", "--always", "--format=%H", *_FORM]
     with Process(found, [*command, *(["--", *paths] if short else [])], commits) as trees:
-        lines = _Lines(trees.stdout)
+        lines = _PatchLines(trees.stdout)
         for sha, group in groups:
-            wanted = {_pair(edit) for edit in group}
+            wanted = {_blob_ids(edit) for edit in group}
             patches = _patches_of_commit(lines, sha, wanted)
             for edit in group:
                 if edit.status == "renamed":
-                    yield _between(found, edit)
+                    yield _patch_of_rename(found, edit)
                 else:
-                    yield patches.get(_pair(edit), b"")
+                    yield patches.get(_blob_ids(edit), b"")
         try:
             trees.finish()
         except RepositoryError as error:
             raise MissingObjectsError from error
 
 
-class _Lines:
+class _PatchLines:
     """Lines of a stream with one line of foresight."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -83,7 +83,9 @@ class _Lines:
         return line
 
 
-def _patches_of_commit(lines: _Lines, sha: str, wanted: set[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], bytes]:
+def _patches_of_commit(
+    lines: _PatchLines, sha: str, wanted: set[tuple[bytes, bytes]]
+) -> dict[tuple[bytes, bytes], bytes]:
     """The wanted patches of one commit by the blob ids that git writes above each.
 
     Whatever stands in a file, its lines have a sign before them here, so a line that starts otherwise is git's own.
@@ -100,13 +102,13 @@ def _patches_of_commit(lines: _Lines, sha: str, wanted: set[tuple[bytes, bytes]]
         if lines.next == b"\n":
             lines.take()
             continue
-        section, pair = _section(lines)
+        section, pair = _file_patch(lines)
         if pair in wanted:
             found[pair] = section
     return found
 
 
-def _section(lines: _Lines) -> tuple[bytes, tuple[bytes, bytes]]:
+def _file_patch(lines: _PatchLines) -> tuple[bytes, tuple[bytes, bytes]]:
     """One file's patch from ``diff --git`` on, cut to ``LARGEST``, and its pair of ids (zeros: no file)."""
     section = bytearray(lines.take())
     pair = (b"", b"")
@@ -121,15 +123,15 @@ def _section(lines: _Lines) -> tuple[bytes, tuple[bytes, bytes]]:
     return bytes(section[:LARGEST]), pair
 
 
-def _pair(edit: Edit) -> tuple[bytes, bytes]:
+def _blob_ids(edit: Edit) -> tuple[bytes, bytes]:
     return (edit.old.oid.encode() if edit.old else b"", edit.new.oid.encode() if edit.new else b"")
 
 
-def _paths(edit: Edit) -> tuple[str, ...]:
+def _edit_paths(edit: Edit) -> tuple[str, ...]:
     return tuple(blob.path for blob in (edit.old, edit.new) if blob is not None)
 
 
-def _between(found: Found, edit: Edit) -> bytes:
+def _patch_of_rename(found: RepositoryPlace, edit: Edit) -> bytes:
     """The patch between the two contents of a renamed file: rare enough for a process of its own."""
     if edit.old is None or edit.new is None or edit.old.oid == edit.new.oid:
         return b""

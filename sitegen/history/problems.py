@@ -14,7 +14,7 @@ from sitegen.model.problems import Problem
 _UNSHALLOW = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 
-def merged(known: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
+def first_of_each(known: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
     """Each problem once, with the commit that had it first."""
     first: dict[Problem, Problem] = {}
     for problem in (*known, *new):
@@ -22,7 +22,7 @@ def merged(known: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
     return list(first.values())
 
 
-def irregular(commit: Commit, path: str, what: str, *, eval_id: str | None, instruction: bool) -> Problem:
+def irregular_path(commit: Commit, path: str, what: str, *, eval_id: str | None, instruction: bool) -> Problem:
     """A symbolic link or a submodule (*what*) stands where a file is wanted, or a folder with such files."""
     return Problem(
         "note" if instruction else "warning",
@@ -40,7 +40,7 @@ def bad_manifest(commit: Commit, change: ChangedPath, what: str, line: int | Non
     return Problem("warning", what, fix, path=change.path, line=line, commit=commit.sha)
 
 
-def stranger(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
+def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
     """A folder among the iterations has no iteration's name."""
     return Problem(
         "note",
@@ -97,7 +97,7 @@ def backward_dates(number: int) -> Problem:
     )
 
 
-def cut_off(commit: str) -> Problem:
+def cut_off_history(commit: str) -> Problem:
     """The history is shallow, and that was allowed."""
     return Problem(
         "warning",
@@ -107,7 +107,7 @@ def cut_off(commit: str) -> Problem:
     )
 
 
-def shallow(where: Path) -> ShallowRepositoryError:
+def shallow_history(where: Path) -> ShallowRepositoryError:
     """The history is shallow, and that was not allowed."""
     what = "The history of this clone is cut off: its oldest commit would seem to have made everything."
     return ShallowRepositoryError(what, where=str(where), fix=_UNSHALLOW)

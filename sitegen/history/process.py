@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from sitegen.errors import RepositoryError
-from sitegen.history.head import Found, command, environment
+from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment
 
 PATIENCE: Final = 300.0
 """Seconds that git may take to list a work tree: it opens every ``.gitignore``, and one may be a pipe."""
@@ -25,7 +25,7 @@ class Process:
 
     def __init__(
         self,
-        found: Found,
+        found: RepositoryPlace,
         arguments: Sequence[str],
         feed: Iterable[bytes] | None = None,
         *,
@@ -39,7 +39,7 @@ class Process:
         # The work tree is said to be the git folder: plumbing needs none, and attributes of a real one do not count.
         # The index is said to be a file that is not there: diff-tree would read it for nothing.
         variables = {
-            **environment(),
+            **git_environment(),
             "GIT_DIR": str(found.git_dir),
             "GIT_COMMON_DIR": str(found.common_dir),
             "GIT_WORK_TREE": str(found.git_dir),
@@ -47,7 +47,7 @@ class Process:
         }
         if work_tree is not None:
             variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(found.git_dir / "index")}
-        self._process = _popen(command(*arguments), work_tree or found.git_dir, variables)
+        self._process = _started_git(git_command(*arguments), work_tree or found.git_dir, variables)
         self._arguments = arguments
         self._words = bytearray()
         self._failure: BaseException | None = None
@@ -56,9 +56,9 @@ class Process:
         if work_tree is not None:
             self._timer.daemon = True
             self._timer.start()
-        self._threads = [_thread(self._listen)]
+        self._threads = [_started_thread(self._listen)]
         if feed is not None:
-            self._threads.append(_thread(lambda: self._write(feed)))
+            self._threads.append(_started_thread(lambda: self._write(feed)))
 
     @property
     def stdout(self) -> IO[bytes]:
@@ -110,7 +110,7 @@ class Process:
             thread.join(timeout=5)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
-                _close(stream)
+                _close_stream(stream)
 
     def __enter__(self) -> Self:
         return self
@@ -139,10 +139,10 @@ class Process:
         except BaseException as error:
             self._failure = error
         finally:
-            _close(self.stdin)
+            _close_stream(self.stdin)
 
 
-def _popen(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
+def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
     try:
         from git.cmd import safer_popen
     except ImportError as error:
@@ -157,12 +157,12 @@ def _popen(call: list[str], folder: Path, variables: dict[str, str]) -> subproce
         raise RepositoryError("git cannot be started.", where=str(folder), fix=str(error)) from error
 
 
-def _thread(work: Callable[[], None]) -> Thread:
+def _started_thread(work: Callable[[], None]) -> Thread:
     thread = Thread(target=work, daemon=True)
     thread.start()
     return thread
 
 
-def _close(stream: IO[bytes]) -> None:
+def _close_stream(stream: IO[bytes]) -> None:
     with suppress(BrokenPipeError, ValueError):
         stream.close()

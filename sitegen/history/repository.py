@@ -13,8 +13,8 @@ from typing import Final
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches, revisions
 from sitegen.history.blobs import BlobRead, cat_file
-from sitegen.history.head import Found, look
 from sitegen.history.process import Process
+from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.commits import WORKTREE, Revision
 from sitegen.model.timeline import Edit
 from sitegen.project_files import LARGEST_FILE, read_file
@@ -28,7 +28,7 @@ class Repository:
     """A git repository, read only."""
 
     def __init__(
-        self, found: Found, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
+        self, found: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> None:
         """The repository that was found, see ``open``."""
         self._found = found
@@ -44,7 +44,7 @@ class Repository:
         *overlay* says where contents lie that are in the work tree only: blob id -> file, see ``worktree``.
         Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
         """
-        found, _ = look(Path(path))
+        found, _ = find_repository(Path(path))
         return cls(found, max_blob_bytes=max_blob_bytes, overlay=overlay)
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
@@ -52,7 +52,7 @@ class Repository:
         return Repository(self._found, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
 
     @property
-    def found(self) -> Found:
+    def found(self) -> RepositoryPlace:
         """Where the repository lies."""
         return self._found
 

@@ -9,8 +9,8 @@ from sys import intern
 from typing import IO, Final
 
 from sitegen.errors import MissingObjectsError, RepositoryError
-from sitegen.history.head import Found
 from sitegen.history.process import Process
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.commits import ChangedPath, Commit, Revision
 
 Irregular = Callable[[Commit, str, str], None]
@@ -25,7 +25,9 @@ REGULAR: Final = ("100644", "100755", "100664")
 _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
-def commit_lines(found: Found, arguments: Sequence[str], feed: Iterable[bytes] | None = None) -> Iterator[bytes]:
+def commit_lines(
+    found: RepositoryPlace, arguments: Sequence[str], feed: Iterable[bytes] | None = None
+) -> Iterator[bytes]:
     """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent."""
     with Process(found, ["rev-list", "--parents", *arguments], feed or ()) as listing:
         for line in listing.stdout:
@@ -35,7 +37,7 @@ def commit_lines(found: Found, arguments: Sequence[str], feed: Iterable[bytes] |
 
 
 def walk(
-    found: Found,
+    found: RepositoryPlace,
     new: str,
     since: str | None,
     *,
@@ -91,10 +93,10 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
             commit = Commit(
                 sha=head.decode("ascii"),
                 position=position,
-                author=intern(_text(author, _LONGEST_SUBJECT)),
+                author=intern(_message_text(author, _LONGEST_SUBJECT)),
                 committed_at=iso(when.decode("ascii", "replace")),
-                subject=_text(subject, _LONGEST_SUBJECT),
-                body=_text(body, _LONGEST_BODY),
+                subject=_message_text(subject, _LONGEST_SUBJECT),
+                body=_message_text(body, _LONGEST_BODY),
             )
             position += 1
             changes = []
@@ -104,18 +106,18 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
                 if not record.startswith(b":"):
                     head = token
                     break
-                change = _change(record, next(parts), commit, irregular)
+                change = _changed_path(record, next(parts), commit, irregular)
                 if change is not None:
                     changes.append(change)
             yield Revision(commit, tuple(changes))
 
 
-def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> ChangedPath | None:
+def _changed_path(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> ChangedPath | None:
     """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed.
 
     Paths and ids are interned: most stand in several commits, in snapshots and in edits, and all of them are held.
     """
-    old_mode, new_mode, old, new, _ = fields(record)
+    old_mode, new_mode, old, new, _ = raw_record_fields(record)
     path = intern(os.fsdecode(raw_path))
     if irregular is not None and new_mode in _KINDS:
         irregular(commit, path, _KINDS[new_mode])
@@ -123,12 +125,12 @@ def _change(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular
     return change if change.old != change.new else None
 
 
-def fields(record: bytes) -> tuple[str, ...]:
+def raw_record_fields(record: bytes) -> tuple[str, ...]:
     """Old mode, new mode, old id, new id and status of a raw record. Ids have 40 or 64 digits."""
     return tuple(map(intern, record.decode("ascii").removeprefix(":").split(" ")))
 
 
-def _text(raw: bytes, longest: int) -> str:
+def _message_text(raw: bytes, longest: int) -> str:
     text = raw.decode("utf-8", "replace").strip()
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

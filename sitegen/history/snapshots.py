@@ -1,16 +1,20 @@
-"""One snapshot: how it is made, what caused it, and where it stands among those of the same commit."""
+"""Snapshots: how one is made, what caused it, and which of them a commit starts in a series.
+
+An eval has two candidates for its series, iterations in folders and the versions of an overwritten output; both follow
+these rules.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import basename, splitext
 from typing import Final, NamedTuple
 
 from sitegen.history import problems
-from sitegen.history.state import EvalInputs, Unit
-from sitegen.history.touch import EvalCommit, View
+from sitegen.history.eval_commit import EvalCommit, InputsInForce, IterationFiles
+from sitegen.history.fold_state import EvalInputs, SeriesIteration, SeriesState
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.model.usage import RunUsage
@@ -21,13 +25,15 @@ _METRICS: Final = 50
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
-def snapshot(touch: EvalCommit, unit: Unit, cause: tuple[Cause, ...], view: View, inputs: EvalInputs) -> Snapshot:
+def new_snapshot(
+    eval_commit: EvalCommit, unit: SeriesIteration, cause: tuple[Cause, ...], view: IterationFiles, inputs: EvalInputs
+) -> Snapshot:
     """An iteration as the commit leaves it; its first snapshot has the plain slug, a later one the commit's id too."""
     made = Snapshot(
         iteration=unit.number,
         label=view.label,
-        slug=f"{unit.slug}-{touch.commit.sha[:_SHORT]}" if unit.points else unit.slug,
-        commit=touch.commit,
+        slug=f"{unit.slug}-{eval_commit.commit.sha[:_SHORT]}" if unit.points else unit.slug,
+        commit=eval_commit.commit,
         cause=cause,
         outputs=view.outputs,
         ground_truth=inputs.ground_truth,
@@ -36,20 +42,20 @@ def snapshot(touch: EvalCommit, unit: Unit, cause: tuple[Cause, ...], view: View
         settings=inputs.settings,
         runs=view.runs,
     )
-    return _with_origin(made, view, touch)
+    return _with_origin(made, view, eval_commit)
 
 
-def with_companions(made: Snapshot, view: View, touch: EvalCommit) -> Snapshot:
+def with_companions(made: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
     if not _same_file(made.recorded, view.recorded):
-        made = _with_origin(made, view, touch)
+        made = _with_origin(made, view, eval_commit)
     return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
 
 
-def _with_origin(made: Snapshot, view: View, touch: EvalCommit) -> Snapshot:
+def _with_origin(made: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """The snapshot with what its run states of itself: in the record beside the output, else in the output."""
-    beside = _read_record(view.recorded, touch) if view.recorded else _Record()
-    inside = _Record() if beside.made_at else _read_outputs(made, view, touch)
+    beside = _read_record(view.recorded, eval_commit) if view.recorded else _RunStatement()
+    inside = _RunStatement() if beside.made_at else _read_outputs(made, view, eval_commit)
     return made._replace(
         recorded=view.recorded,
         recorded_at=beside.at or inside.at or view.stated_at,
@@ -92,7 +98,7 @@ def same_contents(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
     return [(basename(blob.path), blob.oid) for blob in old] == [(basename(blob.path), blob.oid) for blob in new]
 
 
-def in_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
+def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
     """What one commit started, by recorded time, then number; one without a time stays behind the number before it.
 
     Both sides are pairs of the iteration's name and its snapshot.
@@ -114,7 +120,7 @@ def _same_file(old: Blob | None, new: Blob | None) -> bool:
     return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
 
 
-class _Record(NamedTuple):
+class _RunStatement(NamedTuple):
     """What a record states; what makes no sense of it is None."""
 
     at: str | None = None
@@ -123,36 +129,36 @@ class _Record(NamedTuple):
     usage: RunUsage | None = None
 
 
-def _read_record(blob: Blob, touch: EvalCommit) -> _Record:
-    read = touch.read(blob.oid)
+def _read_record(blob: Blob, eval_commit: EvalCommit) -> _RunStatement:
+    read = eval_commit.read(blob.oid)
     recorded = read_recorded(read.content) if read.content is not None else None
     if recorded is None:
         reason = read.reason or "no JSON object"
-        touch.report(problems.unreadable_record(touch.commit, touch.entry.id, blob.path, reason))
-        return _Record()
-    return _checked(recorded, touch)
+        eval_commit.report(problems.unreadable_record(eval_commit.commit, eval_commit.entry.id, blob.path, reason))
+        return _RunStatement()
+    return _checked_statement(recorded, eval_commit)
 
 
-def _read_outputs(made: Snapshot, view: View, touch: EvalCommit) -> _Record:
+def _read_outputs(made: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> _RunStatement:
     """What the first of the output's files states that states anything."""
     for blob in view.outputs:
-        content = touch.read(blob.oid).content
+        content = eval_commit.read(blob.oid).content
         try:
-            recorded = content and touch.contents.recorded(view.kind, blob.path, content, made.settings)
+            recorded = content and eval_commit.contents.recorded(view.kind, blob.path, content, made.settings)
         except Exception as error:  # a fault of ours in one output; all else can be built
-            touch.report(problems.fault_at_output(touch.commit, touch.entry.id, blob.path, error))
+            eval_commit.report(problems.fault_at_output(eval_commit.commit, eval_commit.entry.id, blob.path, error))
             continue
         if recorded:
-            return _checked(recorded, touch)
-    return _Record()
+            return _checked_statement(recorded, eval_commit)
+    return _RunStatement()
 
 
-def _checked(recorded: Recorded, touch: EvalCommit) -> _Record:
+def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunStatement:
     timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
-    if recorded.git_commit is None and (edited := touch.made_with(recorded)) is not None:
+    if recorded.git_commit is None and (edited := eval_commit.made_with(recorded)) is not None:
         commit = edited.sha
-    return _Record(timestamp, commit, recorded.metrics[:_METRICS], recorded.usage)
+    return _RunStatement(timestamp, commit, recorded.metrics[:_METRICS], recorded.usage)
 
 
 def _moment(timestamp: str) -> datetime | None:
@@ -162,3 +168,89 @@ def _moment(timestamp: str) -> datetime | None:
     except ValueError:
         return None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def start_snapshots(
+    series: SeriesState,
+    eval_commit: EvalCommit,
+    in_force: InputsInForce,
+    touched: Sequence[str],
+    views: Mapping[str, IterationFiles],
+) -> None:
+    """Start the commit's snapshots: of iterations that came or changed, and of the newest if its inputs changed.
+
+    *touched* names the iterations that the commit touched and left in place; *views* holds these, those that wait, and
+    the newest if inputs changed. Without ground truth, where one is needed, nothing is started, and what was touched
+    waits for one.
+    """
+    if not in_force.scorable:
+        series.waiting |= dict.fromkeys(touched, True)
+        return
+    started = _new_or_changed(series, eval_commit, in_force.inputs, touched, views)
+    for name, made in in_series_order(started):
+        _append_snapshot(series, name, made)
+    newest = newest_scored(series)
+    if in_force.changed and newest is not None and newest in views and newest not in {name for name, _ in started}:
+        _score_again(series, eval_commit, in_force.inputs, newest, views[newest])
+
+
+def mark_present(series: SeriesState, unit: SeriesIteration, present: bool) -> None:
+    """Mark an iteration and all its snapshots as there, or as deleted."""
+    unit.present = present
+    for index in unit.points:
+        series.snapshots[index] = series.snapshots[index]._replace(deleted=not present)
+
+
+def last_snapshot(series: SeriesState, unit: SeriesIteration) -> Snapshot | None:
+    """An iteration's last; None if it never was scored."""
+    return series.snapshots[unit.points[-1]] if unit.points else None
+
+
+def newest_scored(series: SeriesState) -> str | None:
+    """The iteration that came last of those that are there and were scored."""
+    return next((name for name, unit in reversed(series.units.items()) if unit.present and unit.points), None)
+
+
+def _new_or_changed(
+    series: SeriesState,
+    eval_commit: EvalCommit,
+    inputs: EvalInputs,
+    touched: Sequence[str],
+    views: Mapping[str, IterationFiles],
+) -> list[tuple[str, Snapshot]]:
+    """(name, snapshot) of iterations with new outputs; where outputs are the same, what lies beside them is taken."""
+    previous = series.snapshots[-1] if series.snapshots else None
+    candidates = dict.fromkeys((*touched, *series.waiting))
+    series.waiting.clear()
+    started = []
+    for name in candidates:
+        unit = series.units[name]
+        if not unit.present or name not in views:
+            continue
+        view, last = views[name], last_snapshot(series, unit)
+        if last is not None and same_files(last.outputs, view.outputs):
+            series.snapshots[unit.points[-1]] = with_companions(last, view, eval_commit)
+            continue
+        own = view.inputs(inputs)
+        cause = cause_since(last or previous, own, waited=name not in touched)
+        started.append((name, new_snapshot(eval_commit, unit, ("outputs", *cause), view, own)))
+    return started
+
+
+def _score_again(
+    series: SeriesState, eval_commit: EvalCommit, inputs: EvalInputs, name: str, view: IterationFiles
+) -> None:
+    unit = series.units[name]
+    own = view.inputs(inputs)
+    cause = cause_since(last_snapshot(series, unit), own)
+    if cause:
+        _append_snapshot(series, name, new_snapshot(eval_commit, unit, cause, view, own))
+
+
+def _append_snapshot(series: SeriesState, name: str, made: Snapshot) -> None:
+    unit = series.units[name]
+    if not unit.points:
+        # Units stand in the order of their first snapshots.
+        series.units[name] = series.units.pop(name)
+    unit.points.append(len(series.snapshots))
+    series.snapshots.append(made)

@@ -1,28 +1,28 @@
 """The timeline: a fold over revisions, oldest first, that can stop at any commit and go on from there.
 
-What is kept of the past is small (``state``) and in parts, so that one more commit loads only what it touches. Where
-going on could give another result than starting from the root, it starts from the root.
+What is kept of the past is small (``fold_state``) and in parts, so that one more commit loads only what it touches.
+Where going on could give another result than starting from the root, it starts from the root. What comes of a fold is
+an update against the time before, the problems, and the parts that are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history import problems
 from sitegen.history.blobs import shared_cat_file
-from sitegen.history.evals import history_of
-from sitegen.history.fold import Fold
+from sitegen.history.eval_fold import history_of, layout_of
+from sitegen.history.fold_state import EvalState, FoldState, FoldStore, PartStore, Renamed, StartOverError
+from sitegen.history.history_fold import HistoryFold, StartedSnapshots
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
-from sitegen.history.state import PartStore, Renamed, StartOverError, State, Store
-from sitegen.history.updates import keep, problems_of, shown, update_of
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import EvalHistory, InstructionHistory, Update
+from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, InstructionHistory, Update
 
 VERSION: Final = 6
 """Raised whenever the same history would fold to something else."""
@@ -68,16 +68,18 @@ def advance(
     """
     boundary = repository.shallow_boundary
     if boundary and not allow_shallow:
-        raise problems.shallow(repository.found.top)
-    store, structure = Store(parts), f"{VERSION} {structure}"
+        raise problems.shallow_history(repository.found.top)
+    store, structure = FoldStore(parts), f"{VERSION} {structure}"
     watched, renamed = Watched(), tuple[Renamed, ...]()
     state = store.state()
     if state is not None and not _can_go_on(repository, site, state, head, structure, boundary):
         state = None
-    if state is not None and _speaks_otherwise(Layout(site, manifest, watched), state):
+    if state is not None and _borrowed_rules_changed(Layout(site, manifest, watched), state):
         state = None
     while True:
-        fold = Fold(repository, site, manifest, store, state or State(structure, boundary), watched, renamed, contents)
+        fold = HistoryFold(
+            repository, site, manifest, store, state or FoldState(structure, boundary), watched, renamed, contents
+        )
         since = fold.state.head
         try:
             fold.walk(head)
@@ -85,21 +87,21 @@ def advance(
                 fold.fold(extra(fold.layout, fold.head, fold.irregular))
             if not fold.state.scorable and not fold.has_instructions:
                 raise problems.nothing_to_report(repository.found.top, fold.layout)
-            update, known = update_of(fold), problems_of(fold, store)
+            update, known = update_of(fold), all_problems(fold, store)
         except StartOverError as reason:
             state, watched = None, watched | fold.layout.watched | reason.watched
             renamed += reason.renamed
             continue
         if fold.head != since:
-            keep(fold, store, known)
-        return Advanced(update, fold.head, fold.head.position + 1, shown(fold, known))
+            keep_parts(fold, store, known)
+        return Advanced(update, fold.head, fold.head.position + 1, shown_problems(fold, known))
 
 
-def current(
+def current_histories(
     parts: PartStore, site: SiteConfig, manifest: Manifest
 ) -> tuple[tuple[EvalHistory, ...], tuple[InstructionHistory, ...]]:
     """All evals that ever had ground truth, by id, and all instruction files, by path, as *parts* holds them."""
-    store = Store(parts)
+    store = FoldStore(parts)
     layout = Layout(site, manifest, Watched())
     histories = (history_of(state, layout.entry(state.id)) for state in store.evals() if state.was_scorable)
     return tuple(histories), tuple(store.instructions())
@@ -107,20 +109,95 @@ def current(
 
 def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
     """One eval as *parts* holds it; None if it never had ground truth."""
-    state = Store(parts).eval(eval_id)
+    state = FoldStore(parts).eval(eval_id)
     if state is None or not state.was_scorable:
         return None
     return history_of(state, Layout(site, manifest, Watched()).entry(eval_id))
 
 
-def _speaks_otherwise(layout: Layout, state: State) -> bool:
+def _borrowed_rules_changed(layout: Layout, state: FoldState) -> bool:
     """Whether the built manifest now says something else for commits that had no manifest of their own for an eval."""
     return any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items())
 
 
 def _can_go_on(
-    repository: Repository, site: SiteConfig, state: State, head: str, structure: str, boundary: tuple[str, ...]
+    repository: Repository, site: SiteConfig, state: FoldState, head: str, structure: str, boundary: tuple[str, ...]
 ) -> bool:
     if state.head is None or (state.structure, state.boundary) != (structure, boundary):
         return False
     return state.head.sha == head or (site.first_parent and repository.follows(state.head.sha, head))
+
+
+def update_of(fold: HistoryFold) -> Update:
+    """What new commits changed. Raises StartOverError if they changed how an eval was told so far."""
+    evals = [_eval_update(fold, each) for _, each in sorted(fold.evals.items()) if each.was_scorable]
+    files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
+    if len(files) < len(fold.instructions.touched) and not fold.complete:
+        raise StartOverError  # a file was renamed: the pages of earlier commits name it by its last path
+    return Update(
+        fold.complete,
+        tuple(each for each in evals if each is not None),
+        tuple(files),
+        tuple(_with_snapshots(record, started) for record, started in fold.records),
+    )
+
+
+def all_problems(fold: HistoryFold, store: FoldStore) -> list[Problem]:
+    """All problems of history, those that the parts hold first."""
+    return problems.first_of_each([] if fold.complete else store.problems(), fold.problems)
+
+
+def shown_problems(fold: HistoryFold, known: list[Problem]) -> tuple[Problem, ...]:
+    """The problems of evals that are shown and of the whole, with those that are found at the end."""
+    evals = fold.state.scorable
+    return (*(each for each in known if each.eval_id is None or each.eval_id in evals), *_problems_of_the_whole(fold))
+
+
+def keep_parts(fold: HistoryFold, store: FoldStore, known: list[Problem]) -> None:
+    """Write the parts that the fold touched, and *known*: all problems."""
+    state, watched = fold.state, fold.layout.watched
+    state.shared_paths, state.ground_truth_names = sorted(watched.shared), sorted(watched.ground_truths)
+    if fold.complete:
+        store.clear()
+    if fold.complete or fold.problems:
+        store.put_problems(known)
+    for eval_id, each in fold.evals.items():
+        store.put_eval(eval_id, each)
+    for path, history in fold.instructions.touched.items():
+        store.put_instruction(path, history)
+    store.put_state(state)
+
+
+def _eval_update(fold: HistoryFold, each: EvalState) -> EvalUpdate | None:
+    history = history_of(each, fold.layout.entry(each.id))
+    before = fold.before.get(each.id)
+    if before is None:
+        return EvalUpdate(history, 0)
+    if before == history:
+        return None
+    if before.layout != history.layout and before.snapshots:
+        raise StartOverError
+    pairs = zip(before.snapshots, history.snapshots, strict=False)
+    first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))
+    return EvalUpdate(history, first_new)
+
+
+def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> CommitRecord:
+    """The record with the snapshots of the series that counts, under the names that evals have in the end."""
+    snapshots = []
+    for each in started:
+        if each.state.was_scorable:
+            layout = layout_of(each.state, each.entry)
+            slugs = each.iterations if layout == "iterations" else each.overwritten
+            snapshots += [(each.state.id, slug) for slug in slugs]
+    return record._replace(snapshots=tuple(snapshots))
+
+
+def _problems_of_the_whole(fold: HistoryFold) -> Iterator[Problem]:
+    state = fold.state
+    if not state.scorable:
+        yield problems.no_eval(fold.layout)
+    if state.backward_dates:
+        yield problems.backward_dates(state.backward_dates)
+    if state.boundary:
+        yield problems.cut_off_history(state.boundary[0])

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history.blobs import blob_id
+from sitegen.history.fold_state import CopiedParts, PartStore
 from sitegen.history.index import unproven
 from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular, tokens
-from sitegen.history.state import Copied, PartStore
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
@@ -57,14 +57,16 @@ def with_worktree(
         if repository.root is None:
             return
         commit = Commit(WORKTREE, last.position + 1, "", last.committed_at, "Uncommitted changes")
-        changes = tuple(_changes(repository, repository.root, head, layout.pathspecs, overlay, commit, irregular))
+        changes = tuple(
+            _uncommitted_changes(repository, repository.root, head, layout.pathspecs, overlay, commit, irregular)
+        )
         if changes:
             yield Revision(commit, changes)
 
     advanced = advance(
         overlaid,
         site,
-        Copied(parts),
+        CopiedParts(parts),
         head=head,
         manifest=manifest,
         structure=structure,
@@ -79,11 +81,11 @@ def is_changed(repository: Repository, head: str) -> bool:
     """Whether any tracked file differs from the commit. A bare repository is never changed."""
     root = repository.root
     return root is not None and any(
-        _blob_id(root, path, len(head)) != old for path, old in unproven(repository.found, root, head, ())
+        _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.found, root, head, ())
     )
 
 
-def listed(repository: Repository) -> tuple[str, ...]:
+def work_tree_paths(repository: Repository) -> tuple[str, ...]:
     """The paths of the work tree that git tracks or would add, sorted; a file of a conflict once."""
     root = repository.root
     if root is None:
@@ -95,7 +97,7 @@ def listed(repository: Repository) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _changes(
+def _uncommitted_changes(
     repository: Repository,
     root: Path,
     head: str,
@@ -106,10 +108,10 @@ def _changes(
 ) -> Iterator[ChangedPath]:
     """What differs between the commit and the files on disk, by path."""
     before = dict(unproven(repository.found, root, head, pathspecs))
-    for path in sorted({*before, *_untracked(repository, root, pathspecs)}):
+    for path in sorted({*before, *_untracked_paths(repository, root, pathspecs)}):
         old = before.get(path)
         file = root / path
-        new = _blob_id(root, path, len(head))
+        new = _file_blob_id(root, path, len(head))
         if new is None and file.is_symlink():
             irregular(commit, path, "a symbolic link")
         if new != old:
@@ -118,7 +120,7 @@ def _changes(
             yield ChangedPath(path, old, new)
 
 
-def _untracked(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -> Iterator[str]:
+def _untracked_paths(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -> Iterator[str]:
     command = ["ls-files", "--others", "--exclude-standard", "-z", "--"]
     with Process(repository.found, [*command, *pathspecs], (), work_tree=root) as process:
         for path in tokens(process.stdout):
@@ -126,7 +128,7 @@ def _untracked(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -
         process.finish()
 
 
-def _blob_id(root: Path, path: str, digits: int) -> str | None:
+def _file_blob_id(root: Path, path: str, digits: int) -> str | None:
     """The id of a regular file's content, no symbolic link on the way to it; None if there is none.
 
     A file that is far too large to be read is not read for its id either: its size and time stand for its content.

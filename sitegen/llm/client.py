@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError
 from sitegen.llm.prompts import Prompt
-from sitegen.model.stated_usage import stated
-from sitegen.model.usage import Usage
+from sitegen.model.usage import Usage, stated
 from sitegen.text.plain import line
 
 if TYPE_CHECKING:

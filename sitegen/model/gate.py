@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.model.cells import CellFlip
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, Overlap
-from sitegen.model.flips import CellFlip
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo

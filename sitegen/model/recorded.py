@@ -10,8 +10,7 @@ import json
 import math
 from typing import Any, Final, NamedTuple, TypedDict
 
-from sitegen.model.stated_usage import stated
-from sitegen.model.usage import RunUsage
+from sitegen.model.usage import RunUsage, stated
 
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point

@@ -15,8 +15,7 @@ from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.flips import flipped_cells, held_documents
 from sitegen.analysis.noise.changes import events
-from sitegen.model.cells import Run, State
-from sitegen.model.flips import CellFlip, Fate
+from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Point, Series

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.flips import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Effect, Headline

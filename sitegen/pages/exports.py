@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.attribution import ROLES
+from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta
-from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, turns, worst_first
-from sitegen.model.cells import Cell, State
-from sitegen.model.flips import Fate
+from sitegen.model.cells import Cell, Fate, State
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from sitegen.model.focus import Focus, Streak, WeakSection
-from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
+from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
 from sitegen.pages.report.sections import grouping, sections
 
 KEPT: Final = 12

@@ -16,10 +16,9 @@ from sitegen.pages import agents, links
 from sitegen.pages.file_history import BestRow, Growth, best_rows, growth
 from sitegen.pages.restore import restore
 from sitegen.text.markdown import LARGEST, document
-from sitegen.text.patch import PatchCounts
+from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
 from sitegen.text.plain import line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
-from sitegen.text.versions import VersionSlip, VersionStep, version_steps
 
 SPARK_POINTS: Final = 120
 """Points of the line that shows the size over time; more are thinned out evenly."""

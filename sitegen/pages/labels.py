@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sitegen.analysis.attribution import Role
-from sitegen.model.flips import Fate
+from sitegen.model.cells import Fate
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause, EditStatus

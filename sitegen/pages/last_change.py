@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeats, noise_of, repeated
-from sitegen.model.cells import CellMap
-from sitegen.model.flips import Flips
+from sitegen.model.cells import CellMap, Flips
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.series import Series
 from sitegen.pages.changes import DisplayedChange, changes, in_points

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.model.flips import Flips, Tally
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.metrics import Counts
 
 

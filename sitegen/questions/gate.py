@@ -10,8 +10,8 @@ from sitegen.analysis.memo import Memo
 from sitegen.config import GateSettings
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history import problems
+from sitegen.history.fold_state import CopiedParts
 from sitegen.history.repository import Repository
-from sitegen.history.state import Copied
 from sitegen.model.gate import EvalCheck, GateReport, MetricLimits, Reason
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
@@ -33,19 +33,19 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     start = _start(head, base, exact=exact)
     before = open_project(options._replace(rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
-        parts = Copied(memo)
+        parts = CopiedParts(memo)
         try:
             earlier = Study.of(before, memo, parts)
         except NothingToReportError:
             earlier = None
         except ConfigurationError as error:
-            fold(head, Copied(memo))  # what is wrong at both is said of the head
+            fold(head, CopiedParts(memo))  # what is wrong at both is said of the head
             raise ConfigurationError(
                 f"At the base, {start[:7]}: {error.what}",
                 where=error.where,
                 fix="The head is right: merge it without the gate, this once.",
             ) from None
-        parts = Copied(parts)  # the head goes on from the base, where it can
+        parts = CopiedParts(parts)  # the head goes on from the base, where it can
         later = Study.of(head, memo, parts)
         return _report(earlier, later, start)
 
@@ -54,7 +54,7 @@ def _start(head: Project, base: str, *, exact: bool) -> str:
     """The id of the commit to compare with."""
     repository = Repository(head.found)
     if repository.shallow_boundary:
-        raise problems.shallow(head.found.top)
+        raise problems.shallow_history(head.found.top)
     named = repository.resolve(base)
     found = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))
     if found is None:

@@ -17,13 +17,12 @@ from sitegen.analysis.noise.answers import answers_change, answers_verdict, is_m
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.points import edits_of_points
+from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
-from sitegen.model.flips import CellFlip, Flips
 from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import Answer, Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded

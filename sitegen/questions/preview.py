@@ -9,7 +9,7 @@ import posixpath
 from pathlib import Path
 
 from sitegen import __version__
-from sitegen.history.cache_folder import begin, cache_folder
+from sitegen.history.cache_folder import begin_cache_folder, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page, SiteInfo
@@ -35,7 +35,7 @@ def write_preview(bench: WorktreeProject, verified: Verified) -> Path:
     """
     page = _report(verified, _snapshot(bench, verified), limit=len(verified.result.judgements))
     cache = cache_folder(None, bench.root)
-    begin(cache)
+    begin_cache_folder(cache)
     folder = cache / "preview"
     kind = verified.place.kind
     renderer = _renderer(bench)

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.memo import Memo
 from sitegen.configuring import read_site
 from sitegen.errors import SecretsError
-from sitegen.history.files import content_at
+from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
 from sitegen.render.below import remove

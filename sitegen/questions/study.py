@@ -10,8 +10,8 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.errors import ConfigurationError
-from sitegen.history.state import Copied
-from sitegen.history.timeline import current
+from sitegen.history.fold_state import CopiedParts
+from sitegen.history.timeline import current_histories
 from sitegen.model.commits import WORKTREE
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
@@ -31,11 +31,11 @@ class Study(NamedTuple):
     """All that ever had ground truth, by id, in the order of ids."""
 
     @classmethod
-    def of(cls, project: Project, memo: Memo, parts: Copied) -> Study:
+    def of(cls, project: Project, memo: Memo, parts: CopiedParts) -> Study:
         """Fold history into these parts. They are a copy, so that what the memo knows of a built site stays true."""
         timeline = fold(project, parts)
         update = timeline.update
-        known = () if update.complete else current(parts, timeline.config, timeline.manifest)[0]
+        known = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)[0]
         evals = {history.id: history for history in known if history.id not in update.removed}
         # The parts know nothing of the uncommitted state: only the update has it.
         evals |= {changed.history.id: changed.history for changed in update.evals}
@@ -89,7 +89,7 @@ def open_study(options: Options) -> Iterator[Study]:
     """Open a project and hold its memo while questions are asked. Raises a SitegenError as ``fold`` does."""
     project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
-        yield Study.of(project, memo, Copied(memo))
+        yield Study.of(project, memo, CopiedParts(memo))
 
 
 def read_series(options: Options, eval_id: str) -> Series:

@@ -13,7 +13,7 @@ from sitegen.pages import links
 from sitegen.pages.instruction import EditRow, EvalChange, Impact
 from sitegen.pages.labels import EDITS
 from sitegen.render.formats import NIL, count, day, signed
-from sitegen.text.versions import VersionSlip
+from sitegen.text.patch import VersionSlip
 
 _SLIPS: Final[dict[VersionSlip, str]] = {
     "text alone": "without a new version",

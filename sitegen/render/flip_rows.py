@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from sitegen.model.flips import Flips, Tally
+from sitegen.model.cells import Flips, Tally
 from sitegen.render.formats import breakable, printable
 
 NAMED: Final = 5

@@ -11,8 +11,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from sitegen.text.amounts import COUNT, amount
 from sitegen.text.plain import visible
+from sitegen.text.values import COUNT, amount
 
 BOUND: Final = 2_000
 """Characters of one value that a page shows."""

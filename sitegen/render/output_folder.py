@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import Notice, OutputFolderError
-from sitegen.history.head import Found, is_tracked
+from sitegen.history.repository_place import RepositoryPlace, is_tracked
 from sitegen.locking import wait_for_lock
 from sitegen.render.below import read_file
 
@@ -57,7 +57,7 @@ class Standing(NamedTuple):
     """Files that a build wrote, and that the memo does not know."""
 
 
-def refuse_project(asked: Path, out: Path, found: Found) -> None:
+def refuse_project(asked: Path, out: Path, found: RepositoryPlace) -> None:
     """Raise OutputFolderError if a folder must never be written to: a project, what holds one, a part of git's own.
 
     ``asked`` is the folder as it was named, ``out`` with its links followed.

@@ -23,7 +23,7 @@ from sitegen.pages.focus import FocusView, focus_view
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.overview import EditEffects
 from sitegen.scoring.usage import UNITS, usage_metrics
-from sitegen.text.amounts import amount
+from sitegen.text.values import amount
 
 LINES: Final = 200
 EVALS: Final = 40

@@ -8,7 +8,7 @@ from sitegen.pages.usage import OutputUsage, UsageView
 from sitegen.render.charts import Tick, nice_ticks, percent
 from sitegen.render.formats import number, printable
 from sitegen.render.variants import tone
-from sitegen.text.amounts import amount
+from sitegen.text.values import amount
 
 
 class Dot(NamedTuple):

@@ -14,7 +14,7 @@ from sitegen.render.changes import points as in_points
 from sitegen.render.charts import ChartLine, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
 from sitegen.render.formats import SMALL, day, printable
 from sitegen.render.variants import tone
-from sitegen.text.amounts import COUNT
+from sitegen.text.values import COUNT
 
 LINKED: Final = 200
 """Points beyond which the dots of the chart are no links of their own; the table below it has them all."""

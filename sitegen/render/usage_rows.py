@@ -8,7 +8,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.pages.usage import ROWS, OutputUsage, UsageView
 from sitegen.render.cells import text
 from sitegen.render.formats import NIL, number
-from sitegen.text.amounts import amount
+from sitegen.text.values import amount
 
 
 def outputs(view: UsageView) -> Markup:

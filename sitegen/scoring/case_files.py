@@ -21,8 +21,7 @@ from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
-from sitegen.model.stated_usage import stated
-from sitegen.model.usage import RunUsage
+from sitegen.model.usage import RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.newest_run import newest_run

@@ -18,7 +18,7 @@ from sitegen.model.values import Unusable, Value
 from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import EXACT, Emptiness, Number, coerced_number, is_number, plain_number, spells
 from sitegen.stats.assignment import pairs_up
-from sitegen.text.normalise import normalise
+from sitegen.text.similarity import normalise
 
 CORRECT: Final = "correct"
 WRONG: Final = "wrong_value"

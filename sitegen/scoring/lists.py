@@ -19,8 +19,7 @@ from sitegen.scoring.places import KEYS
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import coerced_number, is_number, plain_number
 from sitegen.stats.assignment import assign
-from sitegen.text.normalise import normalise
-from sitegen.text.similarity import Cell, Exact, similar_pairs, similarity
+from sitegen.text.similarity import Cell, Exact, normalise, similar_pairs, similarity
 
 _MAX_TIES: Final = 20_000
 """Pairs of equal similarity that are told apart by their score fields; beyond, by their order alone."""

@@ -14,7 +14,7 @@ from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping
 from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
-from sitegen.text.normalise import normalise
+from sitegen.text.similarity import normalise
 
 PERCENT: Final = Decimal("0.5")
 ABSOLUTE: Final = Decimal("0.01")

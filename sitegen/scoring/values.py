@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
 from sitegen.model.values import Unusable, Value
-from sitegen.text.normalise import normalise
+from sitegen.text.similarity import normalise
 
 Number: TypeAlias = int | Decimal
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.verdicts import Verdict, VerdictRow, VerdictStatus
+from sitegen.model.metrics import Metric, MetricSpec, Verdict, VerdictRow, VerdictStatus
 
 
 def verdict(

@@ -13,8 +13,8 @@ from sitegen.config import SITE_FILES, Manifest, SiteConfig
 from sitegen.configuring.finders.inspect_logs import INSPECT_LOGS
 from sitegen.configuring.finders.promptfoo import PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.errors import ConfigurationError
-from sitegen.history.head import Found
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.project import OWN_TEMPLATES
 from sitegen.project_files import read_inside
 from sitegen.scoring.case_files import kind_of_case_file
@@ -48,7 +48,7 @@ class Followed(NamedTuple):
         return _touches(path, self.project)
 
 
-def followed(found: Found, templates: Path, cache: Path) -> Followed:
+def followed(found: RepositoryPlace, templates: Path, cache: Path) -> Followed:
     """What the site of a project is made from, as far as its configuration can be understood now."""
     named = _named(found.root) if found.root else ()
     project = frozenset((templates, *named))

@@ -10,7 +10,7 @@ from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.deltas import MetricsFor, ScoredPoint, delta
 from sitegen.analysis.flips import flips
 from sitegen.analysis.memo import Memo
-from sitegen.history.state import decode, encode
+from sitegen.history.fold_state import decode, encode
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, Snapshot

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import PageRow
-from sitegen.history.state import encode
+from sitegen.history.fold_state import encode
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord

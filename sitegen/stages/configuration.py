@@ -8,9 +8,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
-from sitegen.history.files import FilesAt
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.fold_state import PartStore, decode, encode
 from sitegen.history.repository import Repository
-from sitegen.history.state import PartStore, decode, encode
 from sitegen.model.problems import Finding
 from sitegen.project_files import read_inside
 from sitegen.render.writer import digest

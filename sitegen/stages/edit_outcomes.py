@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.noise.changes import output_verdict
-from sitegen.history.state import decode, encode
-from sitegen.model.flips import Flips, Tally
+from sitegen.history.fold_state import decode, encode
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Point

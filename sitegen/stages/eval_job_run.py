@@ -13,8 +13,8 @@ from sitegen.analysis.points import edits_of_points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.analysis.windows import windows
+from sitegen.history.fold_state import encode
 from sitegen.history.layout import DEFAULT_SETTINGS
-from sitegen.history.state import encode
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.kinds import traits_of

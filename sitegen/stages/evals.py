@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from sitegen.analysis.memo import Memo, stored
-from sitegen.history.state import decode, encode
+from sitegen.history.fold_state import decode, encode
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary

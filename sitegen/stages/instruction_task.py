@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.versions import EvalPeak
-from sitegen.history.state import encode
+from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -19,9 +19,8 @@ from sitegen.pages.instruction import DisplayedFile, EditRecord, instruction_pag
 from sitegen.render.writer import digest
 from sitegen.stages.failures import attempt
 from sitegen.stages.worker_context import Workshop
-from sitegen.text.outline import NO_TEXT, Outline, outline, touched
 from sitegen.text.patch import PatchCounts, read_patch
-from sitegen.text.sections import TextStats
+from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, touched
 
 
 class Newest(NamedTuple):

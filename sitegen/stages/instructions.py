@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
-from sitegen.history.state import decode, encode
+from sitegen.history.fold_state import decode, encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory

@@ -12,7 +12,7 @@ from posixpath import splitext
 from typing import Final
 
 from sitegen.config import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
-from sitegen.history.files import Folders
+from sitegen.history.files_at_commit import Folders
 from sitegen.history.layout import (
     RECORDED,
     RESULTS,

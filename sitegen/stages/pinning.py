@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sitegen.history.state import Copied, EvalInputs, PartStore, Store
+from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.timeline import EvalHistory
 from sitegen.stages.timeline import Timeline, fold
 
@@ -17,9 +17,9 @@ def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
     project = timeline.project
     if project.pin is None:
         return {}
-    copy = Copied(parts)
+    copy = CopiedParts(parts)
     fold(project._replace(head=project.pin, options=project.options._replace(worktree=False)), copy)
-    known = ((state.id, state.inputs) for state in Store(copy).evals())
+    known = ((state.id, state.inputs) for state in FoldStore(copy).evals())
     return {eval_id: inputs for eval_id, inputs in known if inputs is not None and inputs.ground_truth is not None}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.points import Derived
-from sitegen.history.state import decode, encode
+from sitegen.history.fold_state import decode, encode
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links

@@ -13,11 +13,11 @@ from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manife
 from sitegen.configuring import SearchedFiles, found_evaluation, significance_level, with_found_evals, work_tree_files
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.blobs import shared_cat_file
-from sitegen.history.files import FilesAt
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.fold_state import FoldStore, PartStore
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository import Repository
-from sitegen.history.state import PartStore, Store
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
@@ -117,7 +117,7 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     what is new to the folder, so it starts from the root. ``foreign``: what no page may replace in that folder.
     """
     if memo.get("build", "head") != (trusted_head or "").encode():
-        Store(memo).clear()
+        FoldStore(memo).clear()
     timeline = fold(project, memo)
     memo.put("build", "head", timeline.head.sha.encode())
     mappings = known_mappings(memo, timeline.shop.open(), timeline.update.evals)
@@ -222,7 +222,7 @@ def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory,
     if update.complete:
         return tuple(touched[path] for path in sorted(touched))
     former = {edit.path for file in update.instructions for edit in file.edits}
-    kept = (file for file in Store(parts).instructions() if file.path not in former)
+    kept = (file for file in FoldStore(parts).instructions() if file.path not in former)
     return tuple(sorted((*touched.values(), *kept), key=lambda file: file.path))
 
 

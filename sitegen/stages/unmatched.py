@@ -8,10 +8,10 @@ from typing import Final
 from sitegen.analysis.muting import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
 from sitegen.history.blobs import shared_cat_file
-from sitegen.history.files import FilesAt, FolderListing, Folders, named_by
+from sitegen.history.files_at_commit import FilesAt, FolderListing, Folders, first_file_named
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
-from sitegen.history.worktree import listed
+from sitegen.history.worktree import work_tree_paths
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import SCORERS
@@ -36,7 +36,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     folders: Folders = FilesAt(timeline.project.found, timeline.head.sha)
     if timeline.project.options.worktree and timeline.project.found.root is not None:
-        folders = FolderListing(listed(timeline.shop.open()))
+        folders = FolderListing(work_tree_paths(timeline.shop.open()))
     missing = MissingFiles(
         layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
     )
@@ -90,7 +90,7 @@ def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Itera
     for entry in timeline.manifest.evals:
         for glob in entry.instructions:
             if not _names_instructions(timeline, glob):
-                left_out = named_by(glob, folders)
+                left_out = first_file_named(glob, folders)
                 fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
                 if left_out:
                     fix = f"{left_out!r} is there: add it to the site's own `instructions`, which do not name it."

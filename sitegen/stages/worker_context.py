@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
-from sitegen.history.head import Found
 from sitegen.history.repository import Repository
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
@@ -19,7 +19,7 @@ from sitegen.stages.mapping_cache import KeptMappings
 class Workshop(NamedTuple):
     """Where everything is that the tasks of a build share."""
 
-    found: Found
+    found: RepositoryPlace
     overlay: tuple[tuple[str, Path], ...]
     """(blob id, file) of contents that are in the work tree only."""
     max_blob_bytes: int

@@ -8,9 +8,8 @@ from pathlib import Path
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
-from sitegen.model.cells import WRONG, Cell, CellMap, Run
+from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.commits import WORKTREE
-from sitegen.model.flips import CellFlip, Flips
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series

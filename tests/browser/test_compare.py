@@ -10,8 +10,7 @@ from playwright.sync_api import Page, expect
 
 from sitegen.analysis.flips import flips, held_documents
 from sitegen.analysis.noise.changes import events
-from sitegen.model.cells import Cell, CellMap, Run
-from sitegen.model.flips import Tally
+from sitegen.model.cells import Cell, CellMap, Run, Tally
 from sitegen.pages.compare import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series

@@ -11,7 +11,7 @@ import pytest
 
 from sitegen.commands.build import command
 from sitegen.errors import ConfigurationError, MissingObjectsError
-from sitegen.history.head import SAFE
+from sitegen.history.repository_place import SAFE
 from sitegen.project import Options
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.failures import FIX
@@ -156,7 +156,7 @@ def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched
     project, tmp_path, monkeypatch, older_git
 ):
     if older_git:
-        monkeypatch.setattr("sitegen.history.head.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
+        monkeypatch.setattr("sitegen.history.repository_place.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
         monkeypatch.setattr("sitegen.history.process.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
     clone, out = clone_of(project, tmp_path / "clone" / "project", "blob:none"), tmp_path / "public"
     objects = sorted(path.name for path in (clone / ".git/objects").rglob("*"))

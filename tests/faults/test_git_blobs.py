@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.history.blobs import MISSING, POINTER, BlobRead, shared_cat_file
-from sitegen.history.files import FilesAt
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import NothingToReportError, RepositoryError
-from sitegen.history.head import look
 from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
 from sitegen.text.addresses import web_address
 from tests.gitrepo import GitRepo
 
@@ -88,7 +88,7 @@ def test_revisions_of_every_form_are_resolved(repo: GitRepo) -> None:
     wanted = [shas[1], shas[2], shas[2], shas[0], shas[1], shas[0], shas[2], shas[2]]
     found = Repository.open(repo.path)
     assert [found.resolve(rev) for rev in revs] == wanted
-    assert [look(repo.path, rev)[1] for rev in revs] == wanted
+    assert [find_repository(repo.path, rev)[1] for rev in revs] == wanted
 
 
 @pytest.mark.parametrize("rev", ["nowhere", "-h", "--all", "main..main", "HEAD:a", "", "HEAD~9", "a\nb"])
@@ -96,13 +96,13 @@ def test_an_unknown_revision_is_an_error_that_names_it(repo: GitRepo, rev: str) 
     repo.commit({"a": "1"})
     with pytest.raises(RepositoryError, match="There is no revision"):
         Repository.open(repo.path).resolve(rev)
-    assert look(repo.path, rev)[1] is None
+    assert find_repository(repo.path, rev)[1] is None
 
 
 def test_a_repository_without_commits_has_nothing_to_report(repo: GitRepo) -> None:
     with pytest.raises(NothingToReportError, match="no commits yet"):
         Repository.open(repo.path).resolve("HEAD")
-    assert look(repo.path, "HEAD")[1] is None
+    assert find_repository(repo.path, "HEAD")[1] is None
 
 
 def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
@@ -155,7 +155,7 @@ def test_the_address_of_origin_is_read_from_the_configuration(repo: GitRepo) -> 
 
 def test_a_repository_is_found_from_inside_its_own_folder(repo):
     repo.commit({"a": "1"})
-    found, head = look(repo.path / ".git" / "refs")
+    found, head = find_repository(repo.path / ".git" / "refs")
     assert (found.root, found.git_dir, head) == (repo.path, repo.path / ".git", repo.git("rev-parse", "HEAD"))
 
 
@@ -163,5 +163,5 @@ def test_a_bare_repository_is_found_with_its_commit(repo, tmp_path):
     repo.commit({"a": "1"})
     bare = tmp_path / "bare.git"
     repo.git("clone", "-q", "--bare", ".", str(bare))
-    found, head = look(bare)
+    found, head = find_repository(bare)
     assert (found.root, found.top, head) == (None, bare, repo.git("rev-parse", "HEAD"))

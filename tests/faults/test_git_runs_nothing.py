@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from sitegen.errors import RepositoryError
-from sitegen.history.head import look
+from sitegen.history.repository_place import find_repository
 from sitegen.project import Options
 from sitegen.serve.layers import build_layers
 from tests.gitrepo import GitRepo
@@ -264,4 +264,4 @@ def test_a_work_tree_that_a_repository_puts_elsewhere_is_refused(tmp_path: Path)
     repo = project(tmp_path / "home" / "project")
     repo.git("config", "core.worktree", str(tmp_path / "home"))
     with pytest.raises(RepositoryError, match=r"puts its work tree elsewhere \(core\.worktree\)"):
-        look(repo.path)
+        find_repository(repo.path)

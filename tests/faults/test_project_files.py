@@ -8,9 +8,9 @@ import pytest
 
 from sitegen.configuring import read_manifest, read_site
 from sitegen.errors import ConfigurationError, RepositoryError
-from sitegen.history import head, process
+from sitegen.history import process, repository_place
 from sitegen.history.repository import Repository
-from sitegen.history.worktree import listed
+from sitegen.history.worktree import work_tree_paths
 from sitegen.llm.cases import read_cases
 from sitegen.llm.responses_file import ResponsesFile, Slot
 from sitegen.project import own_templates
@@ -132,13 +132,13 @@ def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, monkeypatch):
     os.mkfifo(repo.path / ".gitignore")
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     with pytest.raises(RepositoryError, match="git ls-files did not end within"):
-        listed(Repository.open(repo.path))
+        work_tree_paths(Repository.open(repo.path))
 
 
 def test_git_that_waits_for_a_pipe_its_configuration_includes_is_ended(repo, monkeypatch):
     os.mkfifo(repo.path / "pipe")
     with (repo.path / ".git" / "config").open("a", encoding="utf-8") as config:
         config.write("[include]\npath = ../pipe\n")
-    monkeypatch.setattr(head, "PATIENCE", 0.5)
+    monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
     with pytest.raises(RepositoryError, match="git did not answer"):
-        head.look(repo.path)
+        repository_place.find_repository(repo.path)

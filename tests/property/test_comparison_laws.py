@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import ComparedVariant, compare
 from sitegen.model.metrics import Metric
-from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import holm
 
 ANSWER = st.tuples(st.integers(0, 12), st.sampled_from([True, False, None]), st.sampled_from([None, 1, 2, 3, 4, 5]))

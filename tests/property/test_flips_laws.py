@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.analysis.flips import flipped_cells, flips, flips_between
-from sitegen.model.cells import Cell, CellMap, Run, State
-from sitegen.model.flips import Flips, Tally
+from sitegen.model.cells import Cell, CellMap, Flips, Run, State, Tally
 
 POINTS = 6
 STATES: tuple[State, ...] = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.intervals import bootstrap_of, interval_of
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard

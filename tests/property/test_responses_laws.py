@@ -16,7 +16,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.stats.consistency import mean_pairwise_cosine
-from sitegen.text.rouge import rouge
+from sitegen.text.similarity import rouge
 
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4)),

@@ -16,8 +16,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sitegen.scoring.agreement import agreeing_pairs
 from sitegen.stats.assignment import assign, pairs_up
 from sitegen.text import similarity
-from sitegen.text.normalise import normalise
-from sitegen.text.similarity import Cell, Exact
+from sitegen.text.similarity import Cell, Exact, normalise
 
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6))
 MATRICES = SHAPES.flatmap(

@@ -13,7 +13,7 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.verdict import verdict
-from sitegen.text.rouge import rouge
+from sitegen.text.similarity import rouge
 from tests.scoring.test_tables import NOTHING, tables
 
 CASES = [

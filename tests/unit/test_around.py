@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sitegen.analysis.memo import Memo
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob

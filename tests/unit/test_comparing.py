@@ -19,7 +19,7 @@ from sitegen.comparing.plots import plots
 from sitegen.comparing.report import report
 from sitegen.comparing.words import name
 from sitegen.model.metrics import Metric
-from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import Significance
 
 HOSTILE = (

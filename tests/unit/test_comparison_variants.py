@@ -10,7 +10,7 @@ from sitegen.analysis.comparison.ranking import ranking
 from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
 from sitegen.analysis.comparison.variants import ComparedVariant, compare, measure
 from sitegen.model.metrics import Metric
-from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Answer
 
 
 def variant(

@@ -14,7 +14,7 @@ import pytest
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.metrics import metric_verdict
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS

@@ -1,8 +1,7 @@
 import pytest
 
 from sitegen.analysis.flips import flipped_cells, flips
-from sitegen.model.cells import Cell, CellMap, Run, State
-from sitegen.model.flips import CellFlip, Fate, Flips
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, State
 
 
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:

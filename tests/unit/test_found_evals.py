@@ -10,7 +10,7 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, with_found_evals
-from sitegen.history.files import FilesAt, FolderListing
+from sitegen.history.files_at_commit import FilesAt, FolderListing
 from sitegen.history.repository import LARGEST_BLOB
 from sitegen.project import Options, open_project
 from sitegen.stages.timeline import fold

@@ -12,10 +12,9 @@ from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.comparing.gate.junit import to_junit_bytes
 from sitegen.comparing.gate.markdown import LONGEST, markdown
 from sitegen.config import EvalLimits, GateSettings, Limit
-from sitegen.model.cells import Cell, Run
+from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import CellFlip
 from sitegen.model.gate import EvalCheck, GatedChange, GateVerdict, InstructionChange, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision

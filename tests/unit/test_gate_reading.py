@@ -16,10 +16,9 @@ from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.comparing.gate.markdown import markdown
 from sitegen.comparing.gate.reading import MOST, read_report
 from sitegen.errors import SitegenError
-from sitegen.model.cells import Cell, Run
+from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import CellFlip
 from sitegen.model.gate import GatedChange, GateReport, InstructionChange, MetricLimits
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo

@@ -10,9 +10,9 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest
+from sitegen.history.globs import run_glob, time_in
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
-from sitegen.history.runs import run_glob, time_in
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.stages.scorecard_store import ScorecardKeys

@@ -10,10 +10,10 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
+from sitegen.history.fold_state import EvalState
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
-from sitegen.history.state import EvalState
-from sitegen.history.timeline import Advanced, advance, current
+from sitegen.history.timeline import Advanced, advance, current_histories
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
 from tests.gitrepo import DAY, START, Content, GitRepo, Link, MemoryParts
 
@@ -75,7 +75,7 @@ class Site:
         self.records += update.records
         evals = tuple(self.evals[name] for name in sorted(self.evals))
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
-        assert current(self.parts, SITE, Manifest()) == (evals, files)
+        assert current_histories(self.parts, SITE, Manifest()) == (evals, files)
         return Whole(evals, files, self.records, advanced.problems)
 
 

@@ -170,7 +170,7 @@ def test_a_bare_repository_has_no_uncommitted_state(tmp_path: Path) -> None:
 
 def test_a_build_that_finds_nothing_new_imports_no_library() -> None:
     program = (
-        "import sys; import sitegen.history.head, sitegen.history.worktree, sitegen.configuring;"
+        "import sys; import sitegen.history.repository_place, sitegen.history.worktree, sitegen.configuring;"
         "print({'git', 'msgspec', 'pydantic', 'yaml'} & sys.modules.keys())"
     )
     assert (

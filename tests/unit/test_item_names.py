@@ -8,8 +8,7 @@ from sitegen.commands.blame import chosen
 from sitegen.commands.verified_text import discrepancy
 from sitegen.comparing.changed import change_lines
 from sitegen.comparing.gate.markdown import _cell
-from sitegen.model.cells import CellMap
-from sitegen.model.flips import CellFlip
+from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import Redaction

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.config import Manifest
-from sitegen.history.files import FilesAt
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Finding
 from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping

@@ -16,11 +16,10 @@ from sitegen.analysis.noise.intervals import (
     interval_of_quality,
     interval_of_runs,
 )
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, Noise
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats

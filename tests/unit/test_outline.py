@@ -1,7 +1,7 @@
 import pytest
 
-from sitegen.text.outline import Outline, outline, touched
 from sitegen.text.patch import read_patch
+from sitegen.text.sections import Outline, outline, touched
 from tests.pages_sample_diffs import V1, V2, patch_of
 
 TEXT = b"""before

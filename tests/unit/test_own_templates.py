@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import ConfigurationError
-from sitegen.history.head import look
+from sitegen.history.repository_place import find_repository
 from sitegen.initialising import copy_templates
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
@@ -268,6 +268,6 @@ def test_the_blocks_that_the_readme_lists_are_those_that_there_are():
 
 
 def test_a_watch_sees_changes_of_a_project_s_templates(project):
-    seen = followed(look(project.path)[0], find_templates(), project.path / ".sitegen")
+    seen = followed(find_repository(project.path)[0], find_templates(), project.path / ".sitegen")
     assert seen.concerns(project.path / "site_templates" / "theme.css")
     assert not seen.concerns(project.path / "other" / "theme.css")

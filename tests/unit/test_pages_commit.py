@@ -1,5 +1,5 @@
+from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE, ChangedPath
-from sitegen.model.flips import Flips
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
 from sitegen.pages.changes import DisplayedChange as Moved

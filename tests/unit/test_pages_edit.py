@@ -1,6 +1,6 @@
 import pytest
 
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import Effect

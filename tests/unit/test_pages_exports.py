@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import Flips
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series

@@ -1,7 +1,7 @@
 import pytest
 
+from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
-from sitegen.model.flips import Flips
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.instruction import (
     SPARK_POINTS,

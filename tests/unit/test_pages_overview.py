@@ -5,11 +5,10 @@ import pytest
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
-from sitegen.model.focus import Focus, Streak, WeakSection
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.focus import focus_of
 from sitegen.pages.instruction import Impact

@@ -3,9 +3,8 @@
 import pytest
 
 from sitegen.analysis.noise.repeats import Repeats
-from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import CellFlip, Flips
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.outcomes import Judgement

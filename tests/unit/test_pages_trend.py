@@ -4,8 +4,8 @@ import pytest
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import repeated
+from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import Flips
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore

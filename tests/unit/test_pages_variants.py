@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.pages.trend import VARIANTS, TrendView, trend_page
 from sitegen.pages.variants import ALL_FLIPS, FLIPS, MetricRow, VariantsView, variants_page

@@ -9,8 +9,7 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Answer, Result
 from sitegen.scoring.documents import document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.answers import variant_of

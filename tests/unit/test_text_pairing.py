@@ -1,4 +1,4 @@
-from sitegen.text.pairing import MOST_PAIRS, AlignedLines, pair
+from sitegen.text.diff import MOST_PAIRS, AlignedLines, pair
 
 
 def test_lines_that_are_alike_share_a_row_and_the_rest_fills_up_between_them():

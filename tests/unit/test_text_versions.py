@@ -1,7 +1,6 @@
 import pytest
 
-from sitegen.text.patch import PatchCounts
-from sitegen.text.versions import VersionStep, version_steps
+from sitegen.text.patch import PatchCounts, VersionStep, version_steps
 
 FIRST = PatchCounts(9, 0, None, "1.0")
 

@@ -12,8 +12,7 @@ from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.report import report
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
-from sitegen.model.stated_usage import stated
-from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged
+from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated
 from sitegen.scoring.documents import document
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer

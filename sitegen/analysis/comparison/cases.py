@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.values import CaseFlip, Flipped
-from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import mean
 
 ORDER: Final[tuple[Flipped, ...]] = ("broken", "fixed", "still_wrong")

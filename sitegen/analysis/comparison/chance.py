@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sitegen.analysis.noise.changes import change_verdict, events
 from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
-from sitegen.model.flips import Flips, Tally
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.noise import Decision, Interval, Unit, Why
 from sitegen.model.scorecards import Scorecard
 

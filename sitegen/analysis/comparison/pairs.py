@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.cases import CaseOutcome, cases, flips
 from sitegen.analysis.comparison.values import MetricTest, Tested, TestedMetric, VariantNumbers, VariantPair
-from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
 from sitegen.stats import sample_size
 from sitegen.stats import significance as tests

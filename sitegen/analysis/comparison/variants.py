@@ -21,8 +21,7 @@ from sitegen.analysis.comparison.values import (
     VariantPair,
 )
 from sitegen.model.metrics import Metric
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Answer, Result
 from sitegen.model.usage import exchanged
 from sitegen.stats.significance import ALPHA
 

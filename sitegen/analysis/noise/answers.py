@@ -10,7 +10,7 @@ from typing import Final
 from sitegen.analysis.noise.changes import mean_verdict
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
-from sitegen.model.responses import Answer
+from sitegen.model.scorecards import Answer
 from sitegen.stats.intervals import Paired, Share, ratio_change
 
 _MEASURES: Final[Mapping[str, Callable[[Answer], float | None]]] = {

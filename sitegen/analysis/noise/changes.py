@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.attribution import differing
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
-from sitegen.model.flips import Flips, Tally
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why

@@ -9,8 +9,7 @@ from typing import Final
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.noise import Interval
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.stats.intervals import around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 GRADES: Final = (1, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import is_counted
-from sitegen.model.flips import Flips
+from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise

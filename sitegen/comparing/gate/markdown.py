@@ -12,8 +12,8 @@ from sitegen.comparing.gate.document import expected_of
 from sitegen.comparing.gate.wording import is_amount, of_error, of_whole, points_of, sentences
 from sitegen.comparing.words import NIL, code, count, name, number, points, prose, table
 from sitegen.errors import SitegenError
+from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
-from sitegen.model.flips import CellFlip
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
 from sitegen.pages.changes import split
 

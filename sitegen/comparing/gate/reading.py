@@ -14,10 +14,9 @@ from typing import Any, Final
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.comparing.gate.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
 from sitegen.errors import SitegenError
-from sitegen.model.cells import Cell, Run
+from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
-from sitegen.model.flips import CellFlip
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck, MetricLimits
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns

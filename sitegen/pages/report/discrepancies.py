@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.repeats import Repeats
-from sitegen.model.flips import CellFlip
+from sitegen.model.cells import CellFlip
 from sitegen.model.noise import Noise
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
 from sitegen.model.scorecards import Result

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.model.cells import Run
-from sitegen.model.flips import CellFlip, Flips, Tally
+from sitegen.model.cells import CellFlip, Flips, Run, Tally
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.values import DisplayValue, shown_value
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Convention, Counts, MetricSpec
+from sitegen.model.metrics import Convention, Counts, MetricSpec, Verdict
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.panels import AlignmentPanel, Panel
@@ -16,7 +16,6 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob
 from sitegen.model.usage import RunUsage
-from sitegen.model.verdicts import Verdict
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.recorded import RecordedView, recorded_view

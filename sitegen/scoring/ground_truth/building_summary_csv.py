@@ -13,7 +13,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
-from sitegen.text.normalise import normalise
+from sitegen.text.similarity import normalise
 
 
 class CsvSection(NamedTuple):

@@ -28,8 +28,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.model.stated_usage import stated
-from sitegen.model.usage import Call, RunUsage
+from sitegen.model.usage import Call, RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first, name_of, nfc
 

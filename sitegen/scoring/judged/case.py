@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
-from sitegen.model.stated_usage import LONGEST, canonical
-from sitegen.model.usage import Call
+from sitegen.model.usage import LONGEST, Call, canonical
 from sitegen.model.usage import Usage as Usage
 from sitegen.model.values import Value
 from sitegen.stats.counts import mean

@@ -15,8 +15,8 @@ from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, unique
 from sitegen.scoring.recorded.settings import RecordedSettings, fits, read_recorded_settings
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.text.amounts import COUNT
 from sitegen.text.plain import line
+from sitegen.text.values import COUNT
 
 MOST: Final = 50
 """Numbers of a file that are followed; the rest is left out, and that is said."""

@@ -18,8 +18,7 @@ from typing import Final, NamedTuple
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.stated_usage import LONGEST, stated
-from sitegen.model.usage import Call, RunUsage
+from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.mapping import CaseKeys

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
+from sitegen.model.metrics import Verdict, VerdictStatus
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.values import Value
-from sitegen.model.verdicts import Verdict, VerdictStatus
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.scoring.results_file import AgreementRow, agreement_row
 from sitegen.scoring.usage import USAGE, all_specs

@@ -14,7 +14,7 @@ from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
 from sitegen.stats.consistency import mean_pairwise_cosine
 from sitegen.stats.kappa import cohens_kappa
-from sitegen.text.rouge import Rouge, rouge
+from sitegen.text.similarity import Rouge, rouge
 
 _TEXTS: Final = "give test cases an expected text."
 

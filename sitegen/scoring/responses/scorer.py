@@ -11,8 +11,7 @@ from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding
-from sitegen.model.responses import Answer
-from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa, Result, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow, stored
-from sitegen.history.state import decode, encode
+from sitegen.history.fold_state import decode, encode
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.stages.eval_job import owner as owner_of

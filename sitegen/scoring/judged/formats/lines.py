@@ -14,7 +14,7 @@ from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.stated_usage import stated
+from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, whole

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding
-from sitegen.model.stated_usage import stated
+from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed

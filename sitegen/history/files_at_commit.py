@@ -9,8 +9,8 @@ from typing import Final, Protocol
 
 from sitegen.history.blobs import NOTHING, GitObject, cat_file
 from sitegen.history.globs import compiled, literal_prefix
-from sitegen.history.head import Found
 from sitegen.history.repository import LARGEST_BLOB, Repository
+from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 
 LARGEST_SEARCH: Final = 1_000
@@ -29,7 +29,7 @@ class Folders(Protocol):
 class FilesAt:
     """Reads files and folders of one commit, by name: several of them best within ``shared_cat_file``."""
 
-    def __init__(self, found: Found, commit: str) -> None:
+    def __init__(self, found: RepositoryPlace, commit: str) -> None:
         self.found = found
         self._commit = commit
         self._known: dict[str, dict[str, bool]] = {}
@@ -91,7 +91,7 @@ class FolderListing:
         return self._folders.get(folder, {})
 
 
-def named_by(glob: str, folders: Folders) -> str | None:
+def first_file_named(glob: str, folders: Folders) -> str | None:
     """The first file by depth, then by path, that a glob names; it is looked for in so many folders and no more."""
     pattern = compiled((glob,))
     top = literal_prefix(glob)

@@ -70,7 +70,7 @@ name that the repository chooses (``filter.*``, ``diff.*.textconv``), no command
 """
 
 
-class Found(NamedTuple):
+class RepositoryPlace(NamedTuple):
     """Where a repository lies."""
 
     git_dir: Path
@@ -95,7 +95,7 @@ PATIENCE: Final = 60.0
 """Seconds that git may take for the first question, which takes it some milliseconds."""
 
 
-def environment() -> dict[str, str]:
+def git_environment() -> dict[str, str]:
     """The environment for git: the caller's own, without what a hook or a user set to steer git, and ``SAFE``.
 
     Configuration stays, because ``safe.directory`` is part of it.
@@ -104,12 +104,12 @@ def environment() -> dict[str, str]:
     return kept | SAFE
 
 
-def command(*arguments: str) -> list[str]:
+def git_command(*arguments: str) -> list[str]:
     """A call of git, the only form in which it is started: with ``CONFIGURATION``; it needs ``SAFE`` around it."""
     return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
 
 
-def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
+def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str | None]:
     """The repository around a folder or a file, and the id of the commit that a revision names in it.
 
     The id is None if the revision names no commit. One process of some 4 ms. Raises RepositoryError, in git's own
@@ -120,7 +120,7 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
     # What could be answered with another number of lines than one is no name of a commit, or found by ``resolve``.
     asked = "HEAD" if rev.startswith("-") or ".." in rev or "\n" in rev else rev
-    answer = _run(
+    answer = _run_git(
         folder,
         "rev-parse",
         "--is-bare-repository",
@@ -151,7 +151,7 @@ def look(path: Path, rev: str = "HEAD") -> tuple[Found, str | None]:
     elif not bare and git_dir.name == ".git":
         root = git_dir.parent
     known = answer.returncode == 0 and _ID.fullmatch(commit) and asked == rev
-    return Found(git_dir, _common(git_dir), root, shallow), commit if known else None
+    return RepositoryPlace(git_dir, _common(git_dir), root, shallow), commit if known else None
 
 
 def is_tracked(path: Path) -> bool:
@@ -159,14 +159,19 @@ def is_tracked(path: Path) -> bool:
     if not path.parent.is_dir():
         return False
     quiet = ("-c", "core.fsmonitor=", "-c", f"core.hooksPath={os.devnull}")
-    answer = _run(path.parent, *quiet, "ls-files", "--cached", "-z", "--", path.name)
+    answer = _run_git(path.parent, *quiet, "ls-files", "--cached", "-z", "--", path.name)
     return bool(answer.stdout)
 
 
-def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
-            command(*arguments), cwd=folder, env=environment(), capture_output=True, check=False, timeout=PATIENCE
+            git_command(*arguments),
+            cwd=folder,
+            env=git_environment(),
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
         )
     except subprocess.TimeoutExpired:
         raise RepositoryError(

@@ -7,41 +7,40 @@ from posixpath import basename
 
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
-from sitegen.history.iterations import fold_iterations
+from sitegen.history.eval_commit import EvalCommit, InputsInForce
+from sitegen.history.fold_state import EvalInputs, EvalState
+from sitegen.history.iterations import fold_iterations, fold_overwritten
 from sitegen.history.layout import RESULTS, PathRole, first_blob, is_glob, is_path, kind_of, normal
-from sitegen.history.overwritten import fold_overwritten
 from sitegen.history.snapshots import differences
-from sitegen.history.state import EvalInputs, EvalState
-from sitegen.history.touch import EvalCommit, InForce
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
 
 
-def fold_eval(state: EvalState, touch: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
+def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
     """Fold one commit into an eval: its files, then where it lives, then its inputs, then its series.
 
     *inputs_of* answers what scoring depends on once the files are taken. While ``outputs`` of the built manifest is
     ``auto``, both candidates for the series are followed, because which one counts is known at the end.
     """
     before = state.active
-    for place, change in touch.changes:
-        _take(state, place, change, touch)
-    active = _active(state)
+    for place, change in eval_commit.changes:
+        _take_change(state, place, change, eval_commit)
+    active = _active_folder(state)
     state.active = before if active is None else active
     moved = state.active != before
     if before is not None and moved:
         state.renamed_from.append(basename(before))
     inputs = inputs_of(state)
-    kind_before, kind = (_kind(touch.entry, each) for each in (state.inputs, inputs))
-    now = InForce(inputs, state.inputs is not None and differences(state.inputs, inputs) != (), kind)
+    kind_before, kind = (_kind_scored(eval_commit.entry, each) for each in (state.inputs, inputs))
+    in_force = InputsInForce(inputs, state.inputs is not None and differences(state.inputs, inputs) != (), kind)
     state.inputs = inputs
-    state.was_scorable = state.was_scorable or (now.scorable and bool(state.files))
-    outputs = touch.entry.outputs
+    state.was_scorable = state.was_scorable or (in_force.scorable and bool(state.files))
+    outputs = eval_commit.entry.outputs
     if is_path(outputs) or outputs == "auto":
-        fold_overwritten(state, touch, now)
+        fold_overwritten(state, eval_commit, in_force)
     if not is_path(outputs):
         # Of another kind, or in another folder, other files are outputs.
-        fold_iterations(state, touch, now, everything=moved or kind != kind_before)
+        fold_iterations(state, eval_commit, in_force, everything=moved or kind != kind_before)
 
 
 def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
@@ -66,7 +65,7 @@ def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
     layout = layout_of(state, entry)
     series = state.iterations if layout == "iterations" else state.overwritten
     last = series.snapshots[-1] if series.snapshots else None
-    kind = _kind(entry, state.inputs if state.inputs and state.inputs.ground_truth else last)
+    kind = _kind_scored(entry, state.inputs if state.inputs and state.inputs.ground_truth else last)
     self_judged = not files_of(kind).ground_truths
     return EvalHistory(
         id=state.id,
@@ -78,16 +77,16 @@ def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
     )
 
 
-def _kind(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kind:
+def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kind:
     return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
 
-def _take(state: EvalState, place: PathRole, change: ChangedPath, touch: EvalCommit) -> None:
+def _take_change(state: EvalState, place: PathRole, change: ChangedPath, eval_commit: EvalCommit) -> None:
     if place.role == "stranger":
         if change.new is not None and place.iteration not in state.strangers:
             state.strangers[place.iteration] = True
             path = f"{place.folder}/{RESULTS}/{place.iteration}"
-            touch.report(problems.stranger(touch.commit, state.id, path, place.iteration))
+            eval_commit.report(problems.stranger_folder(eval_commit.commit, state.id, path, place.iteration))
         return
     if place.role == "run":
         state.with_runs[place.iteration] = True
@@ -97,7 +96,7 @@ def _take(state: EvalState, place: PathRole, change: ChangedPath, touch: EvalCom
         state.files[change.path] = change.new
 
 
-def _active(state: EvalState) -> str | None:
+def _active_folder(state: EvalState) -> str | None:
     """The best of the eval's folders that any file is in."""
     return next((folder for folder in state.folders if any(_is_below(path, folder) for path in state.files)), None)
 

@@ -40,7 +40,7 @@ class PartStore(Protocol):
         """All keys of a kind."""
 
 
-class Copied:
+class CopiedParts:
     """Parts that can be changed without changing those they are a copy of."""
 
     def __init__(self, parts: PartStore) -> None:
@@ -75,7 +75,7 @@ class EvalInputs(NamedTuple):
 
 
 @dataclass(slots=True)
-class Unit:
+class SeriesIteration:
     """One iteration: a folder, or one version of an overwritten output."""
 
     number: int
@@ -90,7 +90,7 @@ class SeriesState:
     """One candidate for an eval's series: its iterations, or the versions of an overwritten output."""
 
     snapshots: list[Snapshot] = field(default_factory=list)
-    units: dict[str, Unit] = field(default_factory=dict)
+    units: dict[str, SeriesIteration] = field(default_factory=dict)
     """By the name of the iteration's folder, or by the number of the version, in the order in which they came."""
     waiting: dict[str, bool] = field(default_factory=dict)
     """Names of those that came or changed while there was no ground truth."""
@@ -129,7 +129,7 @@ class EvalState:
 
 
 @dataclass(slots=True)
-class State:
+class FoldState:
     """The small part that every build loads: nothing in it grows with the number of commits."""
 
     structure: str
@@ -201,28 +201,28 @@ def _decoder(kind: Any) -> Any:
     return msgspec.json.Decoder(kind)
 
 
-class Store:
+class FoldStore:
     """The parts as values: loaded when first asked for, written together at the end."""
 
     def __init__(self, parts: PartStore) -> None:
         self._parts = parts
 
-    def state(self) -> State | None:
+    def state(self) -> FoldState | None:
         """The small part; None if there is none that this version can read."""
         content = self._parts.get(STATE, GLOBAL)
         try:
-            return None if content is None else decode(content, State)
+            return None if content is None else decode(content, FoldState)
         except ValueError:
             return None
 
     def eval(self, eval_id: str) -> EvalState | None:
         """One eval's part."""
-        content = self._parts.get(EVAL, _key(eval_id))
+        content = self._parts.get(EVAL, _part_key(eval_id))
         return None if content is None else decode(content, EvalState)
 
     def instruction(self, path: str) -> InstructionHistory | None:
         """One instruction file's part."""
-        content = self._parts.get(INSTRUCTION, _key(path))
+        content = self._parts.get(INSTRUCTION, _part_key(path))
         return None if content is None else decode(content, InstructionHistory)
 
     def problems(self) -> list[Problem]:
@@ -235,7 +235,7 @@ class Store:
         for kind, key in tuple(self._all()):
             self._parts.delete(kind, key)
 
-    def put_state(self, state: State) -> None:
+    def put_state(self, state: FoldState) -> None:
         """Keep the small part."""
         self._parts.put(STATE, GLOBAL, encode(state))
 
@@ -246,16 +246,16 @@ class Store:
     def put_eval(self, eval_id: str, state: EvalState | None) -> None:
         """Keep one eval's part, or forget it."""
         if state is None:
-            self._parts.delete(EVAL, _key(eval_id))
+            self._parts.delete(EVAL, _part_key(eval_id))
         else:
-            self._parts.put(EVAL, _key(eval_id), encode(state))
+            self._parts.put(EVAL, _part_key(eval_id), encode(state))
 
     def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
         """Keep one instruction file's part, or forget it."""
         if history is None:
-            self._parts.delete(INSTRUCTION, _key(path))
+            self._parts.delete(INSTRUCTION, _part_key(path))
         else:
-            self._parts.put(INSTRUCTION, _key(path), encode(history))
+            self._parts.put(INSTRUCTION, _part_key(path), encode(history))
 
     def instructions(self) -> Iterator[InstructionHistory]:
         """Every instruction file's part, by path."""
@@ -275,6 +275,6 @@ class Store:
                 yield kind, key
 
 
-def _key(name: str) -> str:
+def _part_key(name: str) -> str:
     """A path, or an id made from one, as text that every store can hold."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -8,17 +8,17 @@ from typing import Final
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.evals import ground_truth
+from sitegen.history.case_sides import expected_side, newest_case_file, with_built_sides
+from sitegen.history.eval_fold import ground_truth
+from sitegen.history.fold_state import EvalInputs, EvalState, FoldState, StartOverError
 from sitegen.history.layout import EntryRules, Layout, first_blob, folder_name, kind_of, normal
-from sitegen.history.state import EvalInputs, EvalState, StartOverError, State
-from sitegen.history.two_sides import expected_side, newest_file, ruled_alike
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 
-NO_RULES: Final = EntryRules()
+DEFAULT_RULES: Final = EntryRules()
 
 
 class RulesInForce:
@@ -31,7 +31,7 @@ class RulesInForce:
 
     def __init__(
         self,
-        state: State,
+        state: FoldState,
         layout: Layout,
         evals_dir: str,
         read: Callable[[str], BlobRead],
@@ -76,7 +76,7 @@ class RulesInForce:
         return EvalInputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
 
     def _in_cases(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
-        file = newest_file(each, entry)
+        file = newest_case_file(each, entry)
         return file and expected_side(each, file, rules.settings, self._read, self._contents)
 
     def _own_file(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
@@ -125,14 +125,14 @@ class RulesInForce:
             own = rules.get(before)
         built = self._layout.rules(eval_id)
         if own is not None:
-            return ruled_alike(own, built)
+            return with_built_sides(own, built)
         self._state.borrowed[eval_id] = built
         return built._replace(borrowed=True)
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
         shared = self._state.shared
         named = self._layout.mapping(rules, folder, shared)
-        return self._layout.mapping(NO_RULES, folder, shared) if named is None and rules.borrowed else named
+        return self._layout.mapping(DEFAULT_RULES, folder, shared) if named is None and rules.borrowed else named
 
     def _schema(self, rules: EntryRules, folder: str) -> Blob | None:
         return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None

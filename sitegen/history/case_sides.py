@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history.blobs import BlobRead
+from sitegen.history.eval_commit import EvalCommit, InputsInForce, IterationFiles
+from sitegen.history.fold_state import EvalState
+from sitegen.history.globs import natural_order
 from sitegen.history.layout import EntryRules, first_blob, is_path, normal, runs_of
-from sitegen.history.runs import natural_order
-from sitegen.history.state import EvalState
-from sitegen.history.touch import EvalCommit, InForce, View
 from sitegen.model.contents import Contents
 from sitegen.model.timeline import Blob
 
 
-def ruled_alike(rules: EntryRules, built: EntryRules) -> EntryRules:
+def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
     """The rules of a commit, with what the built manifest says of where the sides stand: that is structure."""
     if case_settings(rules.settings) == case_settings(built.settings):
         return rules
@@ -32,7 +32,7 @@ def ruled_alike(rules: EntryRules, built: EntryRules) -> EntryRules:
     return rules._replace(settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
 
-def newest_file(state: EvalState, entry: EvalConfig) -> Blob | None:
+def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
     """The file that holds both sides as they are now; of several runs the last by name."""
     folder = state.active
     if folder is None:
@@ -54,12 +54,14 @@ def expected_side(
     return file._replace(oid=_sides(state, file, settings, read, contents)[0])
 
 
-def told_apart(view: View, state: EvalState, touch: EvalCommit, now: InForce) -> View:
+def with_own_sides(
+    view: IterationFiles, state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce
+) -> IterationFiles:
     """An iteration of its kind, with its outputs and its own ground truth where files hold both."""
-    view, settings = view._replace(kind=now.kind), now.inputs.settings
+    view, settings = view._replace(kind=in_force.kind), in_force.inputs.settings
     if case_settings(settings) is None or not view.outputs:
         return view
-    sides = [_sides(state, file, settings, touch.read, touch.contents) for file in view.outputs]
+    sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in view.outputs]
     outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(view.outputs, sides, strict=True))
     return view._replace(outputs=outputs, ground_truth=view.outputs[0]._replace(oid=sides[0][0]))
 

@@ -13,21 +13,21 @@ from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history import problems
-from sitegen.history.evals import fold_eval, history_of
+from sitegen.history.eval_commit import EvalCommit
+from sitegen.history.eval_fold import fold_eval, history_of
+from sitegen.history.fold_state import EvalState, FoldState, FoldStore, Renamed, StartOverError
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import Layout, PathRole, Watched
 from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
-from sitegen.history.rules import RulesInForce
-from sitegen.history.state import EvalState, Renamed, StartOverError, State, Store
-from sitegen.history.touch import EvalCommit
+from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory
 
 
-class Started(NamedTuple):
+class StartedSnapshots(NamedTuple):
     """The snapshots that one commit started in an eval, in both candidates for its series."""
 
     state: EvalState
@@ -37,7 +37,7 @@ class Started(NamedTuple):
     overwritten: tuple[str, ...]
 
 
-class _Sorted(NamedTuple):
+class _SortedChanges(NamedTuple):
     """A commit's changes by what they mean; one can mean several things."""
 
     by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]
@@ -49,16 +49,16 @@ class _Sorted(NamedTuple):
     """All that are read."""
 
 
-class Fold:
-    """One advance: the state, the parts of it that new commits touch, and what they did."""
+class HistoryFold:
+    """One advance: the state, the parts of it that new commits eval_commit, and what they did."""
 
     def __init__(
         self,
         repository: Repository,
         site: SiteConfig,
         manifest: Manifest,
-        store: Store,
-        state: State,
+        store: FoldStore,
+        state: FoldState,
         watched: Watched,
         renamed: tuple[Renamed, ...] = (),
         contents: Contents = NO_CONTENTS,
@@ -78,7 +78,7 @@ class Fold:
         self.before: dict[str, EvalHistory] = {}
         """By id, what was known of these."""
         self.problems: list[Problem] = []
-        self.records: list[tuple[CommitRecord, list[Started]]] = []
+        self.records: list[tuple[CommitRecord, list[StartedSnapshots]]] = []
         """Without their snapshots: which series counts is known at the end."""
         self._repository = repository
         self._store = store
@@ -87,7 +87,7 @@ class Fold:
         self._stale = not self.complete and not known.covers(self.layout.watched)
         # What is handed on holds no method of ours: in a cycle all states would live until garbage is looked for.
         self._read = read = repository.read_blob
-        known_instruction = _nothing if self.complete else store.instruction
+        known_instruction = _nothing_known if self.complete else store.instruction
         every_instruction = tuple if self.complete else store.instructions
         self.instructions = InstructionHistories(known_instruction, every_instruction, lambda oid: read(oid).content)
         self._contents = contents
@@ -135,11 +135,11 @@ class Fold:
         places, instruction = self.layout.places(path), self.layout.is_instruction(path)
         if places or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
             eval_id = places[0].eval_id if places else None
-            self.problems.append(problems.irregular(commit, path, what, eval_id=eval_id, instruction=instruction))
+            self.problems.append(problems.irregular_path(commit, path, what, eval_id=eval_id, instruction=instruction))
 
     def _fold(self, revision: Revision) -> None:
         commit = revision.commit
-        if self.state.head is not None and _time(commit) < _time(self.state.head):
+        if self.state.head is not None and _commit_time(commit) < _commit_time(self.state.head):
             self.state.backward_dates += 1
         self.state.head = commit
         read = self._sorted(revision.changes)
@@ -154,7 +154,7 @@ class Fold:
             others = len(revision.changes) - len(read.changes)
             self.records.append((CommitRecord(commit, tuple(sorted(read.changes)), others, (), edits), started))
 
-    def _sorted(self, changes: Iterable[ChangedPath]) -> _Sorted:
+    def _sorted(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
         by_eval: dict[str, list[tuple[PathRole, ChangedPath]]] = {}
         shared, instructions, read = [], [], []
         manifest = None
@@ -174,12 +174,14 @@ class Fold:
                 is_read = True
             if is_read:
                 read.append(change)
-        return _Sorted(by_eval, shared, manifest, instructions, read)
+        return _SortedChanges(by_eval, shared, manifest, instructions, read)
 
-    def _touch(self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]) -> Started:
+    def _touch(
+        self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]
+    ) -> StartedSnapshots:
         each, entry = self._eval(eval_id), self._entry(eval_id)
         iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
-        touch = EvalCommit(
+        eval_commit = EvalCommit(
             commit=commit,
             changes=changes,
             entry=entry,
@@ -188,11 +190,11 @@ class Fold:
             made_with=self.instructions.made_with,
             contents=self._contents,
         )
-        fold_eval(each, touch, self._rules.inputs)
+        fold_eval(each, eval_commit, self._rules.inputs)
         self.state.evals[eval_id] = each.active
         if each.was_scorable:
             self.state.scorable[eval_id] = True
-        return Started(
+        return StartedSnapshots(
             each,
             entry,
             tuple(snapshot.slug for snapshot in each.iterations.snapshots[iterations:]),
@@ -261,9 +263,9 @@ class Fold:
         return self.layout.is_shared(path) or path == self.layout.manifest_path
 
 
-def _nothing(path: str) -> None:
+def _nothing_known(path: str) -> None:
     """What is known of a file where history is read from its root."""
 
 
-def _time(commit: Commit) -> float:
+def _commit_time(commit: Commit) -> float:
     return datetime.fromisoformat(commit.committed_at).timestamp()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
 from sitegen.history.blobs import BlobRead
+from sitegen.history.fold_state import EvalInputs
 from sitegen.history.layout import PathRole, wanted_of
-from sitegen.history.state import EvalInputs
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
@@ -39,7 +39,7 @@ class EvalCommit(NamedTuple):
         return not where or (content is not None and states(content, where))
 
 
-class InForce(NamedTuple):
+class InputsInForce(NamedTuple):
     """What scoring depends on after the commit, besides outputs."""
 
     inputs: EvalInputs
@@ -53,7 +53,7 @@ class InForce(NamedTuple):
         return self.inputs.ground_truth is not None or not files_of(self.kind).ground_truths
 
 
-class View(NamedTuple):
+class IterationFiles(NamedTuple):
     """An iteration as it stands after the commit."""
 
     label: str
