@@ -35,7 +35,7 @@ class FieldsScorer:
     """
 
     kind = "fields"
-    version = 8
+    version = 9
     metrics = METRICS
     nouns = Nouns()
 

@@ -18,7 +18,7 @@ from sitegen.scoring.paths import follow
 from sitegen.scoring.places import KEYS
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import coerced_number, is_number, plain_number
-from sitegen.stats.assignment import assign
+from sitegen.stats.assignment import preferred_pairs
 from sitegen.text.similarity import Cell, Exact, normalise, similar_pairs, similarity
 
 _MAX_TIES: Final = 20_000
@@ -281,7 +281,7 @@ def _clusters_within_bounds(
 
 
 def _hungarian(clusters: list[list[Pair]], equal_fields: Callable[[int, int], int]) -> list[Pair]:
-    """Greatest total similarity; among equal totals, more equal score fields.
+    """Greatest total similarity; among equal totals, more equal score fields, then the lower places.
 
     Items that no candidate links have nothing to do with each other, so that each cluster is solved on its own.
     """
@@ -289,19 +289,18 @@ def _hungarian(clusters: list[list[Pair]], equal_fields: Callable[[int, int], in
     for cluster in clusters:
         rows = sorted({i for i, _, _ in cluster})
         columns = sorted({j for _, j, _ in cluster})
-        tied = len(cluster) <= _MAX_TIES
-        equal = {(i, j): equal_fields(i, j) if tied else 0 for i, j, _ in cluster}
-        scale = (max(equal.values()) + 1) * (len(rows) + 1)
         row_of = {i: place for place, i in enumerate(rows)}
         column_of = {j: place for place, j in enumerate(columns)}
+        alikes = {(row_of[i], column_of[j]): alike for i, j, alike in cluster}
         weights = [[0] * len(columns) for _ in rows]
-        for i, j, alike in cluster:
+        equal = [[0] * len(columns) for _ in rows]
+        for (row, column), alike in alikes.items():
             # One more for every pair: a similarity of 0 is a pair as well if the threshold allows it.
-            weights[row_of[i]][column_of[j]] = (round(alike * 10**9) * scale + equal[i, j]) * (len(rows) + 1) + 1
-        alikes = {(i, j): alike for i, j, alike in cluster}
-        for row, column in assign(weights):
-            i, j = rows[row], columns[column]
-            pairs.append((i, j, round(alikes[i, j], 9)))
+            weights[row][column] = round(alike * 10**9) * (min(len(rows), len(columns)) + 1) + 1
+            if 1 < len(cluster) <= _MAX_TIES:
+                equal[row][column] = equal_fields(rows[row], columns[column])
+        best = preferred_pairs(weights, equal) if len(cluster) > 1 else list(alikes)
+        pairs += [(rows[row], columns[column], round(alikes[row, column], 9)) for row, column in best]
     return sorted(pairs)
 
 

@@ -1,67 +1,50 @@
-"""Pairing two sides so that the whole is best."""
+"""Pairing two sides so that the whole is best; scipy solves the assignments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 _EXACT: Final = 2**53
 """Whole numbers below it are exact as floats, which scipy computes with."""
 
 
-def assign(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """The pairs (row, column) of greatest total weight, every row and column at most once, by row.
+IntMatrix: TypeAlias = Sequence[Sequence[int]]
 
-    Kuhn-Munkres by shortest augmenting paths with potentials, O(n^2 m) for n <= m. Weights are whole numbers of any
-    size, at least 0, so that nothing depends on rounding; pairs of weight 0 are left out. Deterministic.
+
+def preferred_pairs(weights: IntMatrix, preferences: IntMatrix) -> list[tuple[int, int]]:
+    """The pairs (row, column) of greatest total weight; of several such pairings that of greatest total preference.
+
+    Ties that are left are broken as by ``best_pairs``. Both matrices hold whole numbers, at least 0; a weight of 0 is
+    no pair. Totals of weights are below 2**53, which floats hold exactly.
+
+    By linear programming duality, as scipy tells one best pairing only. From it follow the smallest worths of rows and
+    prices of columns that together reach the weight of each pair. A pair is part of a best pairing where they just
+    reach it, and such pairs make a best pairing if they use every row and column with a worth or a price.
     """
-    if not weights or not weights[0]:
-        return []
-    if len(weights) > len(weights[0]):
-        flipped = assign(list(zip(*weights, strict=True)))
-        return sorted((row, column) for column, row in flipped)
-    rows, columns = len(weights), len(weights[0])
-    infinity = 4 * (max(max(row) for row in weights) + 1) * (rows + 1)
-    # Row 0 and column 0 stand for "none"; costs are negated weights.
-    row_potential = [0] * (rows + 1)
-    column_potential = [0] * (columns + 1)
-    row_of = [0] * (columns + 1)
-    for row in range(1, rows + 1):
-        row_of[0] = row
-        least = [infinity] * (columns + 1)
-        came_from = [0] * (columns + 1)
-        done = [False] * (columns + 1)
-        column = 0
-        while row_of[column]:
-            done[column] = True
-            current = row_of[column]
-            delta, following = infinity, 0
-            costs = weights[current - 1]
-            for candidate in range(1, columns + 1):
-                if done[candidate]:
-                    continue
-                reduced = -costs[candidate - 1] - row_potential[current] - column_potential[candidate]
-                if reduced < least[candidate]:
-                    least[candidate] = reduced
-                    came_from[candidate] = column
-                if least[candidate] < delta:
-                    delta, following = least[candidate], candidate
-            for candidate in range(columns + 1):
-                if done[candidate]:
-                    row_potential[row_of[candidate]] += delta
-                    column_potential[candidate] -= delta
-                else:
-                    least[candidate] -= delta
-            column = following
-        while column:
-            previous = came_from[column]
-            row_of[column] = row_of[previous]
-            column = previous
-    pairs = ((row_of[column] - 1, column - 1) for column in range(1, columns + 1) if row_of[column])
-    return sorted((row, column) for row, column in pairs if weights[row][column] > 0)
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    matrix = np.array(weights, dtype=np.int64)
+    rows, columns = linear_sum_assignment(matrix, maximize=True)
+    own = np.zeros(len(matrix), dtype=np.int64)
+    own[rows] = matrix[rows, columns]
+    prices = np.zeros(matrix.shape[1], dtype=np.int64)
+    while True:
+        worths = own.copy()
+        worths[rows] -= prices[columns]
+        raised = np.maximum(prices, (matrix - worths[:, None]).max(axis=0))
+        if (raised == prices).all():
+            break
+        prices = raised
+    preferred = np.array(preferences, dtype=np.int64)
+    decisive = int(preferred.max()) * min(matrix.shape) + 1
+    required = decisive * ((worths > 0).astype(np.int64)[:, None] + (prices > 0))
+    is_best = (matrix > 0) & (worths[:, None] + prices == matrix)
+    return best_pairs(np.where(is_best, preferred + required, 0).tolist())
 
 
-def best_pairs(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+def best_pairs(weights: IntMatrix) -> list[tuple[int, int]]:
     """The pairs (row, column) of greatest total weight, every row and column at most once, by row.
 
     Weights are small whole numbers, at least 0; a weight of 0 is no pair. Of several pairings with the greatest total

@@ -9,60 +9,63 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from sitegen.scoring.agreement import agreeing_pairs
-from sitegen.stats.assignment import assign, pairs_up
+from sitegen.stats.assignment import pairs_up, preferred_pairs
 from sitegen.text import similarity
 from sitegen.text.similarity import Cell, Exact, normalise
 
-SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6))
-MATRICES = SHAPES.flatmap(
-    lambda shape: st.lists(
-        st.lists(st.integers(0, 20), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
-    )
-)
 CELLS = st.one_of(st.none(), st.text("abcdeß", min_size=1, max_size=8), st.integers(0, 3).map(Exact))
 ITEMS = st.lists(st.tuples(CELLS, CELLS), max_size=6)
 
 
-@given(MATRICES)
-def test_an_assignment_has_the_greatest_weight_that_scipy_finds(weights: list[list[int]]) -> None:
-    pairs = assign(weights)
-    rows, columns = linear_sum_assignment(np.array(weights), maximize=True)
-    assert sum(weights[i][j] for i, j in pairs) == np.array(weights)[rows, columns].sum()
-    assert len({i for i, _ in pairs}) == len({j for _, j in pairs}) == len(pairs)
-
-
-SMALL = st.tuples(st.integers(0, 4), st.integers(0, 4))
-AGREED = SMALL.flatmap(
-    lambda shape: st.lists(
-        st.lists(st.integers(0, 4), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+def matrices(least: int) -> st.SearchStrategy[list[list[int]]]:
+    """Small matrices of whole numbers; ``least``: their least number of rows and of columns."""
+    return st.tuples(st.integers(least, 4), st.integers(least, 4)).flatmap(
+        lambda shape: st.lists(
+            st.lists(st.integers(0, 4), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+        )
     )
-)
+
+
+AGREED = matrices(0)
+WEIGHTS = matrices(1)
+
+
+def pairings(suits: list[list[bool]], row: int = 0, used: tuple[int, ...] = ()) -> Iterator[list[tuple[int, int]]]:
+    """Every way to pair the rows from one on; the order is that of ties, with no partner last."""
+    if row == len(suits):
+        yield []
+        return
+    for column, suited in enumerate(suits[row]):
+        if suited and column not in used:
+            yield from ([(row, column), *rest] for rest in pairings(suits, row + 1, (*used, column)))
+    yield from pairings(suits, row + 1, used)
+
+
+def total(weights: list[list[int]], pairs: list[tuple[int, int]]) -> int:
+    return sum(weights[row][column] for row, column in pairs)
 
 
 @given(AGREED, st.lists(st.integers(0, 12), min_size=4, max_size=4))
 def test_items_are_paired_by_agreement_as_trying_every_pairing_does(equal: list[list[int]], values: list[int]) -> None:
+    suits = [[each >= 2 and 3 * each >= least for each in row] for row, least in zip(equal, values, strict=False)]
+    best = max(pairings(suits), key=lambda pairs: total(equal, pairs))
     columns = range(len(equal[0]) if equal else 0)
-
-    def pairings(row: int, free: tuple[int, ...]) -> Iterator[list[tuple[int, int]]]:
-        """Every way to pair the rows from one on; the order is that of ties, with no partner last."""
-        if row == len(equal):
-            yield []
-            return
-        for column in free:
-            if equal[row][column] >= 2 and 3 * equal[row][column] >= values[row]:
-                for rest in pairings(row + 1, tuple(one for one in free if one != column)):
-                    yield [(row, column), *rest]
-        yield from pairings(row + 1, free)
-
-    every = pairings(0, tuple(columns))
-    best = max(every, key=lambda pairs: sum(equal[row][column] for row, column in pairs))
     found = agreeing_pairs(range(len(equal)), columns, values.__getitem__, lambda row, column: equal[row][column])
     assert found == best
+
+
+@given(WEIGHTS, st.lists(st.integers(0, 2), min_size=16, max_size=16))
+def test_a_preference_decides_among_the_best_assignments_that_trying_every_one_finds(
+    weights: list[list[int]], numbers: list[int]
+) -> None:
+    preferences = [numbers[4 * row : 4 * row + len(line)] for row, line in enumerate(weights)]
+    suits = [[weight > 0 for weight in row] for row in weights]
+    best = max(pairings(suits), key=lambda pairs: (total(weights, pairs), total(preferences, pairs)))
+    assert preferred_pairs(weights, preferences) == best
 
 
 @given(st.integers(1, 40), st.integers(1, 40))
