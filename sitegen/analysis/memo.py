@@ -27,7 +27,7 @@ from sitegen.errors import MemoDamagedError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.locking import PATIENCE, wait_for_lock
 
-SCHEMA_VERSION: Final = 35
+SCHEMA_VERSION: Final = 36
 """Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
@@ -57,7 +57,7 @@ class PageRow(NamedTuple):
     size: int = 0
     """In bytes."""
     full: int = 0
-    """Of a short page that makes room: bytes of the full report, with the data beside it."""
+    """Of a short page that makes room: bytes of the full report, with the data beside it; 1 if nobody rendered it."""
 
 
 class Memo:

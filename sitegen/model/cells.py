@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.outcomes import CellKey, Outcome
@@ -86,6 +86,15 @@ class CellMap(NamedTuple):
     """How many points of the series have been followed."""
     cells: tuple[Cell, ...]
     """In the order in which they were judged first."""
+
+    def up_to(self, points: int) -> CellMap:
+        """As it was after its first ``points``; but where a cell stands is what the newest of all points say."""
+        cells = (
+            cell._replace(runs=cell.runs[: bisect_left(cell.runs, points, key=_start)])
+            for cell in self.cells
+            if cell.runs[0].start < points
+        )
+        return CellMap(points, tuple(cells))
 
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]

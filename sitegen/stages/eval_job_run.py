@@ -95,11 +95,16 @@ class _EvalJob:
         full = (index for index in range(len(page_keys)) if index not in short)
         stale = {index for index in full if not self._is_fresh(index, page_keys[index])}
         compared = {len(self._snapshots) - 1} if self._lacks_variants(page_keys) else set()
-        follower = CellTracker(self._known_cells())
-        if min(stale, default=follower.points) < follower.points:
-            follower = CellTracker()  # a report says since when each field is wrong, so that all before it are followed
+        known = self._known_cells()
+        follower, end = CellTracker(known), len(self._snapshots)
+        if stale and min(stale) < known.points:
+            # Where a cell stands, only the points that judge it say: the report's own and, where it is gone, the one
+            # before. So the cells are followed again from there.
+            follower = CellTracker(known.up_to(max(0, min(stale) - 1)))
+            if known.points == end:
+                end = max(stale) + 1
         unknown = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
-        needed = sorted(stale | compared | unknown | set(range(follower.points, len(self._snapshots))))
+        needed = sorted(stale | compared | unknown | set(range(follower.points, end)))
         self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         kept: CellMap | None = None
@@ -114,7 +119,8 @@ class _EvalJob:
                     self._write_report(index, result, follower, page_keys[index])
                 if index in compared:
                     self._write_variants(index, result, page_keys[index])
-        return self._finish(page_keys, short, follower.cells(), pack_cells(self._keys, kept) if kept else None)
+        cells = known if known.points == len(self._snapshots) else follower.cells()
+        return self._finish(page_keys, short, cells, pack_cells(self._keys, kept) if kept else None)
 
     def _short(self, page_keys: Sequence[str]) -> Short:
         kept, thinned = self._shop.reports_kept, self._task.thinned
@@ -122,9 +128,10 @@ class _EvalJob:
             return Short.standing(page_keys, kept, self._task.pages)
         return Short.of(len(page_keys), kept, thinned)
 
-    def _known_cells(self) -> CellMap | None:
-        """What the memo knows, if it is of the same points."""
-        return unpack_cells(self._keys, self._task.cells) if self._task.cells else None
+    def _known_cells(self) -> CellMap:
+        """What the memo knows, if it is of the same points; else an empty map."""
+        known = unpack_cells(self._keys, self._task.cells) if self._task.cells else None
+        return known or CellMap(0, ())
 
     def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()

@@ -22,6 +22,7 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.site_files import Ledger
+from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits
 from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
@@ -66,7 +67,13 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     touched = [*timeline.update.evals, *_outdated(timeline, memo, kept)]
     updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
     updates.sort(key=_most_points_first)
-    tasks = (_task(timeline, memo, ledger, update, kept.get(stored(update.history.id))) for update in updates)
+    room = ExpectedRoom(timeline)
+    tasks = (
+        _task(timeline, memo, ledger, update, kept.get(stored(update.history.id)))._replace(
+            thinned=room.thinned(update.history)
+        )
+        for update in updates
+    )
     new_peaks: set[str] = set()
     failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
@@ -92,6 +99,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         )
         memo.put(SUMMARY, eval_id, encode(kept[stored(eval_id)]))
         ledger.record(owner(eval_id), done.rows, done.written, done.kept)
+        room.learn(done.summary, done.rows)
     for eval_id in set(memo.keys(SUMMARY)) - kept.keys():
         memo.delete(SUMMARY, eval_id)
         memo.delete(CELLS, eval_id)

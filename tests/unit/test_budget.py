@@ -8,8 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import PageRow
+from sitegen.model.scorecards import Result
+from sitegen.model.site import Page
+from sitegen.stages.reports import ReportWriter
 from sitegen.stages.site_files import Ledger
+from sitegen.stages.size_budget.budget import Division, divide
+from sitegen.stages.size_budget.expected_room import ExpectedRoom
+from sitegen.stages.size_budget.sizes import ReportSizes
+from sitegen.stages.size_budget.thinning import SHORT
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
 
@@ -102,11 +110,11 @@ def test_the_oldest_reports_make_room_and_the_warning_says_what_takes_the_space(
     kinds = dict.fromkeys(["0001", "0002", "0003"], "short") | dict.fromkeys(["0004", "0005", "0006"], "full")
     assert reports(project.path / "public") == kinds
     assert size_of(project.path / "public") <= size - 25_000
-    said = warning(project.path / "public")
-    assert re.match(r"In full the site would have 0\.\d MB, more than the 0\.\d MB of site_bytes: ", said)
-    assert "pages of fields 0.2 MB (40 files), " in said
-    assert "reports 0.1 MB (6 files), " in said
-    assert "So the 3 oldest of 6 full reports became short pages without losing a number, and it has 0." in said
+    text = warning(project.path / "public")
+    assert re.match(r"In full the site would have about 0\.\d MB, more than the 0\.\d MB of site_bytes: ", text)
+    assert "pages of fields 0.2 MB (40 files), " in text
+    assert "reports 0.1 MB (6 files), " in text
+    assert "So the 3 oldest of 6 full reports became short pages without losing a number, and it has 0." in text
 
 
 def test_what_the_warning_advises_is_enough_and_ends_it(project, tmp_path):
@@ -232,3 +240,65 @@ def test_over_the_limit_every_file_is_looked_at_once_and_then_what_is_new(projec
         build_site(project.path, tmp_path / f"cold{step}", jobs=1)
         assert differences(out, tmp_path / f"cold{step}") == []
     assert (asked, short_ones(out) != []) == ([0], True)
+
+
+@pytest.fixture(scope="module")
+def three_evals(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
+    """Eight points of each, with few fields; later reports are larger."""
+    repo = GitRepo(tmp_path_factory.mktemp("three") / "project")
+    truth = {f"field{number}": f"value {number}" for number in range(8)}
+    truths = {f"evals/{name}/ground_truth.json": json.dumps(truth) for name in "abc"}
+    repo.commit({"CLAUDE.md": "# Rules\n", **truths})
+    for point in range(8):
+        given = {name: value if number > point else "other" for number, (name, value) in enumerate(truth.items())}
+        repo.commit({f"evals/{name}/extracted.json": json.dumps(given) for name in "abc"}, message=f"Try {point}")
+    repo.checkout()
+    build_site(repo.path, repo.path / "public", jobs=1)
+    return repo
+
+
+@pytest.mark.parametrize(("less", "some", "guesses"), [(110_000, range(4, 13), (None, 4, 8)), (10**9, [0], (8,))])
+def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
+    less, some, guesses, three_evals, tmp_path, monkeypatch
+):
+    limits(three_evals, site_bytes=max(1_000, size_of(three_evals.path / "public") - less))
+    rendered: list[int] = []
+    page = ReportWriter.page
+
+    def counted(writer: ReportWriter, index: int, result: Result, cells: CellTracker) -> Page:
+        rendered.append(index)
+        return page(writer, index, result, cells)
+
+    monkeypatch.setattr(ReportWriter, "page", counted)
+    build_site(three_evals.path, tmp_path / "out", jobs=1)
+    full = 24 - len(short_ones(tmp_path / "out"))
+    assert full in some
+    assert len(rendered) <= 8 + full + 4  # the first eval tells how large reports are
+    for guess in guesses:
+        rendered.clear()
+        monkeypatch.setattr(ExpectedRoom, "thinned", lambda room, history, guess=guess: guess)
+        build_site(three_evals.path, tmp_path / f"{guess}", jobs=1)
+        assert differences(tmp_path / "out", tmp_path / f"{guess}") == []
+        assert len(rendered) <= {None: 24, 4: 12, 8: full + 4}[guess]
+
+
+def test_the_newest_reports_that_fit_together_are_full_and_unmeasured_ones_are_asked_for():
+    evals = {
+        "a": ReportSizes(first=0, positions=(1, 3, 5), sizes=(None, 20_000, 20_000)),
+        "b": ReportSizes(first=0, positions=(2, 4), sizes=(30_000, 20_000)),
+    }
+    all_short = 5 * SHORT
+    assert divide(evals, all_short + 3 * 14_000) == Division({"a": 1, "b": 1})
+    assert divide(evals, all_short + 3 * 14_000 - 1) == Division({"a": 2, "b": 1})
+    assert divide(evals, all_short + 3 * 14_000 + 24_000) == Division({"a": 0, "b": 0}, certain=False)
+    assert divide(evals, 0) == Division({"a": 3, "b": 2})
+    nothing = {"a": ReportSizes(first=0, positions=(1, 2), sizes=(None, None))}
+    assert divide(nothing, 10**9) == Division({"a": 1}, certain=False)
+
+
+def test_many_short_reports_are_counted_in_steps_so_that_one_more_commit_rarely_needs_more():
+    counts = [
+        divide({"a": ReportSizes(positions=tuple(range(5_000)), sizes=(20_000,) * 5_000)}, room).thinned["a"]
+        for room in range(5_000 * SHORT, 5_000 * SHORT + 100 * 14_000, 14_000)
+    ]
+    assert (max(counts), len(set(counts)), {count % 32 for count in counts}) == (5_000, 4, {0, 8})

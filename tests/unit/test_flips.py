@@ -1,7 +1,9 @@
 import pytest
 
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, State
+from sitegen.model.outcomes import Judgement
 
 
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
@@ -72,3 +74,35 @@ def test_a_flip_under_another_expected_value_is_told_apart():
     moved = cell("total", "wrong_value", "correct", expected=("1", "2"))
     still = cell("unit", "omission", "omission", expected=("m", "cm"))
     assert flips(CellMap(2, (moved, still)), 0, 1) == Flips(fixed=(("total", 1),), still=(("unit", 1),), by_truth=1)
+
+
+def test_cells_that_are_followed_again_from_a_point_are_what_they_were_at_every_later_one():
+    def judged(point: int) -> list[Judgement]:
+        """Three cells of each of two documents: each flips, comes and goes at times of its own, and is renamed."""
+        return [
+            Judgement(
+                document,
+                f"items[{cell}].price",
+                "items[].price",
+                "correct" if point % (cell + 2) else "wrong_value",
+                str(point // 4),
+                str(point % (cell + 2)),
+                named_path=f"items[{point // 3}].price",
+            )
+            for document in "ab"
+            for cell in range(3)
+            if (point + cell) % 4 and (document == "a" or point > 5)
+        ]
+
+    tracker = CellTracker()
+    lately = []
+    for point in range(12):
+        tracker.follow(judged(point))
+        lately.append(list(flipped_cells(tracker.lately(), point - 1, point)) if point else [])
+    for start in range(12):
+        again = CellTracker(tracker.cells().up_to(start))
+        for point in range(start, 12):
+            again.follow(judged(point))
+            if point > start:  # the point before says where cells stood that are gone
+                assert list(flipped_cells(again.lately(), point - 1, point)) == lately[point]
+        assert again.cells() == tracker.cells()

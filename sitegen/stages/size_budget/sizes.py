@@ -17,7 +17,7 @@ from sitegen.pages import links
 from sitegen.stages.eval_job import owner as owner_of
 from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import Ledger
-from sitegen.stages.size_budget.thinning import first_full
+from sitegen.stages.size_budget.thinning import UNMEASURED, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
@@ -29,8 +29,7 @@ class SizeGroup(NamedTuple):
 
     files: int = 0
     size: int = 0
-    full: int = 0
-    """Bytes, were no report short."""
+    """Bytes."""
 
 
 class ReportSizes(NamedTuple):
@@ -40,8 +39,10 @@ class ReportSizes(NamedTuple):
     """Index of the oldest in the series."""
     positions: tuple[int, ...] = ()
     """Of their commits."""
-    sizes: tuple[int, ...] = ()
-    """In full, with the data beside each."""
+    sizes: tuple[int | None, ...] = ()
+    """Bytes in full, with the data beside each; None where nobody rendered the full report so far."""
+    standing: tuple[int, ...] = ()
+    """Bytes of what stands in the output folder now."""
     short: tuple[bool, ...] = ()
     """They make room already."""
 
@@ -84,6 +85,11 @@ class Sizes:
         """Of the whole site, by name."""
         return _summed(chain.from_iterable(one.sections.items() for one in self._owners.values()))
 
+    def besides(self) -> int:
+        """Bytes of all files but the reports that are full if there is room."""
+        every = sum(section.size for one in self._owners.values() for section in one.sections.values())
+        return every - sum(sum(reports.standing) for reports in self.reports().values())
+
     def write_again(self, eval_ids: Iterable[str]) -> None:
         """Some evals were written a second time."""
         for eval_id in eval_ids:
@@ -121,10 +127,9 @@ class Sizes:
     def _of(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         by_path = {row.path: row for row in rows}
         summary = self._summaries.get(name)
-        reports = _report_files(summary) if summary else frozenset()
+        reports = report_files(summary.info.id, summary.headlines) if summary else frozenset()
         sections = _summed(
-            (REPORTS if path in reports else _section(path), SizeGroup(1, row.size, size_in_full(row)))
-            for path, row in by_path.items()
+            (REPORTS if path in reports else _section(path), SizeGroup(1, row.size)) for path, row in by_path.items()
         )
         return OwnerSizes(sections, self._reports(summary, by_path) if summary and by_path else ReportSizes())
 
@@ -133,12 +138,17 @@ class Sizes:
         eval_id, first = summary.info.id, first_full(len(summary.headlines), self._kept)
         shown = summary.headlines[first:]
         pages = [files[links.report(eval_id, at.slug)] for at in shown]
-        beside = (files.get(links.report_data(eval_id, at.slug)) for at in shown)
+        beside = [files.get(links.report_data(eval_id, at.slug)) for at in shown]
+        standing = [page.size + (data.size if data else 0) for page, data in zip(pages, beside, strict=True)]
         return ReportSizes(
-            first,
-            tuple(at.commit_position for at in shown),
-            tuple(size_in_full(page) + (data.size if data else 0) for page, data in zip(pages, beside, strict=True)),
-            tuple(bool(page.full) for page in pages),
+            first=first,
+            positions=tuple(at.commit_position for at in shown),
+            sizes=tuple(
+                size if not page.full else None if page.full == UNMEASURED else page.full
+                for page, size in zip(pages, standing, strict=True)
+            ),
+            standing=tuple(standing),
+            short=tuple(bool(page.full) for page in pages),
         )
 
     def _keep(self, name: str, sizes: OwnerSizes) -> None:
@@ -146,24 +156,12 @@ class Sizes:
         self._memo.keep_sizes(self._site, name, encode(sizes))
 
 
-def size_in_full(row: PageRow) -> int:
-    """Bytes of a file, were it not a short page."""
-    return row.full or row.size
-
-
 def _summed(found: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
-    sums: dict[str, tuple[int, int, int]] = {}
-    for name, (files, size, full) in found:
-        before = sums.get(name, (0, 0, 0))
-        sums[name] = before[0] + files, before[1] + size, before[2] + full
-    return {name: SizeGroup(*numbers) for name, numbers in sums.items()}
-
-
-def _report_files(summary: EvalSummary) -> frozenset[str]:
-    """The reports of an eval and the data beside them."""
-    return frozenset(
-        address(summary.info.id, at.slug) for at in summary.headlines for address in (links.report, links.report_data)
-    )
+    sums: dict[str, SizeGroup] = {}
+    for name, (files, size) in found:
+        before = sums.get(name, SizeGroup())
+        sums[name] = SizeGroup(before.files + files, before.size + size)
+    return sums
 
 
 def _section(path: str) -> str:

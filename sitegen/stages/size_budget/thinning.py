@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.memo import PageRow
-from sitegen.model.series import Series
+from sitegen.model.series import Headline, Series
 from sitegen.pages import links
 from sitegen.pages.thinned import thinned_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 
+SHORT: Final = 6_000
+"""Bytes that a short page may have, counted for each: what it has in truth is known only once it is written."""
+UNMEASURED: Final = 1
+"""Stands for the size of a full report that was never rendered."""
+
 
 def first_full(points: int, kept: int | None) -> int:
     """Index of the oldest point with a full report; ``kept``: how many have one, None: all."""
     return 0 if kept is None else max(0, points - kept)
+
+
+def report_files(eval_id: str, points: Iterable[Headline]) -> frozenset[str]:
+    """The reports of some points of an eval, and the data beside them."""
+    return frozenset(address(eval_id, at.slug) for at in points for address in (links.report, links.report_data))
 
 
 class Short(NamedTuple):
@@ -58,7 +68,9 @@ def write_thinned(
         path, key = links.report(series.info.id, point.snapshot.slug), short.key(index, full)
         if not writer.is_fresh(owner, path, key):
             files = (path, links.report_data(series.info.id, point.snapshot.slug))
-            size = sum(row.size for file in files if (row := writer.known(file, full))) if index in short.room else 0
+            size = 0
+            if index in short.room:
+                size = sum(row.size for file in files if (row := writer.known(file, full))) or UNMEASURED
             page = thinned_page(series.info, scorer(series.history.kind).metrics, point.snapshot, point.scorecard)
             writer.write(owner, path, renderer.render(page), key, full=size)
 
