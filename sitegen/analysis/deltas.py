@@ -30,8 +30,11 @@ class ScoredPoint(NamedTuple):
 
 def overlap(before: Scorecard, after: Scorecard) -> Overlap:
     """Which documents two results have in common."""
-    earlier = [document.id for document in before.documents]
-    later = [document.id for document in after.documents]
+    return overlap_of([document.id for document in before.documents], [document.id for document in after.documents])
+
+
+def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
+    """Which ids two sides have in common."""
     if earlier == later and earlier:
         return Overlap("comparable", len(later))
     gone, come = set(earlier) - set(later), set(later) - set(earlier)

@@ -1,7 +1,7 @@
 """Two points of an eval side by side: metrics, errors by type, and which cells were fixed and broken.
 
-The newest point is compared here with the one before it and with the best one; any other pair is computed in the
-browser, from the data of ``compare_data``.
+The newest point is compared here with the one before it and with the best one. Of any other pair the browser looks up
+in the data of ``compare_data`` what became of each cell, and whether so many flips are more than chance.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from sitegen.analysis.champion import champions
+from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
-from sitegen.analysis.deltas import graded_since
-from sitegen.analysis.flips import flipped_cells, held_documents
-from sitegen.analysis.noise.changes import events
+from sitegen.analysis.noise.changes import independent_flips
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
@@ -22,16 +20,13 @@ from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
-from sitegen.pages.compare_data import compare_data
+from sitegen.pages.compare_data import FATES, best_before, compare_data
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
-from sitegen.stats.significance import mcnemar
+from sitegen.stats.significance import LEVELS, mcnemar
 
 ROWS: Final = 50
 """Cells of each fate that are listed."""
-
-FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
-"""In the order in which they are listed."""
 
 
 class ComparedPoint(NamedTuple):
@@ -121,6 +116,11 @@ class PointPair(NamedTuple):
     exchanged: tuple[str, ...] = ()
     """Sentences on another model and another judge."""
 
+    @property
+    def below(self) -> float | None:
+        """The strictest of ``LEVELS`` that p is below; None if it is below none of them."""
+        return next((level for level in LEVELS if self.p_value is not None and self.p_value < level), None)
+
     def number(self, fate: Fate) -> int:
         """How many cells."""
         return next(one.total for one in self.lists if one.fate == fate)
@@ -151,27 +151,11 @@ def compare_page(series: Series) -> Page:
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
-def best_before(series: Series) -> int | None:
-    """The point, before the newest, with the best headline that the same judge gave; None if none has one."""
-    spec = series.specs[0]
-    cards = [point.scorecard for point in series.points]
-    values = [*(card.metric(spec.name) for card in cards[:-1]), None]
-    since = graded_since(cards, spec.name)
-    return champions(values, since, higher_is_better=spec.higher_is_better)[-1]
-
-
 def _point_pair(series: Series, before: int, after: int) -> PointPair:
     first, last = series.points[before], series.points[after]
-    flips: dict[Fate, list[CellFlip]] = {fate: [] for fate in FATES}
-    for flip in flipped_cells(series.cells, before, after):
-        flips[flip.fate].append(flip)
-    held = [(bool(points[before]), bool(points[after])) for points in held_documents(series.cells).values()]
-    common = held.count((True, True))
+    compared = compare_points(series.cells, before, after)
     model, judge = between(first.scorecard, last.scorecard)
-    by_field = {fate: _by_field(series.info, some) for fate, some in flips.items()}
-    fixed, broken = (
-        events(tuple((one.attribute, one.number) for one in by_field[fate])) for fate in ("fixed", "broken")
-    )
+    fixed, broken = independent_flips(compared.flips.fixed), independent_flips(compared.flips.broken)
     return PointPair(
         before=_compared_point(series.info, first),
         after=_compared_point(series.info, last),
@@ -186,15 +170,21 @@ def _point_pair(series: Series, before: int, after: int) -> PointPair:
         ),
         errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
         lists=tuple(
-            FateCells(fate, len(some), _compared_cells(series.info, some[:ROWS]), by_field[fate])
-            for fate, some in flips.items()
+            FateCells(
+                fate=fate,
+                total=len(flipped),
+                cells=_compared_cells(series.info, flipped[:ROWS]),
+                fields=_by_field(series.info, flipped),
+            )
+            for fate in FATES
+            for flipped in (compared.with_fate(fate),)
         ),
-        by_truth=sum(flip.by_truth for fate in FATES for flip in flips[fate]),
+        by_truth=compared.flips.by_truth,
         counted=(fixed, broken),
-        p_value=mcnemar(broken, fixed, common).p_value,
-        common=common,
-        only_before=held.count((True, False)),
-        only_after=held.count((False, True)),
+        p_value=mcnemar(broken, fixed, compared.common).p_value,
+        common=compared.common,
+        only_before=compared.only_before,
+        only_after=compared.only_after,
         intervals=(first.interval, last.interval),
         exchanged=labels.exchanges(model, judge),
     )

@@ -1,20 +1,32 @@
-"""What the page of comparisons computes from: every cell that was ever wrong, through the newest points of an eval."""
+"""What the page of comparisons looks up: every cell that was ever wrong, through the newest points of an eval.
+
+The browser judges nothing. What becomes of a cell from one state to another is in a table (``_fates``), and so is how
+uneven flips have to be until they are more than chance (``least_discordant``): all that it does is to count.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sitegen.analysis.flips import held_documents
-from sitegen.model.cells import Cell, CellMap, State
+from sitegen.analysis.champion import champions
+from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.flips import fate_of, held_documents
+from sitegen.analysis.noise.changes import flipping_together, independent_flips
+from sitegen.model.cells import Cell, CellMap, Fate, Run, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Point, Series
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
+from sitegen.stats.significance import LEVELS, least_discordant
 from sitegen.text.plain import cut
 from sitegen.text.values import short_digest
+
+FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
+"""In the order in which they are listed; written as their place in this list."""
 
 STATES: Final[tuple[State, ...]] = (
     "correct",
@@ -48,13 +60,29 @@ def compare_data(series: Series) -> dict[str, Any] | None:
     return None
 
 
+def best_before(series: Series, first: int = 0) -> int | None:
+    """The point, before the newest, with the best headline that the same judge gave; None if none has one.
+
+    ``first``: the place of the first point that is asked about.
+    """
+    spec = series.specs[0]
+    cards = [point.scorecard for point in series.points[first:]]
+    values = [*(card.metric(spec.name) for card in cards[:-1]), None]
+    best = champions(values, graded_since(cards, spec.name), higher_is_better=spec.higher_is_better)[-1]
+    return None if best is None else first + best
+
+
 def _series_block(series: Series, first: int) -> dict[str, Any]:
     """From point ``first`` on. Indices of points count from it; a run before it begins at 0."""
     cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
     documents = held_documents(series.cells)
     place = {document: index for index, document in enumerate(documents)}
-    fields = {cell.attribute: None for cell in cells.cells}
+    fields = dict.fromkeys(cell.attribute for cell in cells.cells)
     at = {attribute: index for index, attribute in enumerate(fields)}
+    lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
+    most = independent_flips(tuple(Counter(cell.attribute for cell in cells.cells).items()))
+    last = len(series.points) - 1
+    best = best_before(series, first)
     texts = _Texts()
     rows = [
         [
@@ -80,6 +108,7 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
     ]
     return {
         "points": points[first:],
+        "best": (last - 1 if best is None else best) - first,
         "metrics": [
             [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
         ],
@@ -87,12 +116,24 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
         "noun": series.info.nouns.documents,
         "documents": list(documents),
         "held": [_switches(held[first:]) for held in documents.values()],
-        "fields": [[attribute, links.field(series.info.id, attribute).rpartition("/")[2]] for attribute in fields],
+        "fields": [
+            [attribute, links.field(series.info.id, attribute).rpartition("/")[2], lists[flipping_together(attribute)]]
+            for attribute in fields
+        ],
+        "fates": [_fates(held=False), _fates(held=True)],
+        "below": [[level, least_discordant(level, most)] for level in LEVELS],
         "errors": list(series.info.nouns.errors),
         "letters": list(series.info.nouns.letters),
         "cells": rows,
         "texts": texts.written,
     }
+
+
+def _fates(*, held: bool) -> list[list[int | None]]:
+    """What becomes of a cell, by its state before and after; null if it is wrong at neither point."""
+    runs = [Run(0, state, "", "") for state in STATES]
+    fates = ((fate_of(before, after, held) for after in runs) for before in runs)
+    return [[None if fate is None else FATES.index(fate) for fate in row] for row in fates]
 
 
 def _judges(points: Sequence[Point]) -> list[str]:

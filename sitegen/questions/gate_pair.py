@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
 from sitegen.analysis.attribution import differing, mixtures
-from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.compare import compare
 from sitegen.analysis.edited_since import edited_since
-from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.answers import answers_change, answers_verdict, is_mean
 from sitegen.analysis.noise.metrics import metric_verdict
@@ -50,11 +49,12 @@ class GateSide(NamedTuple):
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
 
 
-class _Scored(NamedTuple):
+class _ScoredPair(NamedTuple):
     cards: tuple[Scorecard, Scorecard]
     delta: Delta
-    flipped: tuple[CellFlip, ...]
     flips: Flips
+    fixed: tuple[CellFlip, ...]
+    broken: tuple[CellFlip, ...]
     cases: Overlap | None
     """Of test cases, where the kind has these."""
     answers: tuple[tuple[Answer, ...], ...]
@@ -110,7 +110,7 @@ class GatedPair:
 
     def compared(self) -> GatedChange:
         """What became of it besides its metrics."""
-        broken, fixed = (self._with(fate) for fate in ("broken", "fixed"))
+        broken, fixed = self._scored.broken, self._scored.fixed
         edits = edited_since(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns = self._scorer.nouns
         return GatedChange(
@@ -144,25 +144,28 @@ class GatedPair:
         return differing(self._before.snapshot, self._after.snapshot)
 
     @cached_property
-    def _scored(self) -> _Scored:
+    def _scored(self) -> _ScoredPair:
         first, last = self._before.snapshot, self._after.snapshot
         study, history = self._after.study, self._after.history
-        found = study.results(history, (first, last)) if self._roles else ()
+        results = study.results(history, (first, last)) if self._roles else ()
         cards = study.scorecards(history, (first, last, *mixtures(first, last)))
         both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
         sides = deltas.ScoredPoint(first, both[0]), deltas.ScoredPoint(last, both[1])
-        delta = deltas.delta(self._scorer.metrics_for, *sides, cards.__getitem__)
-        flipped = _flipped(found)
-        cases = _common_cases(*(result.answers for result in found)) if found else None
-        return _Scored(both, delta, flipped, tallied(flipped), cases, tuple(result.answers for result in found))
-
-    def _with(self, fate: str) -> tuple[CellFlip, ...]:
-        return tuple(flip for flip in self._scored.flipped if flip.fate == fate)
+        compared = compare(*results) if results else None
+        return _ScoredPair(
+            cards=both,
+            delta=deltas.delta(self._scorer.metrics_for, *sides, cards.__getitem__),
+            flips=compared.flips if compared else Flips(),
+            fixed=compared.with_fate("fixed") if compared else (),
+            broken=compared.with_fate("broken") if compared else (),
+            cases=_common_cases(*results) if results else None,
+            answers=tuple(result.answers for result in results),
+        )
 
     def _chance(self, spec: MetricSpec) -> ChangeVerdict | None:
         noise = self._noise if spec == self._specs[0] else None
-        told = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
-        return told if told or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
+        verdict = metric_verdict(spec, *self._scored.cards, self._after.history.kind, self._scored.flips, noise)
+        return verdict if verdict or not self._scored.answers else answers_verdict(spec, *self._scored.answers)
 
     @cached_property
     def _noise(self) -> Noise | None:
@@ -178,19 +181,7 @@ class GatedPair:
         return repeats.noise()
 
 
-def _flipped(found: Sequence[Result]) -> tuple[CellFlip, ...]:
-    follower = CellTracker()
-    for result in found:
-        follower.follow(result.judgements)
-    return tuple(flipped_cells(follower.cells(), 0, 1))
-
-
-def _common_cases(before: Iterable[Answer], after: Iterable[Answer]) -> Overlap | None:
+def _common_cases(before: Result, after: Result) -> Overlap | None:
     """The test cases that both sides answered; None if there are none at all."""
-    first, last = (tuple(dict.fromkeys(answer.case_id for answer in side)) for side in (before, after))
-    if not first and not last:
-        return None
-    earlier, later = set(first), set(last)
-    gone, come = (tuple(one for one in ids if one not in other) for ids, other in ((first, later), (last, earlier)))
-    common = len(earlier & later)
-    return Overlap("refused" if not common else "bridged" if gone or come else "comparable", common, gone, come)
+    sides = [list(dict.fromkeys(answer.case_id for answer in result.answers)) for result in (before, after)]
+    return deltas.overlap_of(*sides) if any(sides) else None

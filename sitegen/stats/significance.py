@@ -15,6 +15,9 @@ from typing import Final
 ALPHA: Final = 0.05
 """A smaller p value is called significant."""
 
+LEVELS: Final = (0.001, 0.01, ALPHA)
+"""What p values are said to be below where they cannot be computed, the strictest first."""
+
 FEW: Final = 25
 """Discordant pairs below which McNemar's test is made with the exact binomial distribution."""
 
@@ -70,6 +73,24 @@ def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
         return Significance(method, float(fewer), min(1.0, 2 * tail))
     statistic = max(0, abs(only_first - only_second) - 1) ** 2 / discordant
     return Significance("McNemar with continuity correction", statistic, erfc(sqrt(statistic / 2)))
+
+
+def least_discordant(level: float, most: int) -> tuple[int, ...]:
+    """Where McNemar's p falls below a level, for pages to look up: the test of any two numbers without making it.
+
+    At place k: the least number of pairs that only one side got right, up to *most*, of which k may be the smaller
+    part. With more of them and the same smaller part, p is smaller still.
+    """
+    least: list[int] = []
+    discordant = 0
+    while discordant <= most:
+        fewer = len(least)
+        p_value = mcnemar(fewer, discordant - fewer, discordant).p_value if discordant >= 2 * fewer else 1.0
+        if p_value is not None and p_value < level:
+            least.append(discordant)
+        else:
+            discordant += 1
+    return tuple(least)
 
 
 def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:

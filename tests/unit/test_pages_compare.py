@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
@@ -17,10 +18,9 @@ from sitegen.pages.compare import (
     FateCells,
     PointPair,
     Valued,
-    best_before,
     compare_page,
 )
-from sitegen.pages.compare_data import compare_data
+from sitegen.pages.compare_data import best_before, compare_data
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 
@@ -110,6 +110,16 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     )
 
 
+def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():
+    found = compare_data(series(BROKEN))
+    assert found is not None
+    for held, table in enumerate(found["fates"]):
+        for before, row in zip(data.STATES, table, strict=True):
+            for after, fate in zip(data.STATES, row, strict=True):
+                runs = Run(0, before, "", ""), Run(0, after, "", "")
+                assert (None if fate is None else data.FATES[fate]) == fate_of(*runs, bool(held))
+
+
 @pytest.mark.parametrize(
     ("headlines", "best"),
     [
@@ -141,12 +151,16 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
     found = compare_data(one)
     assert found is not None
     points = found.pop("points")
+    fates = found.pop("fates")
+    assert [[len(row) for row in table] for table in fates] == [[7] * 7] * 2
     assert found == {
         "metrics": [["F1", 1], ["Precision", 1], ["Recall", 1], ["Field accuracy", 1]],
         "noun": "documents",
         "documents": ["a", "b"],
         "held": [[0], [0, 2]],
-        "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html"], ["name", "name.html"]],
+        "best": 1,
+        "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html", 0], ["name", "name.html", 1]],
+        "below": [[0.001, ()], [0.01, ()], [0.05, ()]],
         "errors": ["omission", "hallucination", "wrong value", "format error"],
         "letters": ["O", "H", "W", "F"],
         "cells": [

@@ -1,6 +1,7 @@
-/* Any two points of an eval, computed from the page's data as sitegen/analysis/flips.py and stats/significance.py do.
+/* Any two points of an eval. What sitegen judged is in the page's data, and this looks it up: what becomes of a cell from
+   one state to another, and how uneven flips have to be until they are more than chance. See pages/compare_data.py.
    The choice is in the address: #a=0012&b=0015. */
-const ABSENT = 6, LISTED = 200, NAMED = 8, FEW = 25;
+const ABSENT = 6, LISTED = 200, NAMED = 8;
 const FATES = [
   ["broken", "Broken", "right before, wrong after"],
   ["fixed", "Fixed", "wrong before, right after"],
@@ -8,38 +9,7 @@ const FATES = [
   ["appeared", "Appeared", "errors whose document or expected item was not there before"],
   ["vanished", "Vanished", "errors whose document or expected item is not there after"],
 ];
-const isWrong = run => run !== null && run.state >= 2 && run.state < ABSENT;
-
-/** McNemar's test of paired answers: exact for few, else chi-square with continuity correction. Null without pairs. */
-function mcnemar(onlyFirst, onlySecond, pairs) {
-  const discordant = onlyFirst + onlySecond;
-  if (discordant >= FEW) {
-    const statistic = Math.max(0, Math.abs(onlyFirst - onlySecond) - 1) ** 2 / discordant;
-    return erfc(Math.sqrt(statistic / 2));
-  }
-  if (!pairs) return null;
-  let tail = 0, ways = 1;
-  for (let number = 0; number <= Math.min(onlyFirst, onlySecond); number += 1) {
-    tail += ways;
-    ways = ways * (discordant - number) / (number + 1);
-  }
-  return Math.min(1, 2 * tail / 2 ** discordant);
-}
-
-/** The complement of the error function, for x from 0: a series, then a continued fraction. */
-function erfc(x) {
-  if (x < 3) {
-    let term = x, sum = x;
-    for (let n = 1; term > 1e-17 * sum; n += 1) {
-      term *= 2 * x * x / (2 * n + 1);
-      sum += term;
-    }
-    return 1 - 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
-  }
-  let fraction = x;
-  for (let n = 80; n > 0; n -= 1) fraction = x + n / 2 / fraction;
-  return Math.exp(-x * x) / Math.sqrt(Math.PI) / fraction;
-}
+const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
 
 class Comparison {
   constructor(card) {
@@ -55,7 +25,7 @@ class Comparison {
     }
     $("[data-swap]", card).addEventListener("click", () => this.choose(this.b, this.a));
     $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
-    $("[data-best]", card).addEventListener("click", () => this.choose(this.best(), this.last));
+    $("[data-best]", card).addEventListener("click", () => this.choose(this.data.best, this.last));
     addEventListener("hashchange", () => this.restore());
     this.restore();
   }
@@ -67,20 +37,10 @@ class Comparison {
     return option;
   }
 
-  /** The best point before the newest, of equals the earliest; the one before the newest if none has a value. */
-  best() {
-    const sign = this.data.metrics[0][1] ? 1 : -1;
-    let best = -1;
-    this.points.slice(0, -1).forEach(({ values: [value] }, index) => {
-      if (value !== null && (best < 0 || sign * value > sign * this.points[best].values[0])) best = index;
-    });
-    return best < 0 ? this.last - 1 : best;
-  }
-
   restore() {
     const kept = new URLSearchParams(location.hash.slice(1));
     const [a, b] = ["a", "b"].map(name => this.points.findIndex(point => point.slug === kept.get(name)));
-    this.show(a < 0 ? this.best() : a, b < 0 ? this.last : b);
+    this.show(a < 0 ? this.data.best : a, b < 0 ? this.last : b);
   }
 
   choose(a, b) {
@@ -96,61 +56,57 @@ class Comparison {
     this.result.replaceChildren(this.summary(found), this.numbers(), ...lists);
   }
 
-  /* ---- computing ---- */
+  /* ---- looking up and counting ---- */
   compare(a, b) {
     const held = this.data.held.map(switches => [a, b].map(index => switches.filter(start => start <= index).length % 2 === 1));
     const found = { byTruth: 0, held };
     for (const [fate] of FATES) found[fate] = [];
     for (const [document, field, path, extra, runs] of this.data.cells) {
-      const before = this.at(runs, a), after = this.at(runs, b), fate = this.fate(before, after, held[document].every(Boolean));
-      if (fate === null) continue;
+      const before = this.at(runs, a), after = this.at(runs, b);
+      const place = this.data.fates[+held[document].every(Boolean)][before.state][after.state];
+      if (place === null) continue;
+      const fate = FATES[place][0], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after });
-      const there = [before, after].filter(run => run !== null && run.state !== ABSENT);
-      const flipped = fate === "fixed" || fate === "broken";
-      if (flipped && there.length === 2 && before.expected !== after.expected) found.byTruth += 1;
+      if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     }
     found.common = held.filter(sides => sides[0] && sides[1]).length;
-    [found.fixedOnce, found.brokenOnce] = [found.fixed, found.broken].map(cells => this.events(cells));
-    found.p = mcnemar(found.brokenOnce, found.fixedOnce, found.common);
+    [found.fixedOnce, found.brokenOnce] = [found.fixed, found.broken].map(cells => this.independent(cells));
     return found;
   }
 
   /** Flips that may be independent: an item of a list takes all its cells with it, so one field of each list counts. */
-  events(cells) {
+  independent(cells) {
     const byField = new Map(), most = new Map();
     for (const { field } of cells) byField.set(field, (byField.get(field) ?? 0) + 1);
     for (const [field, number] of byField) {
-      const [name] = this.data.fields[field], end = name.lastIndexOf("[]"), list = end < 0 ? name : name.slice(0, end + 2);
+      const [,, list] = this.data.fields[field];
       most.set(list, Math.max(number, most.get(list) ?? 0));
     }
     return [...most.values()].reduce((sum, number) => sum + number, 0);
   }
 
+  /** The strictest level that McNemar's p is below for so many flips; undefined if it is below none. */
+  below(fixed, broken) {
+    const level = this.data.below.find(([, least]) => fixed + broken >= least[Math.min(fixed, broken)]);
+    return level?.[0];
+  }
+
   at(runs, index) {
     let place = -1;
     for (let k = 0; k < runs.length && runs[k] <= index; k += 4) place = k;
-    return place < 0 ? null : { state: runs[place + 1], expected: runs[place + 2], actual: runs[place + 3] };
-  }
-
-  fate(before, after, held) {
-    const was = isWrong(before), is = isWrong(after);
-    if (!was && !is) return null;
-    const states = [before, after].filter(run => run !== null && run.state !== ABSENT).map(run => run.state);
-    if (states.length === 1 && !(held && states[0] === 3)) return is ? "appeared" : "vanished";
-    return was && is ? "still_wrong" : is ? "broken" : "fixed";
+    return place < 0 ? { state: ABSENT } : { state: runs[place + 1], expected: runs[place + 2], actual: runs[place + 3] };
   }
 
   /* ---- drawing ---- */
   summary(found) {
-    const count = fate => found[fate].length.toLocaleString("en"), said = element("p"), p = element("data");
+    const count = fate => found[fate].length.toLocaleString("en"), said = element("p");
     said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
-    if (found.p === null) said.append("The two hold nothing in common.");
+    if (!found.common) said.append("The two hold nothing in common.");
     else {
-      p.value = found.p;
-      p.textContent = found.p < 0.001 ? "< 0.001" : found.p.toFixed(3);
+      const below = this.below(found.fixedOnce, found.brokenOnce);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => number.toLocaleString("en"));
-      said.append(`Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is `, p);
-      said.append(`: ${found.p < 0.05 ? "these flips are more than chance" : "this may be chance"}.`);
+      const chance = below ? `below ${below}: these flips are more than chance` : "not below 0.05: this may be chance";
+      said.append(`Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is ${chance}.`);
     }
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
@@ -253,7 +209,7 @@ class Comparison {
     where.append(link);
     if (this.data.documents[document]) where.append(" ", element("span", "doc", short(this.data.documents[document])));
     if (extra) where.append(" ", element("span", "pill", "extra item"));
-    const there = [after, before].filter(run => run !== null && run.state !== ABSENT);
+    const there = [after, before].filter(isThere);
     expected.dir = "auto";
     expected.append(this.value(there[0].expected, "blank"));
     if (there.length === 2 && before.expected !== after.expected) {
@@ -264,7 +220,7 @@ class Comparison {
   }
 
   given(run) {
-    if (run === null || run.state === ABSENT) { const none = element("td"); none.append(element("i", "", "not there")); return none; }
+    if (!isThere(run)) { const none = element("td"); none.append(element("i", "", "not there")); return none; }
     const cell = element("td", "sides"), wrong = isWrong(run);
     const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
     mark.title = wrong ? this.data.errors[run.state - 2] : "right";

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sitegen.analysis.noise.changes import change_verdict, events
+from sitegen.analysis.noise.changes import change_verdict, independent_flips
 from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
-from sitegen.model.cells import Flips, Tally
+from sitegen.model.cells import Flips
 from sitegen.model.noise import Decision, Interval, Unit, Why
 from sitegen.model.scorecards import Scorecard
 
@@ -56,13 +54,11 @@ def chance_of(
     before: Scorecard,
     after: Scorecard,
     kind: str,
+    flips: Flips,
     *,
-    fixed: Iterable[str],
-    broken: Iterable[str],
     higher_is_better: bool = True,
 ) -> Chance:
-    """Judge the change of the headline. ``fixed``, ``broken``: the attribute of every judgement that flipped."""
-    flips = Flips(fixed=_tally(fixed), broken=_tally(broken))
+    """Judge the change of the headline, between whose sides these cells flipped."""
     verdict = change_verdict(before, after, kind, flips, higher_is_better=higher_is_better)
     compared = verdict.why != "another judge"
     by_field = verdict.interval is not None and verdict.interval.unit == "fields"
@@ -76,14 +72,10 @@ def chance_of(
         bootstrap_before=_span(bootstrap_of(before, kind)),
         bootstrap_after=_span(bootstrap_of(after, kind)),
         bootstrap_change=_span(bootstrap_of_change(before, after, kind)) if compared else None,
-        fixed=events(flips.fixed) if by_field else verdict.fixed,
-        broken=events(flips.broken) if by_field else verdict.broken,
+        fixed=independent_flips(flips.fixed) if by_field else verdict.fixed,
+        broken=independent_flips(flips.broken) if by_field else verdict.broken,
         detectable=verdict.detectable,
     )
-
-
-def _tally(attributes: Iterable[str]) -> Tally:
-    return tuple(Counter(attributes).most_common())
 
 
 def _span(interval: Interval | None) -> HeadlineInterval | None:

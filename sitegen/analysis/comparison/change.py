@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, cast
 
-from sitegen.analysis.comparison.cases import ORDER, flipped
+from sitegen.analysis.compare import compare
+from sitegen.analysis.comparison.cases import ORDER
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.flips import tallied
+from sitegen.model.cells import WRONG, CellFlip, Fate, Run
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import CellKey, Judgement, Outcome
@@ -23,7 +26,8 @@ from sitegen.text.values import as_text
 LONGEST: Final = 200
 """Characters of a value."""
 
-_RIGHT: Final = ("correct", "true_negative")
+_ON_ONE_SIDE: Final[Mapping[Fate, Fate]] = {"appeared": "broken", "vanished": "fixed"}
+"""What it comes to that a value appeared, or vanished, which nobody expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +109,6 @@ class ResultChange:
     """Sentences on another judge and another model."""
 
 
-class _Paired(NamedTuple):
-    before: Judgement | None
-    after: Judgement | None
-
-    @property
-    def newest(self) -> Judgement:
-        """That of the later side, if it has one."""
-        return next(each for each in (self.after, self.before) if each is not None)
-
-
 def change_of(
     eval_id: str,
     specs: Sequence[MetricSpec],
@@ -124,12 +118,9 @@ def change_of(
 ) -> ResultChange:
     """Compare two results, each with the name of its side, that the scorer of this kind gave."""
     (first_name, first), (second_name, second) = before, after
-    paired, unpaired = _pair(first.judgements, second.judgements)
-    flips, attributes = [], defaultdict[Flipped, list[str]](list)
-    for pair in paired.values():
-        if not (_is_right(pair.before) and _is_right(pair.after)):
-            flips.append(flip := _flip(pair))
-            attributes[flip.change].append(pair.newest.attribute)
+    compared = compare(first, second)
+    paired = [_paired(cell) for cell in compared.flipped if _is_paired(cell)]
+    fates = Counter(cell.fate for cell in paired)
     chance = (
         None
         if traits_of(kind).is_recorded
@@ -137,8 +128,7 @@ def change_of(
             first.scorecard,
             second.scorecard,
             kind,
-            fixed=attributes["fixed"],
-            broken=attributes["broken"],
+            tallied(paired),
             higher_is_better=specs[0].higher_is_better,
         )
     )
@@ -155,15 +145,17 @@ def change_of(
         before=first_name,
         after=second_name,
         metrics=tuple(_metric(spec, first, second, judge) for spec in specs),
-        fixed=len(attributes["fixed"]),
-        broken=len(attributes["broken"]),
-        still_wrong=len(attributes["still_wrong"]),
-        still_right=len(paired) - len(flips),
-        unpaired=unpaired,
-        judgements=mcnemar(0, 0, 0) if chance is None or anew else mcnemar(chance.broken, chance.fixed, len(paired)),
+        fixed=fates["fixed"],
+        broken=fates["broken"],
+        still_wrong=fates["still_wrong"],
+        still_right=compared.still_right,
+        unpaired=compared.right_on_one_side + len(compared.flipped) - len(paired),
+        judgements=mcnemar(0, 0, 0)
+        if chance is None or anew
+        else mcnemar(chance.broken, chance.fixed, compared.still_right + len(paired)),
         documents=documents,
         by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
-        flips=tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.document, flip.path))),
+        flips=_flips(paired, first.judgements, second.judgements),
         chance=chance,
         warnings=tuple(_warnings((first_name, second_name), specs, model, judge)),
     )
@@ -183,48 +175,53 @@ def _warnings(
         yield f"Made were {by(model)}: what of the change is the doing of the model, nothing tells."
 
 
-def _pair(first: Iterable[Judgement], second: Iterable[Judgement]) -> tuple[dict[CellKey, _Paired], int]:
-    """Judgements of the same thing, and how many have no partner.
+def _is_paired(cell: CellFlip) -> bool:
+    """Whether both sides can hold a cell. A value that nobody expected is judged where it is given alone.
 
-    A value that nobody expected is judged only where it was given: its absence on the other side is right.
+    That holds where a side lacks the whole document too: what it does not give is not wrong there.
     """
-    before, after = _by_cell(first), _by_cell(second)
-    paired, unpaired = {}, 0
-    for key in before | after:
-        pair = _Paired(before.get(key), after.get(key))
-        if all(each is None or each.outcome == "hallucination" for each in pair) or None not in pair:
-            paired[key] = pair
-        else:
-            unpaired += 1
-    return paired, unpaired
+    return cell.fate not in _ON_ONE_SIDE or "hallucination" in (_outcome(cell.before), _outcome(cell.after))
 
 
-def _by_cell(judgements: Iterable[Judgement]) -> dict[CellKey, Judgement]:
-    """By the keys by which cells are followed; of two judgements of one cell the error counts."""
+def _paired(cell: CellFlip) -> CellFlip:
+    return cell._replace(fate=_ON_ONE_SIDE.get(cell.fate, cell.fate))
+
+
+def _outcome(run: Run | None) -> Outcome | None:
+    return None if run is None or run.state == "absent" else run.state
+
+
+def _flips(cells: Iterable[CellFlip], before: Iterable[Judgement], after: Iterable[Judgement]) -> tuple[Flip, ...]:
+    """The cells as they are listed, with the values of their judgements: a cell holds bounded texts."""
+    sides = _judgements_of_cells(after), _judgements_of_cells(before)
+    flips = [
+        Flip(
+            document=flip.cell.document,
+            path=flip.cell.path,
+            change=cast("Flipped", flip.fate),
+            before=_outcome(flip.before),
+            after=_outcome(flip.after),
+            value=_value([side[flip.cell.key] for side in sides if flip.cell.key in side]),
+            named_path=flip.cell.named_path,
+        )
+        for flip in cells
+    ]
+    return tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.document, flip.path)))
+
+
+def _judgements_of_cells(judgements: Iterable[Judgement]) -> dict[CellKey, Judgement]:
+    """Of two judgements of one cell the error counts, as where cells are followed."""
     found: dict[CellKey, Judgement] = {}
-    for one in judgements:
-        key = one.key
-        if key not in found or not _is_right(one):
-            found[key] = one
+    for judgement in judgements:
+        if judgement.key not in found or judgement.outcome in WRONG:
+            found[judgement.key] = judgement
     return found
 
 
-def _is_right(one: Judgement | None) -> bool:
-    return one is None or one.outcome in _RIGHT
-
-
-def _flip(pair: _Paired) -> Flip:
-    before, after = (None if one is None else one.outcome for one in pair)
-    change = flipped(_is_right(pair.before), _is_right(pair.after))
-    at = pair.newest
-    return Flip(at.document, at.path, change, before, after, _value(pair), at.named_path)
-
-
-def _value(pair: _Paired) -> str:
-    """What the pair is about."""
-    sides = [each for each in (pair.after, pair.before) if each is not None]
-    expected = next((each.expected for each in sides if each.expected is not None), None)
-    return as_text(sides[0].actual if expected is None else expected)[:LONGEST]
+def _value(judgements: Sequence[Judgement]) -> str:
+    """What a cell is about: the value that was expected, else the one that was given; those of the later side first."""
+    expected = next((judgement.expected for judgement in judgements if judgement.expected is not None), None)
+    return as_text(judgements[0].actual if expected is None else expected)[:LONGEST]
 
 
 def _metric(spec: MetricSpec, first: Result, second: Result, judge: Exchange | None) -> MetricChange:

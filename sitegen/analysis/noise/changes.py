@@ -126,7 +126,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
         unit, pairs = paired_sample_of(before, after)
         spread = ratio_change(pairs)
     if unit == "fields":
-        fixed, broken = events(flips.fixed), events(flips.broken)
+        fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
     return _Movement(unit, spread, change, fixed, broken, _by_chance(fixed, broken) if tested else None)
@@ -211,7 +211,7 @@ def _cells(tally: Tally) -> int:
     return sum(number for _, number in tally)
 
 
-def events(tally: Tally) -> int:
+def independent_flips(tally: Tally) -> int:
     """Flips of fields that may be independent.
 
     A list item that is found or lost takes all its cells with it, so of the fields of one list only the one that
@@ -219,7 +219,12 @@ def events(tally: Tally) -> int:
     """
     most: dict[str, int] = {}
     for attribute, number in tally:
-        start, brackets, _ = attribute.rpartition("[]")
-        name = start + brackets if brackets else attribute
+        name = flipping_together(attribute)
         most[name] = max(number, most.get(name, 0))
     return sum(most.values())
+
+
+def flipping_together(attribute: str) -> str:
+    """What the fields whose cells flip together share: the path of their list; the field itself outside of any list."""
+    start, brackets, _ = attribute.rpartition("[]")
+    return start + brackets if brackets else attribute

@@ -125,6 +125,17 @@ def test_p_values_are_adjusted_as_statsmodels_does(row):
     assert [p for p in adjusted if p is not None] == pytest.approx(multipletests(defined, method="holm")[1])
 
 
+@pytest.mark.parametrize("level", significance.LEVELS)
+def test_what_pages_look_up_is_mcnemars_test(level: float):
+    most = 150
+    least = significance.least_discordant(level, most)
+    for discordant in range(1, most + 1):
+        for fewer in range(discordant // 2 + 1):
+            p_value = significance.mcnemar(fewer, discordant - fewer, discordant).p_value
+            assert p_value is not None
+            assert (fewer < len(least) and discordant >= least[fewer]) is (p_value < level)
+
+
 @each(CASES)
 def test_the_number_of_cases_is_what_the_table_says(row):
     needed = sample_size.cases_for_means if row["effect"] == "d" else sample_size.cases_for_proportions

@@ -1,0 +1,68 @@
+"""Two outputs of an eval held against each other, cell by cell.
+
+Points, reports, the gate, ``sitegen compare`` and the page of comparisons all count what was fixed and what broke from
+here. What moved the metrics, and by how much, is a matter of ``deltas``; whether that is chance, of ``noise``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.flips import flipped_cells, held_documents, tallied
+from sitegen.model.cells import CellFlip, CellMap, Fate, Flips, Run
+from sitegen.model.scorecards import Result
+
+
+class OutputComparison(NamedTuple):
+    """What became of every cell between two outputs."""
+
+    flipped: tuple[CellFlip, ...]
+    """The cells that are wrong on one side at least, in the order in which they were judged first."""
+    still_right: int
+    """Cells that are right on both sides."""
+    right_on_one_side: int
+    """Cells that are right where they are judged, and that the other side does not have."""
+    common: int
+    """Documents that both sides hold."""
+    only_before: int
+    only_after: int
+
+    @property
+    def flips(self) -> Flips:
+        """The cells counted by attribute."""
+        return tallied(self.flipped)
+
+    def with_fate(self, *fates: Fate) -> tuple[CellFlip, ...]:
+        """The cells that went one of these ways."""
+        return tuple(flip for flip in self.flipped if flip.fate in fates)
+
+
+def compare(before: Result, after: Result) -> OutputComparison:
+    """Compare two results of one eval."""
+    tracker = CellTracker()
+    for result in (before, after):
+        tracker.follow(result.judgements)
+    return compare_points(tracker.cells(), 0, 1)
+
+
+def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
+    """Compare two points of a series; ``before`` and ``after`` are their places in it."""
+    right = [
+        (_is_right(first), _is_right(last))
+        for first, last in ((cell.at(before), cell.at(after)) for cell in cells.cells)
+        if not ((first and first.is_wrong) or (last and last.is_wrong))
+    ]
+    documents = [(bool(held[before]), bool(held[after])) for held in held_documents(cells).values()]
+    return OutputComparison(
+        flipped=tuple(flipped_cells(cells, before, after)),
+        still_right=right.count((True, True)),
+        right_on_one_side=right.count((True, False)) + right.count((False, True)),
+        common=documents.count((True, True)),
+        only_before=documents.count((True, False)),
+        only_after=documents.count((False, True)),
+    )
+
+
+def _is_right(run: Run | None) -> bool:
+    return run is not None and run.state != "absent" and not run.is_wrong
