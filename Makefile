@@ -27,7 +27,7 @@ unit: .venv/test.stamp
 golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 	$(BIN)/python -m tests.golden
 
-schemas: .venv/test.stamp ## rewrite the JSON Schemas that follow from dataclasses
+schemas: .venv/test.stamp ## rewrite the JSON Schemas from the types of what is read and written
 	$(BIN)/python -m tests.schemas
 
 bench: .venv/test.stamp ## measure sitegen against git (SIZES=S,M,L; HUGO=1 to add Hugo)

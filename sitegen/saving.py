@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.kinds import traits_of
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.recorded import read_recorded
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.documents import Document
@@ -117,6 +117,22 @@ def _update_aggregate(bench: WorktreeProject, verified: Verified, metadata: Meta
     lines = [*known, *others, _line(verified, metadata.iteration, metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda each: each.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
+
+
+class AggregateDocument(TypedDict):
+    """Every saved iteration of an eval in one line."""
+
+    eval_id: str
+    iterations: list[AggregateLine]
+
+
+class AggregateLine(TypedDict):
+    """One saved iteration, with each ratio of counts by its name. Kinds other than fields add metrics of their own."""
+
+    iteration: int | None
+    timestamp: str | None
+    total_errors: int
+    errors_by_type: dict[ErrorType, int]
 
 
 def _line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Annotated, Final, TypedDict
 
+from sitegen.analysis.attribution import Role
 from sitegen.analysis.blame import Blame, CellBlame, ExplainedRun
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.saying import say
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell, CellMap
+from sitegen.model.cells import Cell, CellMap, Fate, State
 from sitegen.model.series import Point, Series
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.project import Options
@@ -112,7 +113,55 @@ def _value(text: str) -> str:
     return line(text, SHOWN) if text else "nothing"
 
 
-def document_of(series: Series, field: str, cells: Sequence[CellBlame]) -> dict[str, Any]:
+class BlameDocument(TypedDict):
+    """When a field was right and wrong."""
+
+    schema: str
+    eval_id: str
+    field: str
+    """As it was asked for."""
+    cells: list[BlamedCell]
+
+
+class BlamedCell(TypedDict):
+    """One attribute of one document, or of one list item."""
+
+    document: str
+    """Empty if the eval has only one."""
+    path: str
+    attribute: str
+    extra_item: bool
+    """An item that only outputs have."""
+    wrong_since: str | None
+    """Label of the point since which it is wrong without a break; None if it is not."""
+    wrong_for_points: int
+    flips: int
+    points_judged: int
+    points_wrong: int
+    runs: list[BlamedRun]
+    """Consecutive points at which nothing about the cell changed, oldest first."""
+
+
+BlamedRun = TypedDict(
+    "BlamedRun",
+    {
+        "from": Annotated[str, "Label of its first point."],
+        "report": Annotated[str, "The report's file name without `.html`."],
+        "commit": str,
+        "committed_at": str,
+        "points": Annotated[int, "How many points it lasts."],
+        "state": State,
+        "expected": Annotated[str | None, "Bounded JSON text; null if there was no value."],
+        "actual": str | None,
+        "became": Annotated[
+            Fate | None, "Against the run before; null at the first, and where it is right on both sides."
+        ],
+        "causes": Annotated[list[Role], "What changed at its first point that can have made it so."],
+    },
+)
+
+
+def document_of(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
     """The same as JSON, form ``sitegen/blame/1``."""
     return {
         "schema": "sitegen/blame/1",
@@ -122,7 +171,7 @@ def document_of(series: Series, field: str, cells: Sequence[CellBlame]) -> dict[
     }
 
 
-def _cell(series: Series, one: CellBlame) -> dict[str, Any]:
+def _cell(series: Series, one: CellBlame) -> BlamedCell:
     since = one.wrong_since
     return {
         "document": one.cell.document,
@@ -138,7 +187,7 @@ def _cell(series: Series, one: CellBlame) -> dict[str, Any]:
     }
 
 
-def _run(point: Point, stretch: ExplainedRun) -> dict[str, Any]:
+def _run(point: Point, stretch: ExplainedRun) -> BlamedRun:
     at, run = point.snapshot, stretch.run
     return {
         "from": at.label,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.attribution import ROLES
@@ -27,6 +27,9 @@ from sitegen.stats.counts import in_file_order, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
+if TYPE_CHECKING:
+    from sitegen.pages.data_forms import IndexDocument
+
 _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
 _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
@@ -39,7 +42,7 @@ def index_file(
     head: str, revision: str, evals: tuple[str, ...], instructions: tuple[str, ...], problems: int
 ) -> RawFile:
     """``data/index.json``: what the site holds. Ids and paths in the order given."""
-    body = {
+    body: IndexDocument = {
         "schema": "sitegen/index/1",
         "head": head,
         "revision": revision,

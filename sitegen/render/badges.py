@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypedDict
 
 from markupsafe import escape
 
@@ -25,6 +25,17 @@ _WIDE: Final = frozenset("MWmw@%")
 _NARROW: Final = frozenset("Iijlft.,:;'|! ()[]")
 _HEIGHT: Final = 20
 _PAD: Final = 6
+
+
+class BadgeEndpoint(TypedDict):
+    """An eval's headline, as services that draw badges read it."""
+
+    schemaVersion: Literal[1]
+    label: str
+    message: str
+    """The value with three digits, or ``no score``."""
+    color: str
+    """Six hexadecimal digits."""
 
 
 class Badge(NamedTuple):
@@ -51,7 +62,7 @@ def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
     """The picture and the endpoint."""
     made = badge(summary)
     yield RawFile(links.badge(summary.info.id), svg(made).encode())
-    endpoint = {"schemaVersion": 1, "label": made.label, "message": made.message, "color": made.color}
+    endpoint: BadgeEndpoint = {"schemaVersion": 1, "label": made.label, "message": made.message, "color": made.color}
     yield RawFile(links.badge_data(summary.info.id), json.dumps(endpoint, ensure_ascii=False).encode() + b"\n")
 
 

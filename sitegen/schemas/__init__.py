@@ -1,6 +1,6 @@
 """JSON Schemas (draft 2020-12) of every file that sitegen reads or writes, as files beside this one.
 
-Those of dataclasses are made from them by ``make schemas``; a test holds all of them to what is written.
+``make schemas`` makes them from the types of what is read and written; a test holds them to the files themselves.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The schemas of ``sitegen/schemas`` that follow from dataclasses; the others are written by hand."""
+"""The schemas of ``sitegen/schemas``, made from the types of what is read and written."""

@@ -1,4 +1,4 @@
-"""``python -m tests.schemas`` rewrites the schemas that follow from dataclasses; ``git diff`` shows what changed."""
+"""``python -m tests.schemas`` rewrites the schemas; ``git diff`` shows what changed."""
 
 from tests.schemas.forms import FOLDER, generated
 

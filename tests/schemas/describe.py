@@ -1,6 +1,7 @@
-"""JSON Schema of a frozen dataclass: its annotations as types, its docstrings as descriptions.
+"""JSON Schema of a frozen dataclass or TypedDict: its annotations as types, its docstrings as descriptions.
 
-pydantic does this as well, but spells the same type in another way from version to version.
+Why not a library: pydantic spells the same type in another way from version to version, so that our schemas would
+change without our types, and neither it nor msgspec reads the docstrings of inherited fields.
 """
 
 from __future__ import annotations
@@ -12,7 +13,19 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from textwrap import dedent
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 Schema = dict[str, Any]
 
@@ -35,24 +48,37 @@ class Described(NamedTuple):
     parts: dict[str, Schema]
 
 
+class Member(NamedTuple):
+    """A key of an object."""
+
+    name: str
+    hint: Any
+    needed: bool
+    default: Schema
+    description: str
+
+
 def describe(model: type, *, written: bool) -> Described:
-    """The schema of a dataclass. ``written``: a file of ours, which has every key; else keys with defaults may lack."""
+    """The schema of a dataclass or TypedDict.
+
+    ``written``: a file of ours, which has every key; else keys with defaults may lack.
+    """
     parts: dict[str, Schema] = {}
     return Described(_object(model, parts, written), dict(sorted(parts.items())))
 
 
 def _object(model: type, parts: dict[str, Schema], written: bool) -> Schema:
-    hints, said = get_type_hints(model), _docstrings(model)
     properties: dict[str, Schema] = {}
-    for each in fields(model):
-        shape = _type(hints[each.name], parts, written)
-        if "$ref" in shape and each.name in said:
+    members = _members(model, written)
+    for each in members:
+        shape = _type(each.hint, parts, written)
+        if "$ref" in shape and each.description:
             shape = {"allOf": [shape]}
-        about = {"description": said[each.name]} if each.name in said else {}
-        properties[each.name] = {**shape, **about, **({} if written else _default(each))}
-    required = [each.name for each in fields(model) if written or _is_needed(each)]
+        about = {"description": each.description} if each.description else {}
+        properties[each.name] = {**shape, **about, **each.default}
+    required = [each.name for each in members if each.needed]
     closed = {"additionalProperties": False} if hasattr(model, "__pydantic_config__") else {}
-    about = {"description": _one_line(model.__doc__ or "")}
+    about = {"description": _one_line(model.__doc__)} if model.__doc__ else {}
     return {
         "type": "object",
         **about,
@@ -62,11 +88,27 @@ def _object(model: type, parts: dict[str, Schema], written: bool) -> Schema:
     }
 
 
+def _members(model: type, written: bool) -> list[Member]:
+    declared = {each.name: each for each in fields(model)} if is_dataclass(model) else {}
+    docstrings, members = _docstrings(model), []
+    hints = get_type_hints(model, include_extras=True)
+    for name in declared or hints:
+        hint, needed, default, description = hints[name], True, {}, docstrings.get(name, "")
+        if get_origin(hint) is NotRequired:
+            hint, needed = get_args(hint)[0], False
+        if get_origin(hint) is Annotated:
+            hint, description = get_args(hint)
+        if name in declared and not written:
+            needed, default = _is_needed(declared[name]), _default(declared[name])
+        members.append(Member(name=name, hint=hint, needed=needed, default=default, description=description))
+    return members
+
+
 def _type(hint: Any, parts: dict[str, Schema], written: bool) -> Schema:
     if hint in _SIMPLE:
         return dict(_SIMPLE[hint])
     origin, arguments = get_origin(hint), get_args(hint)
-    if is_dataclass(hint):
+    if is_dataclass(hint) or is_typeddict(hint):
         assert isinstance(hint, type)
         if hint.__name__ not in parts:
             parts[hint.__name__] = {}
@@ -121,8 +163,8 @@ def _docstrings(model: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
         try:
-            body = ast.parse(inspect.cleandoc(inspect.getsource(base))).body[0] if is_dataclass(base) else None
-        except (OSError, TypeError):  # made when it runs, without a source
+            body = ast.parse(dedent(inspect.getsource(base))).body[0]
+        except (OSError, TypeError):  # built in, or made when it runs: without a source
             continue
         for field, text in zip(body.body, body.body[1:], strict=False) if isinstance(body, ast.ClassDef) else ():
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):

@@ -1,4 +1,4 @@
-"""Which schemas follow from which dataclasses."""
+"""Which schemas follow from which types."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sitegen import schemas
+from sitegen.commands.blame import BlameDocument
 from sitegen.comparing.document import SCHEMA as COMPARISON
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.comparing.gate.document import SCHEMA as GATE
@@ -16,6 +17,9 @@ from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.evaluating import EvaluationDocument
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
+from sitegen.pages.data_forms import IndexDocument, SeriesDocument
+from sitegen.render.badges import BadgeEndpoint
+from sitegen.saving import AggregateDocument
 from sitegen.scoring.documents import document_type
 from sitegen.scoring.fields_document import FieldsPart
 from sitegen.scoring.highlights.document import HighlightsPart
@@ -23,6 +27,7 @@ from sitegen.scoring.judged.document import JudgedPart
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.recorded.document import RecordedPart
 from sitegen.scoring.responses.document import ResponsesPart
+from sitegen.stats.counts import Averages, in_file_order
 from tests.schemas.describe import Described, Schema, describe
 
 FOLDER = Path(schemas.__file__).parent
@@ -35,17 +40,25 @@ WRITTEN: dict[str, tuple[str, type]] = {
     "recorded-results": (RecordedPart.form, document_type(RecordedPart)),
     "comparison": (COMPARISON, ComparisonDocument),
     "gate": (GATE, GateDocument),
+    "index": ("sitegen/index/1", IndexDocument),
+    "blame": ("sitegen/blame/1", BlameDocument),
 }
-"""Name -> what the document says of its own form, and its dataclass."""
+"""Name -> what the document says of its own form, and its type."""
 
-WITHOUT_FORM: dict[str, type] = {"evaluation": EvaluationDocument, "prompt-comparison": PromptsDocument}
-"""Name -> the dataclass of a document that does not name its form."""
+WITHOUT_FORM: dict[str, type] = {
+    "evaluation": EvaluationDocument,
+    "prompt-comparison": PromptsDocument,
+    "badge": BadgeEndpoint,
+}
+"""Name -> the type of a document that does not name its form."""
+
+NUMBER: Schema = {"type": ["number", "null"]}
 
 
 def generated() -> dict[str, bytes]:
-    """Every schema that follows from dataclasses, by the name of its file."""
+    """Every schema, by the name of its file."""
     made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
-    made["export"] = _export()
+    made |= {"series": _series(), "aggregate": _aggregate(), "all-results": _all_results(), "export": _export()}
     made |= {name: describe(model, written=True) for name, model in WITHOUT_FORM.items()}
     made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
     made["evaluation-config"] = describe(EvaluationConfig, written=False)
@@ -56,6 +69,45 @@ def _written(form: str, model: type) -> Described:
     schema, parts = describe(model, written=True)
     properties = {name: {"const": form} if name == "schema" else shape for name, shape in schema["properties"].items()}
     return Described({**schema, "properties": properties}, parts)
+
+
+def _with_ratios(schema: Schema) -> Schema:
+    """An object that has each ratio of counts as well."""
+    ratios = {ratio.name: NUMBER for ratio in in_file_order()}
+    return {
+        **schema,
+        "properties": {**schema["properties"], **ratios},
+        "required": [*schema["required"], *ratios],
+    }
+
+
+def _series() -> Described:
+    whole, parts = _written("sitegen/series/1", SeriesDocument)
+    parts["SeriesClock"] = _with_ratios(parts["SeriesClock"])
+    parts["SeriesDelta"]["additionalProperties"] = NUMBER
+    return Described(whole, parts)
+
+
+def _aggregate() -> Described:
+    whole, parts = describe(AggregateDocument, written=True)
+    parts["AggregateLine"] = {**_with_ratios(parts["AggregateLine"]), "additionalProperties": NUMBER}
+    return Described(whole, parts)
+
+
+def _all_results() -> Described:
+    """The results of each eval in the form of its kind, and the averages over them."""
+    results = [{"$ref": f"urn:sitegen:{name}:1"} for name in WRITTEN if name.endswith("-results")]
+    means = {
+        "macro": "The mean over the evals in which it is defined.",
+        "pooled": "From the counts of all evals together.",
+    }
+    averages = {name: {**NUMBER, "description": means[name.partition("_")[0]]} for name in Averages.of([]).named()}
+    evals = {"type": "array", "description": "The results of each eval, by its kind.", "items": {"oneOf": results}}
+    properties = {"evals": evals, **averages}
+    about = "The newest output of every eval, scored now."
+    return Described(
+        {"type": "object", "description": about, "properties": properties, "required": list(properties)}, {}
+    )
 
 
 def _export() -> Described:

@@ -16,7 +16,7 @@ HOME = "stats/counts.py"
 WITH_OTHERS_OF_THIS_NAME = {
     "scoring/highlights/scorer.py",  # three metrics of its own, explained in its own words
     "scoring/highlights/document.py",
-    "text/rouge.py",  # those of words that two texts share
+    "text/similarity.py",  # ROUGE: those of words that two texts share
 }
 
 WITH_ONE_MORE = """

@@ -180,9 +180,12 @@ def test_there_is_a_file_for_every_schema_and_no_other():
     assert files == {schemas.file_name(name) for name in schemas.TITLES}
 
 
-@pytest.mark.parametrize("name", sorted(generated()))
-def test_a_schema_of_dataclasses_is_what_they_say_now(name):
-    assert (FOLDER / name).read_bytes() == generated()[name], "make schemas, and read the diff"
+def test_every_schema_is_what_the_types_say_now():
+    made = generated()
+    assert made.keys() == {schemas.file_name(name) for name in schemas.TITLES}
+    assert [name for name in made if (FOLDER / name).read_bytes() != made[name]] == [], (
+        "make schemas, and read the diff"
+    )
 
 
 def test_schema_prints_one_or_all_of_them():
