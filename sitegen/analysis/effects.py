@@ -1,12 +1,106 @@
-"""Effects of instruction edits: every eval before an edit, and until the next one. Association in time, not cause."""
+"""Effects of instruction edits: every eval before an edit, and until the next one. Association in time, not cause.
+
+A *window* is the points of one eval whose outputs one edit made (``analysis/edits.py``); an *effect* is that eval
+before and after the edit, for the pages; a *peak* is its best output, and the *best version* of a file the one that was
+in force then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
+from typing import NamedTuple
 
-from sitegen.analysis.versions import EvalPeak
-from sitegen.model.series import Effect, EvalSummary, Window
+from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.edits import BEFORE_ANY
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.model.deltas import Delta
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Effect, EvalSummary, Headline, Peak, Point, Window
+from sitegen.model.timeline import Edit
+
+
+class EvalPeak(NamedTuple):
+    """The best output of an eval."""
+
+    eval_id: str
+    name: str
+    spec: MetricSpec
+    """Of the headline."""
+    point: Headline
+    peak: Peak
+
+
+class BestVersion(NamedTuple):
+    """The version of a file that was in force when an eval was at its best."""
+
+    of: EvalPeak
+    edit: int
+    """Index of the edit that made the version."""
+
+
+def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ...]:
+    """The windows of an eval, by edit: each with its last output, and the last point before that of an earlier edit.
+
+    Args:
+        points: of the eval, with what changed since the one before.
+        made_by: position of the edit that made the output of each, as ``OutputEdits`` has it.
+
+    """
+    last = {
+        position: index
+        for index, (point, position) in enumerate(zip(points, made_by, strict=True))
+        if position != BEFORE_ANY and "outputs" in point.snapshot.cause
+    }
+    newest: dict[int, int] = {}
+    positions: list[int] = []
+    found = []
+    for index, position in enumerate(made_by):
+        if position not in newest:
+            insort(positions, position)
+        newest[position] = index
+        if last.get(position) == index:
+            earlier = bisect_left(positions, position)
+            before = newest[positions[earlier - 1]] if earlier else None
+            deltas = [] if before is None else [point.delta for point in points[before + 1 : index + 1]]
+            model, judge = (
+                (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
+            )
+            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas), model, judge))
+    return tuple(sorted(found))
+
+
+def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind: str, since: int = 0) -> Peak | None:
+    """The best output by the newest ground truth and rules; None if none has a headline.
+
+    ``since``: index of the first point whose headline no other judge gave than that of the newest.
+    """
+    best: Peak | None = None
+    sign = 1 if spec.higher_is_better else -1
+    for index, (point, edit) in enumerate(zip(points, made_by, strict=True)):
+        counts = index >= since and "outputs" in point.snapshot.cause
+        value = (point.now or point.scorecard).metric(spec.name) if counts else None
+        if value is not None and (best is None or sign * value >= sign * best.value):
+            best = Peak(index, value, edit)
+    if best is None:
+        return None
+    point = points[best.at]
+    return best._replace(interval=interval_of(point.now or point.scorecard, kind, spec.name))
+
+
+def _by_rules(deltas: Iterable[Delta | None]) -> float | None:
+    total = 0.0
+    for delta in deltas:
+        parts = delta.metrics[0].parts if delta and delta.metrics else None
+        if parts is None:
+            return None
+        total += parts.ground_truth + parts.rules
+    return total
+
+
+def _comparable(deltas: Iterable[Delta | None]) -> bool:
+    return all(delta is not None and delta.overlap.verdict == "comparable" for delta in deltas)
 
 
 class EffectIndex:
@@ -95,3 +189,20 @@ def _toward_better(effect: Effect, change: float) -> float:
         return change
     spec = effect.specs[0]
     return change / (spec.high - spec.low) * (1 if spec.higher_is_better else -1)
+
+
+def best_versions(edits: Sequence[Edit], peaks: Iterable[EvalPeak]) -> tuple[BestVersion, ...]:
+    """The best version for each eval whose best output was made after the file came to be, by the eval's name.
+
+    Args:
+        edits: of the file, oldest first.
+        peaks: of the evals that it drives.
+
+    """
+    found = ((of, bisect_right(edits, of.peak.edit, key=_edit_position) - 1) for of in peaks)
+    best = [BestVersion(of, edit) for of, edit in found if edit >= 0]
+    return tuple(sorted(best, key=lambda one: (one.of.name, one.of.eval_id)))
+
+
+def _edit_position(edit: Edit) -> int:
+    return edit.commit.position

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from sitegen.analysis.versions import BestVersion, EvalPeak, best_versions
+from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
 from sitegen.model.commits import Commit
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import Final, NamedTuple
 
+from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.section_flips import SectionFlips, section_flips
-from sitegen.analysis.versions import EvalPeak
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page

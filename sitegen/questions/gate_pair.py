@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 from sitegen.analysis import deltas
 from sitegen.analysis.attribution import differing, mixtures
 from sitegen.analysis.compare import compare
-from sitegen.analysis.edited_since import edited_since
+from sitegen.analysis.edits import edited_since, edits_of_points
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.answers import answers_change, answers_verdict, is_mean
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
-from sitegen.analysis.points import edits_of_points
 from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits

@@ -35,7 +35,7 @@ def brought_by(
 ) -> tuple[tuple[str, bytes], ...]:
     """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before.
 
-    ``linked``: what ``linked_edits`` says of each point.
+    ``linked``: the edits beside each point, as ``OutputEdits`` has them.
     """
     snapshots = series.history.snapshots
     found = []

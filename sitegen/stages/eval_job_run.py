@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.effects import windows
 from sitegen.analysis.flips import flips_between
-from sitegen.analysis.linked_edits import linked_edits
-from sitegen.analysis.points import edits_of_points
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import pack_cells, unpack_cells
-from sitegen.analysis.windows import windows
 from sitegen.history.fold_state import encode
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.cells import CellMap
@@ -73,16 +71,12 @@ class _EvalJob:
         self._cards = EvalScorecards(self._shop, task.history, task.scorecards, task.vectors)
         self._keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._told = self._cards.series_inputs(task.edits)
-        self._edits = edits_of_points(self._snapshots, task.edits)
-        self._linked = linked_edits(self._snapshots, task.edits, self._told.speaks)
+        self._inputs = self._cards.series_inputs(task.edits)
         self._reports = ReportWriter(
             self._shop,
             self._info,
             self._specs,
-            self._told,
-            self._edits,
-            self._linked,
+            self._inputs,
             task.moved,
             self._cards,
         )
@@ -149,13 +143,14 @@ class _EvalJob:
         always = digest(
             repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._specs, self._task.moved))
         )
+        edits = self._inputs.edits
         found = []
         history = ""
-        for snapshot, key, edits, linked, commit in zip(
-            self._snapshots, self._keys, self._edits, self._linked, self._told.made_with, strict=True
+        for snapshot, key, since_previous, beside, commit in zip(
+            self._snapshots, self._keys, edits.since_previous, edits.beside, edits.made_with, strict=True
         ):
-            history = digest(history, encode((snapshot, key, _named(edits))))
-            found.append(digest(always, history, encode((commit, _named(linked)))))
+            history = digest(history, encode((snapshot, key, _named(since_previous))))
+            found.append(digest(always, history, encode((commit, _named(beside)))))
         return found
 
     def _write_report(self, index: int, result: Result, follower: CellTracker, key: str) -> None:
@@ -186,7 +181,7 @@ class _EvalJob:
     def _finish(self, page_keys: Sequence[str], short: Short, cells: CellMap, kept: bytes | None) -> EvalDone:
         settled = known_settled(self._task.settled, self._task.history, page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, self._task.first_new))
-        series = self._cards.series(self._info, self._told, cells, settled.derived)
+        series = self._cards.series(self._info, self._inputs, cells, settled.derived)
         suspects = suspects_of(self._shop, series, self._task.suspects, self._cards.key)
         steps = steps_of(series)
         inputs = self._newest_inputs()
@@ -195,9 +190,9 @@ class _EvalJob:
         write_thinned(self._writer, self._renderer, self._owner, series, page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, page_keys)
         keep = write_series(self._writer, self._owner, series, settled, page_keys)
-        spoken = windows(series.points, self._told.speaks)
+        spoken = windows(series.points, self._inputs.edits.made_by)
         return EvalDone(
-            summary=summary_of(series, self._told.speaks, spoken, steps, suspects),
+            summary=summary_of(series, self._inputs.edits.made_by, spoken, steps, suspects),
             scorecards=self._cards.new,
             rows=tuple(self._writer.rows),
             problems=problems_of(series),
@@ -208,7 +203,11 @@ class _EvalJob:
             cells=kept,
             around=self._around(spoken, series.points, cells),
             brought=brought_by(
-                series, self._scorer.metrics_for, self._linked, self._task.first_new, self._cards.__getitem__
+                series,
+                self._scorer.metrics_for,
+                self._inputs.edits.beside,
+                self._task.first_new,
+                self._cards.__getitem__,
             ),
             settled=keep,
             mapping_use=mapping_use(inputs) if inputs else None,

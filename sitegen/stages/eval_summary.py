@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import repeat
 
 from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.effects import peak
 from sitegen.analysis.series import HEADLINES, headline, problems, standing
-from sitegen.analysis.windows import peak
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
@@ -17,12 +17,12 @@ from sitegen.pages.focus import focus_of
 
 def summary_of(
     series: Series,
-    speaks: Sequence[int],
+    made_by: Sequence[int],
     windows: tuple[Window, ...],
     steps: tuple[Step, ...],
     suspects: tuple[SuspectTruth, ...],
 ) -> EvalSummary:
-    """A series in a few numbers a point. ``speaks``: what ``edits_of_outputs`` says of its points."""
+    """A series in a few numbers a point. ``made_by``: the edit that made the output of each point."""
     newest = series.points[-1] if series.points else None
     since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
     return EvalSummary(
@@ -36,7 +36,7 @@ def summary_of(
         suspects=suspects,
         steps=steps,
         windows=windows,
-        peak=peak(series.points, speaks, series.specs[0], series.info.kind, since[-1] if since else 0),
+        peak=peak(series.points, made_by, series.specs[0], series.info.kind, since[-1] if since else 0),
         interval=newest and newest.interval,
         metrics=tuple(spec.name for spec in series.specs),
         usage=newest and newest.scorecard.usage,

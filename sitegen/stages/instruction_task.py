@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, repeat
 from typing import NamedTuple
 
+from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.memo import PageRow
-from sitegen.analysis.versions import EvalPeak
 from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect

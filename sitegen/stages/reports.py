@@ -14,7 +14,6 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
-from sitegen.model.timeline import Edit
 from sitegen.pages.report import EarlierPoints, report_page
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scorecard_store import EvalScorecards, runs_of
@@ -29,9 +28,7 @@ class ReportWriter:
         shop: Workshop,
         info: EvalInfo,
         specs: tuple[MetricSpec, ...],
-        told: SeriesInputs,
-        edits: Sequence[tuple[Edit, ...]],
-        linked: Sequence[tuple[Edit, ...]],
+        inputs: SeriesInputs,
         moved: Sequence[tuple[str, str, str]],
         cards: EvalScorecards,
     ) -> None:
@@ -41,9 +38,7 @@ class ReportWriter:
             shop: the workshop.
             info: the eval.
             specs: its metrics, but for those of usage.
-            told: its points.
-            edits: of each point, each edit once.
-            linked: what ``linked_edits`` says of each point.
+            inputs: what its points are made from.
             moved: path and commit of an edit, and the last path of its file.
             cards: its scorecards.
 
@@ -51,9 +46,7 @@ class ReportWriter:
         self._shop = shop
         self._info = info
         self._specs = specs
-        self._told = told
-        self._edits = edits
-        self._linked = linked
+        self._inputs = inputs
         self._last_paths = {(path, sha): file for path, sha, file in moved}
         self._cards = cards
         self._repeats = RepeatsSoFar()
@@ -68,18 +61,18 @@ class ReportWriter:
         point = Point(
             at.snapshot,
             result.scorecard,
-            self._linked[index],
-            delta=before and delta(self._told.metrics_for, before, at, self._cards.__getitem__),
+            self._inputs.edits.beside[index],
+            delta=before and delta(self._inputs.metrics_for, before, at, self._cards.__getitem__),
             flips=tallied(flipped) if before else None,
         )
         return report_page(
             self._info,
             specs,
             point,
-            Point(before.snapshot, before.scorecard, self._edits[index - 1]) if before else None,
+            Point(before.snapshot, before.scorecard, self._inputs.edits.since_previous[index - 1]) if before else None,
             result,
             EarlierPoints(
-                snapshots=self._told.snapshots,
+                snapshots=self._inputs.snapshots,
                 last=index,
                 wrong_since=follower.wrong_since,
                 flipped=flipped,
@@ -89,11 +82,11 @@ class ReportWriter:
             ),
             self._shop.discrepancies_per_type,
             problems(self._info.id, point.snapshot, result.scorecard),
-            self._told.made_with[index],
+            self._inputs.edits.made_with[index],
         )
 
     def _side(self, index: int) -> ScoredPoint:
-        return ScoredPoint(self._told.snapshots[index], self._cards[self._told.snapshots[index]])
+        return ScoredPoint(self._inputs.snapshots[index], self._cards[self._inputs.snapshots[index]])
 
     def _learn(self, index: int) -> None:
         """What outputs that were made again tell, up to a point."""
@@ -101,4 +94,7 @@ class ReportWriter:
             at = self._side(here)
             runs = runs_of(at.snapshot)
             self._cards.fill(runs)
-            self._repeats.take(Point(at.snapshot, at.scorecard, self._edits[here]), [self._cards[run] for run in runs])
+            self._repeats.take(
+                Point(at.snapshot, at.scorecard, self._inputs.edits.since_previous[here]),
+                [self._cards[run] for run in runs],
+            )

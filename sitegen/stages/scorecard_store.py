@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sitegen.analysis.attribution import mixtures, under_rules_of
+from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.points import Derived, SeriesInputs, instructions_of, points
+from sitegen.analysis.points import Derived, SeriesInputs, points
 from sitegen.analysis.series import pack, scorecard_key, unpack
-from sitegen.analysis.windows import edits_of_outputs
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -147,16 +147,8 @@ class EvalScorecards:
 
     def series_inputs(self, edits: Sequence[Edit]) -> SeriesInputs:
         """What the points are made from. ``edits``: of the instructions that drive the eval, by commit."""
-        snapshots = self._history.snapshots
-        made_with = [instructions_of(snapshot, edits) for snapshot in snapshots]
-        return SeriesInputs(
-            snapshots=snapshots,
-            edits=edits,
-            made_with=made_with,
-            metrics_for=self.scorer.metrics_for,
-            kind=self._history.kind,
-            speaks=edits_of_outputs(snapshots, edits, made_with),
-        )
+        output_edits = edits_of_outputs(self._history.snapshots, edits)
+        return SeriesInputs(output_edits, self.scorer.metrics_for, self._history.kind)
 
     def series(self, info: EvalInfo, inputs: SeriesInputs, cells: CellMap, known: Sequence[Derived] = ()) -> Series:
         """All points of the eval, by both clocks; what they and their deltas need is scored first.

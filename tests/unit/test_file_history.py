@@ -1,4 +1,4 @@
-from sitegen.analysis.versions import BestVersion, EvalPeak, best_versions
+from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval

@@ -1,8 +1,6 @@
 """Which edits of instructions stand beside a point."""
 
-from sitegen.analysis.linked_edits import linked_edits
-from sitegen.analysis.points import instructions_of
-from sitegen.analysis.windows import edits_of_outputs
+from sitegen.analysis.edits import edits_of_outputs
 from sitegen.model.timeline import Blob, Snapshot
 from tests.unit.test_windows import commit, edit, snapshot
 
@@ -10,8 +8,7 @@ from tests.unit.test_windows import commit, edit, snapshot
 def linked(snapshots: list[Snapshot], *edits: int) -> list[list[int]]:
     """Positions of the commits of the edits beside each point."""
     every = [edit(position) for position in edits]
-    speaks = edits_of_outputs(snapshots, every, [instructions_of(one, every) for one in snapshots])
-    return [[one.commit.position for one in each] for each in linked_edits(snapshots, every, speaks)]
+    return [[one.commit.position for one in beside] for beside in edits_of_outputs(snapshots, every).beside]
 
 
 def test_an_output_has_the_edits_since_the_output_before():

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from sitegen.analysis.points import instructions_of
+from sitegen.analysis.edits import instructions_of
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel

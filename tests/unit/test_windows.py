@@ -1,7 +1,5 @@
-from sitegen.analysis.effects import EffectIndex, mean_change
-from sitegen.analysis.points import instructions_of
-from sitegen.analysis.versions import EvalPeak
-from sitegen.analysis.windows import edits_of_outputs, peak, windows
+from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change, peak, windows
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -34,8 +32,7 @@ def snapshot(
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
     points = [Point(one, card(None), (), delta=delta(0, 0, 0)) for one in snapshots]
-    made_with = [instructions_of(one, every) for one in snapshots]
-    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every, made_with))]
+    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_by)]
 
 
 def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Delta:
@@ -90,8 +87,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
     points = [Point(at, card(None), (), delta=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    speaks = edits_of_outputs(places, every, [instructions_of(at, every) for at in places])
-    assert windows(points, speaks) == (
+    assert windows(points, edits_of_outputs(places, every).made_by) == (
         Window(1, None, 0),
         Window(4, 1, 2, 0.0),
         Window(6, 2, 3, 0.25, False),
