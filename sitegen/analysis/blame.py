@@ -67,11 +67,6 @@ class CellBlame(NamedTuple):
         """Points at which it was an error."""
         return sum(stretch.points for stretch in self.stretches if stretch.run.is_wrong)
 
-    @property
-    def right_share(self) -> float:
-        """Of the points that judged it."""
-        return 1 - self.wrong / self.judged
-
 
 class ChangePoint(NamedTuple):
     """A point at which something about the cells of an attribute changed."""

@@ -60,7 +60,6 @@ def test_a_cell_is_followed_from_run_to_run():
         None,
     )
     assert (found.flips, found.judged, found.wrong, found.ever_wrong) == (2, 7, 3, True)
-    assert found.right_share == pytest.approx(4 / 7)
     assert [stretch.points for stretch in found.stretches] == [2, 1, 2, 2]
 
 

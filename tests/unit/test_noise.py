@@ -13,7 +13,6 @@ from sitegen.analysis.noise.intervals import (
     bootstrap_of,
     bootstrap_of_change,
     interval_of,
-    interval_of_quality,
     interval_of_runs,
 )
 from sitegen.model.cells import Flips
@@ -143,17 +142,6 @@ def test_the_scores_of_a_judge_are_a_mean_over_cases():
     found = interval_of(judged(0.5, 0.75, 1.0, 0.75, None, 0.5, 0.7), "judged")
     assert found is not None
     assert (found.unit, found.n, ends(found)) == ("documents", 6, (0.486, 0.852))
-
-
-def test_grades_are_a_mean_over_cases_on_their_own_scale():
-    def graded(*grades: int | None) -> list[Answer]:
-        return [Answer("", str(index // 2), "", None, grade) for index, grade in enumerate(grades)]
-
-    found = interval_of_quality(graded(5, 4, 3, 4, 5, 5, None, 2, None, None))
-    assert found is not None
-    assert (found.unit, found.n, ends(found)) == ("cases", 4, (2.231, 4.812))
-    assert ends(interval_of_quality(graded(5, 5, 5, 5))) == (1.049, 5.0)
-    assert interval_of_quality(graded(5, 5)) is None
 
 
 def test_other_metrics_have_intervals_over_the_fields_that_they_count():

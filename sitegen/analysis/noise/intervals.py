@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.noise import Interval
-from sitegen.model.scorecards import Answer, Scorecard
+from sitegen.model.scorecards import Scorecard
 from sitegen.stats.intervals import around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 GRADES: Final = (1, 5)
@@ -40,21 +39,6 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
     if spread is None:
         return None
     return Interval(*effective_wilson(spread, sample.trials), sample.unit, sample.shares.total(), _EFFECTIVE)
-
-
-def interval_of_quality(answers: Iterable[Answer]) -> Interval | None:
-    """The interval of the average quality, over cases: the grades of one case belong together."""
-    lowest, highest = GRADES
-    by_case: dict[str, list[int]] = {}
-    for answer in answers:
-        if answer.quality is not None:
-            by_case.setdefault(answer.case_id, []).append(answer.quality - lowest)
-    scale = highest - lowest
-    spread = ratio(Counter((sum(grades) / scale, float(len(grades))) for grades in by_case.values()))
-    if spread is None:
-        return None
-    low, high = effective_wilson(spread)
-    return Interval(lowest + scale * low, lowest + scale * high, "cases", len(by_case), _EFFECTIVE)
 
 
 def ends_of_mean(numbers: Iterable[tuple[float | None, Interval | None]]) -> tuple[float, float] | None:
