@@ -62,7 +62,7 @@ from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, is_folder
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.highlights.settings import read_settings
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.own import scored
+from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated
@@ -291,7 +291,7 @@ class WorktreeProject(NamedTuple):
         )
         parent = found[0].parent if found else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
-        result = scored(scorer(place.kind), inputs)
+        result = scored_with_own_metrics(scorer(place.kind), inputs)
         return Verified(place, found, number, with_stated(result, self._recorded_usage(parent) if number else None))
 
     def passed_over(self, verified: Verified) -> Path | None:

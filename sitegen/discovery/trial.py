@@ -13,9 +13,8 @@ from sitegen.history.timeline import advance, current_histories
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapshot
-from sitegen.scoring.contents import CONTENTS
-from sitegen.scoring.kinds import scorer, specs_of
-from sitegen.scoring.own import scored
+from sitegen.scoring.kinds import CONTENTS, scorer, specs_of
+from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.scorer import File, ScoringInputs
 
 _LEAST_GIVEN: Final = 0.25
@@ -137,4 +136,6 @@ def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scoreca
 
     outputs = tuple(answers[blob.oid]._replace(path=blob.path) for blob in snapshot.outputs)
     truth, mapping, schema = map(file, roles)
-    return scored(scorer(kind), ScoringInputs(outputs, truth, mapping, schema, snapshot.settings)).scorecard
+    return scored_with_own_metrics(
+        scorer(kind), ScoringInputs(outputs, truth, mapping, schema, snapshot.settings)
+    ).scorecard

@@ -11,8 +11,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.paths import follow
-from sitegen.scoring.places import DOCUMENT, ValuePlace, item_names
+from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_names
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
 from sitegen.scoring.scorer import File
 

@@ -13,11 +13,10 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
-from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
-from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.scorer import ScoringInputs, bounded_findings
 from sitegen.stats import counts as stats
 
 METRICS: Final = (

@@ -12,8 +12,7 @@ from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
 from sitegen.scoring.lists import align
-from sitegen.scoring.paths import ANY, path_text
-from sitegen.scoring.places import ValuePlace, item_name, item_names
+from sitegen.scoring.paths import ANY, ValuePlace, item_name, item_names, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules
 
 BLANK: Final = "expected blank"

@@ -10,14 +10,17 @@ from typing import Final
 
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, names
+from sitegen.model.contents import CaseSides, Contents
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
+from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.own import own_kind, own_specs
 from sitegen.scoring.recorded.scorer import NOTHING, RecordedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
+from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import Scorer
 from sitegen.scoring.usage import USAGE
 
@@ -74,3 +77,15 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     metrics = [Metric(spec.name, known.pop(spec.name, None)) for spec in specs]
     usage = [Metric(name, value) for name, value in known.items() if name in USAGE]
     return card._replace(metrics=(*metrics, *usage))
+
+
+def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
+    """A fault of ours must not end the walk of history: it is reported where the file is scored."""
+    try:
+        return sides_of(path, content, settings)
+    except Exception:
+        return None
+
+
+CONTENTS: Final = Contents(sides=_case_sides, recorded=recorded_in)
+"""What scoring answers history about the contents of outputs."""

@@ -14,8 +14,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.agreement import agreeing_pairs
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
-from sitegen.scoring.paths import follow
-from sitegen.scoring.places import KEYS
+from sitegen.scoring.paths import KEYS, follow
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import coerced_number, is_number, plain_number
 from sitegen.stats.assignment import preferred_pairs

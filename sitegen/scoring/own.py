@@ -76,7 +76,7 @@ def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
     return tuple(own_metric(name) for name in _asked(settings))
 
 
-def versions(settings: str) -> str:
+def own_versions(settings: str) -> str:
     """Names and versions of the installed metrics that settings ask for: what else decides a scorecard."""
     return " ".join(f"{name}:{_version(METRICS, name)}" for name in _asked(settings))
 
@@ -113,7 +113,7 @@ def _asked(settings: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
 
 
-def scored(by: Scorer, inputs: ScoringInputs) -> Result:
+def scored_with_own_metrics(by: Scorer, inputs: ScoringInputs) -> Result:
     """The result of one output, with the installed metrics that the settings of its eval ask for.
 
     A metric that fails is undefined, and a finding says why: it harms no other number. So it is with one that is not

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from sitegen.model.metrics import Metric, MetricSpec, Nouns
+from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result
+
+MAX_FINDINGS: Final = 100
+"""Findings of a result."""
 
 
 class File(NamedTuple):
@@ -64,3 +68,12 @@ class Scorer(Protocol):
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The metrics of these documents alone, as far as their own scores say; the others are undefined."""
+
+
+def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Findings that fit on a page; the number of those that do not stands for them."""
+    if len(findings) <= MAX_FINDINGS:
+        return tuple(findings)
+    left = len(findings) - MAX_FINDINGS
+    more = "1 more finding is not listed" if left == 1 else f"{left} more findings are not listed"
+    return (*findings[:MAX_FINDINGS], Finding("warning", more, "Correct those above first."))

@@ -9,7 +9,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory
-from sitegen.scoring.unused_entries import MappingUse
+from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.edit_outcomes import EditOutcome
 from sitegen.stages.vectors import Rows
 from sitegen.stages.worker_context import Workshop

@@ -31,9 +31,8 @@ from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend import has_variants, trend_page
 from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.mapped_columns import columns_of
+from sitegen.scoring.mapping_use import columns_of, mapping_use
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.scoring.unused_entries import mapping_use
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.commit_effects import brought_by, mixtures_of_commits
 from sitegen.stages.edit_outcomes import EditOutcome, edit_outcome

@@ -12,7 +12,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
-from sitegen.scoring.unused_entries import MappingUse
+from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.commit_effects import keep_brought
 from sitegen.stages.edit_outcomes import forget_around, keep_around
 from sitegen.stages.engine import Pool

@@ -19,7 +19,7 @@ from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs
-from sitegen.scoring.own import versions
+from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.commit_effects import mixtures_of_commits
 from sitegen.stages.scoring import results
@@ -73,7 +73,7 @@ class ScorecardKeys:
         decisive = (snapshot.outputs, snapshot.usage, *rules)
         if decisive not in self._known:
             model = installed_for(blob.path for blob in snapshot.outputs) if self._reads_archives else self._model
-            if own := versions(snapshot.settings):
+            if own := own_versions(snapshot.settings):
                 model = f"{model} {own}"
             key = scorecard_key(self._kind, self._version, snapshot, model)
             self._known[decisive] = digest(key, *self._redact) if self._redact else key

@@ -9,7 +9,7 @@ from sitegen.errors import MissingObjectsError
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.scoring.own import scored
+from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated
@@ -29,7 +29,7 @@ def results(
             for file in given:
                 if file is not None and file.reason == MISSING:  # scored without it, it would be remembered for ever
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
-            result = with_stated(scored(scorer, inputs._replace(embedder=embedder)), snapshot.usage)
+            result = with_stated(scored_with_own_metrics(scorer, inputs._replace(embedder=embedder)), snapshot.usage)
             shown = hidden.applied(result, kind=scorer.kind) if hidden else result
         yield shown
 

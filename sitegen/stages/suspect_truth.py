@@ -11,8 +11,8 @@ from sitegen.model.series import Series
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.model.timeline import Snapshot
 from sitegen.render.writer import digest
-from sitegen.scoring.correction import corrected
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.truth_correction import corrected_line
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import Workshop
 
@@ -51,6 +51,6 @@ def suspects_of(
     missing = [index for index, one in enumerate(located) if one.looked_in not in corrections]
     by = scorer(series.info.kind)
     for index, inputs in zip(missing, all_inputs(shop, [snapshots[index] for index in missing]), strict=True):
-        line = corrected(by.score, inputs, located[index])
+        line = corrected_line(by.score, inputs, located[index])
         corrections[located[index].looked_in] = Correction(truth.path, truth.oid, *line) if line else None
     return (*(one._replace(correction=corrections[one.looked_in]) for one in located), *found[LOCATED:])

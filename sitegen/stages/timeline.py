@@ -29,9 +29,8 @@ from sitegen.project import Project
 from sitegen.render.environment import bytecode_folder, template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.contents import CONTENTS
 from sitegen.scoring.judged.formats import installed_for
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.configuration import AnswersAt, read_manifest, read_origin, read_site

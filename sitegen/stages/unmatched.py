@@ -15,8 +15,8 @@ from sitegen.history.worktree import work_tree_paths
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import SCORERS
+from sitegen.scoring.mapping_use import UnusedEntry
 from sitegen.scoring.redaction import fits_any
-from sitegen.scoring.unused_entries import UnusedEntry
 from sitegen.scoring.usage import all_specs
 from sitegen.stages.evals import Evals
 from sitegen.stages.missing_files import MissingFiles

@@ -20,7 +20,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.own import OwnMetric, scored
+from sitegen.scoring.own import OwnMetric, scored_with_own_metrics
 from sitegen.scoring.recorded.settings import KEYS as RECORDED_KEYS
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.settings import read_keys
@@ -160,7 +160,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str,
     own = OwnMetric(spec, 1, ("fields",), lambda _: right / 10, None if by_document is None else lambda _: by_document)
     monkeypatch.setattr("sitegen.scoring.own.own_metrics", lambda _: (own,))
     inputs = ScoringInputs((File("o.json", output),), File("t.json", truth), None, None, "{}")
-    return scored(scorer("fields"), inputs).scorecard
+    return scored_with_own_metrics(scorer("fields"), inputs).scorecard
 
 
 def worth(right: int) -> dict[str, float]:

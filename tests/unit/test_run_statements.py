@@ -15,7 +15,7 @@ from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Snapshot
 from sitegen.scoring import run_statements
-from sitegen.scoring.contents import CONTENTS
+from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo, MemoryParts
 

@@ -13,7 +13,7 @@ from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
-from sitegen.scoring.places import DOCUMENT
+from sitegen.scoring.paths import DOCUMENT
 from sitegen.scoring.rules import RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text import similarity

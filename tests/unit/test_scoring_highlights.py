@@ -19,7 +19,7 @@ from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.render import field_rows, rows, span_rows
 from sitegen.scoring.documents import document as written
 from sitegen.scoring.highlights.document import HighlightNumbers, ParagraphRow
-from sitegen.scoring.highlights.marks import MARKS, SEARCHED, Highlight, marked, place
+from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, Highlight, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -205,17 +205,17 @@ def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
     ],
 )
 def test_a_highlight_stands_at_its_first_whole_words_else_anywhere(text: str, said: str, found: int):
-    assert place(text, said) == found
+    assert place_of_text(text, said) == found
 
 
 def test_of_very_many_highlights_the_rest_is_listed():
-    many = [Highlight("wrong", f"c{number}", "a") for number in range(MARKS + 3)]
-    text = marked("p", "a", many)
-    assert (len(text.marks), len(text.elsewhere)) == (MARKS, 3)
+    many = [Highlight("wrong", f"c{number}", "a") for number in range(MAX_MARKS + 3)]
+    text = marked_text("p", "a", many)
+    assert (len(text.marks), len(text.elsewhere)) == (MAX_MARKS, 3)
 
 
 def test_a_highlight_far_down_a_very_long_paragraph_is_listed():
-    text = marked("p", " " * SEARCHED + "a", [Highlight("correct", "t", "a")])
+    text = marked_text("p", " " * MAX_SEARCHED + "a", [Highlight("correct", "t", "a")])
     assert (text.marks, text.elsewhere) == ((), (("correct", "t", "a"),))
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.mapped_columns import columns_of
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
+from sitegen.scoring.mapping_use import columns_of
 from sitegen.scoring.paths import Pattern, Step, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs

@@ -12,9 +12,9 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.pages.suspect_truth import SuspectTruthView
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.scoring.correction import CorrectedLine, corrected
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.truth_correction import CorrectedLine, corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
 from tests.sites import build_site, differences
@@ -77,7 +77,7 @@ def _corrected(path: str, truth: str, output: object, field: str, expected: str,
     )
     document, _, where = field.rpartition(":")
     suspect = SuspectTruth(document, where, where, expected, actual, 3, 3, 0, first=0, last=0)
-    return corrected(FieldsScorer().score, inputs, suspect)
+    return corrected_line(FieldsScorer().score, inputs, suspect)
 
 
 ROW = {"name": "Ann", "total": 7, "sum": 5}

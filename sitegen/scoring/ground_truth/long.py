@@ -19,7 +19,7 @@ _VALUE_OF_TWO: Final = _VALUE | frozenset({"expected value", "correct value", "t
 """Words that are taken for a field and its value only where they are the two headers of a file of several rows."""
 
 
-def fits(rows: list[list[str]], mapping: Mapping) -> bool:
+def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
     """Whether each row seems to hold a field.
 
     Either the first two headers are a word for the field and a word for the value. Or there are two headers and at
@@ -27,14 +27,14 @@ def fits(rows: list[list[str]], mapping: Mapping) -> bool:
     mapped and headers are not, or every label is a field path and one of them an item of a list. Headers that are
     mapped themselves are fields of the wide layout, unless labels are mapped too.
     """
-    header = _header(rows)
+    header = _header_row(rows)
     if len(header) < 2:
         return False
-    labels = [row[0].strip() for row in rows[_start(rows) :] if _filled(row)]
+    labels = [row[0].strip() for row in rows[_first_data_row(rows) :] if _has_cells(row)]
     are_mapped = any(label in mapping.csv_to_json for label in labels)
     if not are_mapped and any(column in mapping.csv_to_json for column in header[:2]):
         return False
-    words = [_word(column) for column in header]
+    words = [_header_word(column) for column in header]
     if words[0] in _FIELD and words[1] in _VALUE:
         return True
     if len(header) != 2 or len(labels) < 2 or len({*labels}) < len(labels) or id_column(header, mapping) is not None:
@@ -44,15 +44,15 @@ def fits(rows: list[list[str]], mapping: Mapping) -> bool:
     return all(map(is_plain_path, labels)) and any("[" in label for label in labels)
 
 
-def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
+def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     """Read the documents. Without a mapping the field is a path itself.
 
     The columns of the field and of its value are found by their words; where one of them is not, they are the first
     two that do not name the document.
     """
-    header = _header(rows)
+    header = _header_row(rows)
     check_distinct(header, 1)
-    words = [_word(column) for column in header]
+    words = [_header_word(column) for column in header]
     field = next((place for place, word in enumerate(words) if word in _FIELD_OF_TWO), None)
     value = next((place for place, word in enumerate(words) if word in _VALUE_OF_TWO), None)
     if field is None or value is None:
@@ -67,8 +67,8 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
     left_over: list[str] = []
-    for row in rows[_start(rows) :]:
-        if not _filled(row):
+    for row in rows[_first_data_row(rows) :]:
+        if not _has_cells(row):
             continue
         cells = [*row, *blanks]
         name = cells[field].strip()
@@ -86,18 +86,18 @@ def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     return GroundTruth(documents, True, key, (*findings, *unmapped(left_over)))
 
 
-def _filled(row: list[str]) -> bool:
+def _has_cells(row: list[str]) -> bool:
     return any(map(str.strip, row))
 
 
-def _start(rows: list[list[str]]) -> int:
+def _first_data_row(rows: list[list[str]]) -> int:
     """The place of the row behind the header."""
-    return next((place for place, row in enumerate(rows, 1) if _filled(row)), len(rows))
+    return next((place for place, row in enumerate(rows, 1) if _has_cells(row)), len(rows))
 
 
-def _word(column: str) -> str:
+def _header_word(column: str) -> str:
     return " ".join(column.lower().replace("_", " ").replace("-", " ").split())
 
 
-def _header(rows: list[list[str]]) -> list[str]:
-    return [cell.strip() for cell in next(filter(_filled, rows), [])]
+def _header_row(rows: list[list[str]]) -> list[str]:
+    return [cell.strip() for cell in next(filter(_has_cells, rows), [])]

@@ -6,18 +6,19 @@ from typing import Final, Protocol
 
 from sitegen.data_files.csv_reader import csv_rows
 from sitegen.data_files.reading import UnreadableError
-from sitegen.scoring.ground_truth import building_summary_csv, cases, long, trees, wide
-from sitegen.scoring.ground_truth.truth import GroundTruth
+from sitegen.scoring.case_files import VALUE, read_case_file
+from sitegen.scoring.ground_truth import building_summary_csv, long, trees, wide
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
 from sitegen.scoring.mapping import Mapping
 
 
 class CsvLayout(Protocol):
     """One way to lay out a CSV file; its module's name is the word for ``ground_truth_format``."""
 
-    def fits(self, rows: list[list[str]], mapping: Mapping) -> bool:
+    def is_layout(self, rows: list[list[str]], mapping: Mapping) -> bool:
         """Whether the rows look like this layout."""
 
-    def read(self, rows: list[list[str]], mapping: Mapping) -> GroundTruth:
+    def read_rows(self, rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         """Read the rows. Raises UnreadableError."""
 
 
@@ -40,19 +41,33 @@ TREES: Final = {
 def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     """Read a ground truth file by its ending, CSV by ``ground_truth_format``. Raises UnreadableError."""
     if mapping.ground_truth_format == "cases":
-        return cases.expected_documents(path, content, mapping)
+        return _truth_of_cases(path, content, mapping)
     ending = path.rpartition(".")[2].lower()
     if ending in TREES:
         return TREES[ending](content, mapping)
     rows = csv_rows(content)
     for name, layout in LAYOUTS:
         if mapping.ground_truth_format == name or (
-            mapping.ground_truth_format == "auto" and layout.fits(rows, mapping)
+            mapping.ground_truth_format == "auto" and layout.is_layout(rows, mapping)
         ):
-            truth = layout.read(rows, mapping)
+            truth = layout.read_rows(rows, mapping)
             if not any(document.root for document in truth.documents):
                 raise UnreadableError(
                     f"nothing of it is mapped (read as {name})", "Map its columns in csv_to_json or array_mappings."
                 )
             return truth
     raise UnreadableError("no layout fits", "Set ground_truth_format.")
+
+
+def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
+    """The expected sides of a file of cases: each case is a document, called by its id. The last of one id counts."""
+    read = read_case_file(path, content, mapping.cases)
+    documents = {
+        case.id: TruthDocument(case.id, case.expected if isinstance(case.expected, dict) else {VALUE: case.expected})
+        for case in read.cases
+        if case.expected is not None
+    }
+    if not documents:
+        raise UnreadableError("nothing is expected of any case", "Write an expected side for the cases.")
+    findings = tuple(each._replace(about="ground_truth") for each in read.findings)
+    return GroundTruth(tuple(documents.values()), False, None, findings)

@@ -15,7 +15,7 @@ from sitegen.scoring.paths import PathError, follow, parse_path
 def read_json_truth(content: bytes, mapping: Mapping) -> GroundTruth:
     """One object, a list of objects, or an object with the list at ``documents.path``."""
     value, findings = read_json(content)
-    return _documents(value, mapping, findings)
+    return _truth_of_documents(value, mapping, findings)
 
 
 def read_jsonl_truth(content: bytes, mapping: Mapping) -> GroundTruth:
@@ -27,23 +27,23 @@ def read_jsonl_truth(content: bytes, mapping: Mapping) -> GroundTruth:
             value, more = parse_json(line, number)
             values.append(value)
             findings += more
-    return _documents(values, mapping, tuple(findings))
+    return _truth_of_documents(values, mapping, tuple(findings))
 
 
 def read_yaml_truth(content: bytes, mapping: Mapping) -> GroundTruth:
     """As JSON; several YAML documents are several documents."""
     parsed = read_yaml(content)
     value: Value = parsed.values[0] if len(parsed.values) == 1 else list(parsed.values)
-    return _documents(value, mapping, parsed.findings)
+    return _truth_of_documents(value, mapping, parsed.findings)
 
 
-def _documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:
-    said = mapping.documents
-    key = said.key if said else "id"
+def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:
+    stated = mapping.documents
+    key = stated.key if stated else "id"
     about = tuple(finding._replace(about="ground_truth") for finding in findings)
-    if said and said.path and isinstance(value, dict):
+    if stated and stated.path and isinstance(value, dict):
         try:
-            below = follow(value, parse_path(said.path))
+            below = follow(value, parse_path(stated.path))
         except PathError:
             below = None
         value = below if isinstance(below, list) else value
@@ -52,17 +52,17 @@ def _documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) ->
     if not isinstance(value, list) or not value:
         raise UnreadableError("it holds no object", "Write an object, or a list of objects.")
     documents: dict[str, TruthDocument] = {}
-    for number, each in enumerate(value, 1):
-        if not isinstance(each, dict):
+    for number, root in enumerate(value, 1):
+        if not isinstance(root, dict):
             raise UnreadableError(f"document {number} is no object", "Write a list of objects.")
-        name = _name(each.get(key), number, key)
+        name = _document_name(root.get(key), number, key)
         if name in documents:
             raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
-        documents[name] = TruthDocument(name, {field: below for field, below in each.items() if field != key})
+        documents[name] = TruthDocument(name, {field: below for field, below in root.items() if field != key})
     return GroundTruth(tuple(documents.values()), False, key, about)
 
 
-def _name(value: object, number: int, key: str) -> str:
+def _document_name(value: object, number: int, key: str) -> str:
     if value is None or isinstance(value, dict | list | bool):
         raise UnreadableError(f"document {number} has no {key!r}", f"Add a key {key!r} to every document.")
     return str(value).strip()

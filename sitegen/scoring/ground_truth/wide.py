@@ -8,12 +8,12 @@ from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument,
 from sitegen.scoring.mapping import Mapping
 
 
-def fits(rows: list[list[str]], mapping: Mapping) -> bool:
+def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
     """Whatever no other layout claims."""
     return True
 
 
-def read(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
+def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     """Read the documents. Without a mapping a header is a field path itself."""
     start = next(number for number, row in enumerate(rows) if any(cell.strip() for cell in row))
     header = [cell.strip() for cell in rows[start]]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import NotePanel, Panel, SpansPanel
+from sitegen.model.panels import Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.values import Value
-from sitegen.scoring.findings import bounded_findings
-from sitegen.scoring.highlights import marks
 from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united
-from sitegen.scoring.highlights.marks import Highlight
 from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
-from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.scorer import ScoringInputs, bounded_findings
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
@@ -33,14 +30,32 @@ METRICS: Final = (
     MetricSpec("f1", "F1", "2 × correct / (expected + given), from the highlights of all paragraphs together."),
 )
 
+MAX_MARKS: Final = 2_000
+"""Highlights of one paragraph that are looked for in its text; further ones are listed beside it."""
+
+MAX_SEARCHED: Final = 100_000
+"""Characters of a paragraph in which they are looked for. Without both bounds an output could make this slow."""
+
+_TRIES: Final = 50
+"""Occurrences inside other words that are passed over."""
+
+HighlightOutcome: TypeAlias = Literal["correct", "missed", "wrong"]
 _LISTED: Final = 20
 _LONGEST: Final = 80
 """Characters of a text in the path of its judgement."""
-_OUTCOMES: Final[dict[marks.Outcome, Outcome]] = {
+_OUTCOMES: Final[dict[HighlightOutcome, Outcome]] = {
     "correct": "correct",
     "missed": "omission",
     "wrong": "hallucination",
 }
+
+
+class Highlight(NamedTuple):
+    """A highlight that either side has, and how it was judged."""
+
+    outcome: HighlightOutcome
+    category: str
+    text: str
 
 
 class HighlightsScorer:
@@ -106,7 +121,7 @@ class _HighlightsScoring:
             highlights = self._compared(paragraph.highlights or {}, given.highlights or {} if given else {})
             judged = [_judgement(paragraph.id, each) for each in highlights]
             documents.append(DocumentScore(paragraph.id, "scored" if given else "unreadable", stats.tally(judged)))
-            texts.append(marks.marked(paragraph.id, paragraph.text or (given.text if given else ""), highlights))
+            texts.append(marked_text(paragraph.id, paragraph.text or (given.text if given else ""), highlights))
             judgements += judged
         counts = stats.total(each.counts for each in documents) if documents else Counts()
         self._remark()
@@ -201,3 +216,36 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 def _no_gold(findings: tuple[Finding, ...]) -> Result:
     undefined = tuple(Metric(spec.name, None) for spec in METRICS)
     return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), bounded_findings(findings)), ())
+
+
+def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:
+    """The paragraph with its highlights, which may overlap; what is not in it literally stands beside it."""
+    marks: list[Mark] = []
+    elsewhere: list[tuple[str, str, str]] = []
+    searched = text[:MAX_SEARCHED]
+    for number, (outcome, category, said) in enumerate(highlights):
+        start = place_of_text(searched, said) if number < MAX_MARKS else -1
+        if start < 0:
+            elsewhere.append((outcome, category, said))
+        else:
+            marks.append(Mark(start, start + len(said), outcome, category))
+    marks.sort(key=lambda mark: (mark.start, mark.end))
+    return MarkedText(name, text, tuple(marks), tuple(elsewhere))
+
+
+def place_of_text(text: str, said: str) -> int:
+    """Where the words stand first; inside other words only if they stand nowhere else. -1: nowhere."""
+    first = start = text.find(said)
+    for _ in range(_TRIES):
+        if start < 0 or _is_apart(text, start, start + len(said)):
+            break
+        start = text.find(said, start + 1)
+    else:
+        return first
+    return start if start >= 0 else first
+
+
+def _is_apart(text: str, start: int, end: int) -> bool:
+    before = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+    after = end < len(text) and text[end].isalnum() and text[end - 1].isalnum()
+    return not before and not after

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from sitegen.model.panels import Panel, PanelColumn, TablePanel
+from sitegen.model.panels import NotePanel, Panel, PanelColumn, TablePanel
+from sitegen.model.scorecards import Kappa
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 
@@ -182,3 +183,12 @@ def _listed(texts: tuple[str, ...]) -> str:
 
 def _cut(text: str, longest: int = _CELL) -> str:
     return text if len(text) <= longest else f"{text[:longest]} … ({len(text) - longest:,} more characters)"
+
+
+def agreement_note(agreement: Kappa, things: str) -> NotePanel:
+    """Cohen's kappa with its interval, and the counts behind it. *things*: what both judged, in the plural."""
+    return NotePanel(
+        "note",
+        f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {things} alike: Cohen's kappa "
+        f"{agreement.value:.3f}, 95 % interval {agreement.low:.3f} to {agreement.high:.3f}.",
+    )

@@ -13,13 +13,11 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
-from sitegen.scoring.findings import bounded_findings
-from sitegen.scoring.judge_agreement import agreement_note
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
-from sitegen.scoring.judged.panels import panels
+from sitegen.scoring.judged.panels import agreement_note, panels
 from sitegen.scoring.judged.tables.settings import read_settings
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.kappa import cohens_kappa

@@ -9,12 +9,11 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
-from sitegen.scoring.findings import bounded_findings
 from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, unique
 from sitegen.scoring.recorded.settings import RecordedSettings, fits, read_recorded_settings
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 

@@ -15,14 +15,13 @@ from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, R
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
-from sitegen.scoring.findings import bounded_findings
-from sitegen.scoring.judge_agreement import agreement_note
+from sitegen.scoring.judged.panels import agreement_note
 from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
 from sitegen.scoring.responses.measures import METRICS, MeasuredResponse, agreement, measured, metrics, within_cases
 from sitegen.scoring.responses.texts import listed
 from sitegen.scoring.responses.vectors import Vector, vectors_of
-from sitegen.scoring.scorer import Embedder, File, ScoringInputs
+from sitegen.scoring.scorer import Embedder, File, ScoringInputs, bounded_findings
 from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 

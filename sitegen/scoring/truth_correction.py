@@ -35,7 +35,7 @@ class CorrectedLine(NamedTuple):
     after: str
 
 
-def corrected(
+def corrected_line(
     score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
 ) -> CorrectedLine | None:
     """The line that states a label, and what it would be if the outputs were right; None if none is sure.
@@ -48,7 +48,7 @@ def corrected(
         return None
     lines = text_of(truth.content).split("\n")
     before = score(inputs).judgements
-    exchange = _csv_lines if truth.path.lower().endswith(".csv") else _tree_lines
+    exchange = _exchanged_cells if truth.path.lower().endswith(".csv") else _exchanged_texts
     candidates = ((number, line) for number, text in enumerate(lines, 1) for line in exchange(text, expected, actual))
     for number, line in islice(candidates, TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
@@ -66,7 +66,7 @@ def _only_corrects(before: tuple[Judgement, ...], after: tuple[Judgement, ...], 
     return places == [(suspect.document, suspect.path, "correct")]
 
 
-def _csv_lines(line: str, expected: str, actual: str) -> Iterator[str]:
+def _exchanged_cells(line: str, expected: str, actual: str) -> Iterator[str]:
     """The line with one cell exchanged; cells that say the label come from any spelling of it."""
     text = line.rstrip("\r")
     try:
@@ -81,7 +81,7 @@ def _csv_lines(line: str, expected: str, actual: str) -> Iterator[str]:
             yield out.getvalue() + line[len(text) :]
 
 
-def _tree_lines(line: str, expected: str, actual: str) -> Iterator[str]:
+def _exchanged_texts(line: str, expected: str, actual: str) -> Iterator[str]:
     """The line with one occurrence of the label exchanged: as JSON, or without quotation marks as YAML may write it."""
     for old, new in ((expected, actual), (_value(expected), _value(actual))):
         start = line.find(old) if old else -1

@@ -1,4 +1,4 @@
-"""Entries of a mapping that fit no field of a ground truth and of an output: misspelt, or left over."""
+"""What the entries of a mapping stand for: columns and their fields, and entries that fit no field of either side."""
 
 from __future__ import annotations
 
@@ -145,3 +145,21 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
 def _unused(entry: _Entry, names: list[str]) -> UnusedEntry:
     near = nearest(entry.field[:_SHOWN], names) if names else None
     return UnusedEntry(entry.key[:_SHOWN], entry.text[:_SHOWN], (near or "")[:_SHOWN])
+
+
+def columns_of(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
+    """(column, field path) as the mapping has them; of the items of a list the section stands before the column.
+
+    Empty if no column has another name than its field, or if the ground truth has no columns. Never raises.
+    """
+    truth, file = inputs.ground_truth, inputs.mapping
+    if truth is None or not truth.path.lower().endswith(".csv"):
+        return ()
+    mapping, _ = read_mapping(file.content if file else None, inputs.settings)
+    of_lists = (
+        (f"{items.csv_section or path} {column}", f"{path}[].{key}")
+        for path, items in mapping.array_mappings.items()
+        for column, key in items.fields.items()
+    )
+    columns = (*mapping.csv_to_json.items(), *of_lists)
+    return columns if any(column != field for column, field in columns) else ()
