@@ -14,7 +14,8 @@ from sitegen.history.blobs import BlobRead
 from sitegen.history.eval_commit import EvalCommit, InputsInForce, IterationFiles
 from sitegen.history.fold_state import EvalState
 from sitegen.history.globs import natural_order
-from sitegen.history.layout import EntryRules, first_blob, is_path, normal, runs_of
+from sitegen.history.layout import EntryRules, PathRole, first_blob, is_path, normal, runs_of
+from sitegen.model.commits import ChangedPath
 from sitegen.model.contents import Contents
 from sitegen.model.timeline import Blob
 
@@ -41,10 +42,23 @@ def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
     if runs is None:
         path = normal(f"{folder}/{entry.outputs}")
         return first_blob((path,), state.files) if is_path(entry.outputs) else None
-    below = f"{folder}/" if folder else ""
-    names = {name for path in state.files if path.startswith(below) and (name := runs.name(path[len(below) :]))}
-    files = runs.outputs(folder, max(names, key=natural_order), state.files) if names else ()
+    if state.newest_run is None:
+        start = len(folder) + 1 if folder else 0
+        names = (runs.name(blob.path[start:]) for blob in state.files.blobs(folder))
+        state.newest_run = max(filter(None, names), key=natural_order, default=None)
+    files = runs.outputs(folder, state.newest_run, state.files) if state.newest_run else ()
     return files[0] if files else None
+
+
+def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> None:
+    """Keep in mind which run is the last by name when one of its files changes; if it lost one, that is found anew."""
+    newest = state.newest_run
+    if newest is None or place.folder != state.active:
+        return
+    if change.new is None:
+        state.newest_run = None if place.iteration == newest else newest
+    else:
+        state.newest_run = max(newest, place.iteration, key=natural_order)
 
 
 def expected_side(

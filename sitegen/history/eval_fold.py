@@ -7,6 +7,7 @@ from posixpath import basename
 
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
+from sitegen.history.case_sides import keep_newest_run
 from sitegen.history.eval_commit import EvalCommit, InputsInForce
 from sitegen.history.fold_state import EvalInputs, EvalState
 from sitegen.history.iterations import fold_iterations, fold_overwritten
@@ -28,6 +29,8 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
     active = _active_folder(state)
     state.active = before if active is None else active
     moved = state.active != before
+    if moved:
+        state.newest_run = None
     if before is not None and moved:
         state.renamed_from.append(basename(before))
     inputs = inputs_of(state)
@@ -91,16 +94,18 @@ def _take_change(state: EvalState, place: PathRole, change: ChangedPath, eval_co
     if place.role == "run":
         state.with_runs[place.iteration] = True
     if change.new is None:
-        state.files.pop(change.path, None)
+        state.files.remove(change.path)
     else:
-        state.files[change.path] = change.new
+        state.files.put(change.path, change.new)
+    if place.role == "output":
+        keep_newest_run(state, place, change)
 
 
 def _active_folder(state: EvalState) -> str | None:
     """The best of the eval's folders that any file is in."""
-    return next((folder for folder in state.folders if any(_is_below(path, folder) for path in state.files)), None)
+    return next((folder for folder in state.folders if _has_files(state, folder)), None)
 
 
-def _is_below(path: str, folder: str) -> bool:
-    """Whether a path lies in an eval's folder; the top of the repository holds no more than its own files."""
-    return path.startswith(f"{folder}/") if folder else "/" not in path
+def _has_files(state: EvalState, folder: str) -> bool:
+    """Whether any file lies in an eval's folder; the top of the repository holds no more than its own files."""
+    return bool(state.files.folder(folder) if folder else state.files.files)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import EntryRules, Watched
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
@@ -108,8 +109,10 @@ class EvalState:
     active: str | None = None
     """Where it lives."""
     renamed_from: list[str] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    """Path -> blob id of every file of its folders that is read."""
+    files: FolderTree = field(default_factory=FolderTree)
+    """Every file of its folders that is read, from the root of the repository."""
+    newest_run: str | None = None
+    """The last by name of the runs that a glob names; None: it is not known."""
     with_runs: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that ever had repeated runs."""
     strangers: dict[str, bool] = field(default_factory=dict)

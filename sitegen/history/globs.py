@@ -11,11 +11,12 @@ leaves open, with the rest of the segment that the first wildcard stands in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sitegen.history.folder_tree import FolderTree
 from sitegen.model.timeline import Blob
 
 _SPECIAL = re.compile(r"[*?\[\\]")
@@ -114,15 +115,15 @@ class RunGlob(NamedTuple):
         is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
         return name if is_run else None
 
-    def outputs(self, folder: str, name: str, files: Mapping[str, str]) -> tuple[Blob, ...]:
-        """The files of a run, by path. *files* are those of the eval by path, *folder* is the eval's."""
+    def outputs(self, folder: str, name: str, files: FolderTree) -> tuple[Blob, ...]:
+        """The files of a run, by path. *files* are those of the eval, *folder* is the eval's."""
         start = f"{folder}/{self.start}{name}"
         if self.ending:
             paths: Iterable[str] = (f"{start}{self.ending}", start)
         else:
-            paths = sorted(path for path in files if path == start or path.startswith(f"{start}/"))
-        wanted = (path for path in paths if path in files and self.name(path[len(folder) + 1 :]) == name)
-        return tuple(Blob(path, files[path]) for path in wanted)
+            paths = (start, *sorted(blob.path for blob in files.blobs(start)))
+        blobs = ((path, files.get(path)) for path in paths if self.name(path[len(folder) + 1 :]) == name)
+        return tuple(Blob(path, oid) for path, oid in blobs if oid is not None)
 
 
 @lru_cache(maxsize=256)

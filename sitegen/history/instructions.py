@@ -38,11 +38,16 @@ class InstructionHistories:
         self._load = load
         self._load_all = load_all
         self._read = read
-        self._known: dict[str, InstructionHistory | None] | None = None
+        self._known: dict[str, _FileEdits] | None = None
+        self._touched: dict[str, _FileEdits | None] = {}
+        """By path; None where there is no history, or where it went on under another name."""
         self._digests: dict[str, tuple[str, ...]] = {}
         self._versions: dict[str, str] = {}
-        self.touched: dict[str, InstructionHistory | None] = {}
+
+    @property
+    def touched(self) -> dict[str, InstructionHistory | None]:
         """By path; None where the history went on under another name."""
+        return {path: file.history(path) if file else None for path, file in self._touched.items()}
 
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
         """Fold one commit's changes of instruction files; the paths of its edits."""
@@ -53,12 +58,13 @@ class InstructionHistories:
         ]
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
-            earlier = [history for name in names if (history := self._history(name)) is not None]
-            known = [each for history in earlier for each in history.edits]
-            if len(earlier) > 1:
-                known.sort(key=lambda each: each.commit.position)
-            self.touched[edit.path] = InstructionHistory(edit.path, (*known, edit), edit.status == "deleted")
-        self.touched |= dict.fromkeys(left)
+            earlier = [known for name in names if (known := self._edits_of(name)) is not None]
+            file = earlier[0] if earlier else _FileEdits()
+            for other in earlier[1:]:
+                file = file.merged(other)
+            file.add(edit)
+            self._touched[edit.path] = file
+        self._touched |= dict.fromkeys(left)
         return tuple(sorted(edit.path for edit in edits))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
@@ -67,8 +73,8 @@ class InstructionHistories:
 
     def with_versions(self, versions: Sequence[tuple[str, str]]) -> Commit | None:
         """As ``with_hashes``, by the versions that files state of themselves, in their first lines or their names."""
-        wanted = [(path, _plain_version(version)) for path, version in versions]
-        return self._left_by([(path, partial(self._has_version, version)) for path, version in wanted])
+        plain = [(path, _plain_version(version)) for path, version in versions]
+        return self._left_by([(path, partial(self._has_version, version)) for path, version in plain])
 
     def with_hashes(self, hashes: Sequence[tuple[str, str]]) -> Commit | None:
         """The commit that left instruction files with these hashes, the newest of several; None if any fits no edit.
@@ -76,42 +82,41 @@ class InstructionHistories:
         A hash is the id of the blob, or SHA-256, SHA-1 or MD5 of the file's bytes, in full or from 7 digits on.
         *hashes* are (path, hash); an empty path stands for any file.
         """
-        return self._left_by([(path, partial(self._has_hash, written)) for path, written in hashes])
+        stated = []
+        for path, written in hashes:
+            digest = _HASH.fullmatch(written)
+            if digest is None:
+                return None
+            stated.append((path, partial(self._has_hash, digest[1])))
+        return self._left_by(stated)
 
     def _left_by(self, stated: Sequence[tuple[str, Callable[[Blob], bool]]]) -> Commit | None:
         if not stated:
             return None
         if self._known is None:
-            self._known = {history.path: history for history in self._load_all()}
-        histories = [history for history in {**self._known, **self.touched}.values() if history is not None]
+            self._known = {history.path: _FileEdits(history.edits) for history in self._load_all()}
+        files = {**self._known, **self._touched}
         newest: list[Commit] = []
         for path, fits in stated:
-            fitting = [
-                edit.commit
-                for history in histories
-                for edit in history.edits
-                if edit.new and path in ("", edit.path, history.path) and fits(edit.new)
-            ]
-            if not fitting:
+            fitting = [file.newest(path, name, fits) for name, file in files.items() if file is not None]
+            commits = [commit for commit in fitting if commit is not None]
+            if not commits:
                 return None
-            newest.append(max(fitting, key=lambda commit: commit.position))
+            newest.append(max(commits, key=lambda commit: commit.position))
         return max(newest, key=lambda commit: commit.position)
 
-    def _has_hash(self, written: str, blob: Blob) -> bool:
-        digest = _HASH.fullmatch(written)
-        if digest is None:
-            return False
-        if blob.oid.startswith(digest[1]):
+    def _has_hash(self, digest: str, blob: Blob) -> bool:
+        if blob.oid.startswith(digest):
             return True
         if blob.oid not in self._digests:
             content = self._read(blob.oid)
-            made = (hashlib.sha256, hashlib.sha1, hashlib.md5)
+            functions = (hashlib.sha256, hashlib.sha1, hashlib.md5)
             # Tools that read a prompt may take the white space off its ends before they hash it.
             texts = () if content is None else dict.fromkeys((content, content.strip()))
             self._digests[blob.oid] = tuple(
-                each(text, usedforsecurity=False).hexdigest() for text in texts for each in made
+                function(text, usedforsecurity=False).hexdigest() for text in texts for function in functions
             )
-        return any(each.startswith(digest[1]) for each in self._digests[blob.oid])
+        return any(made.startswith(digest) for made in self._digests[blob.oid])
 
     def _has_version(self, version: str, blob: Blob) -> bool:
         if blob.oid not in self._versions:
@@ -121,10 +126,43 @@ class InstructionHistories:
         in_name = _VERSION_IN_NAME.search(splitext(blob.path)[0])
         return version in (_plain_version(self._versions[blob.oid]), in_name[1] if in_name else "") and bool(version)
 
-    def _history(self, path: str) -> InstructionHistory | None:
-        if path not in self.touched:
-            self.touched[path] = self._load(path)
-        return self.touched[path]
+    def _edits_of(self, path: str) -> _FileEdits | None:
+        if path not in self._touched:
+            history = self._load(path)
+            self._touched[path] = _FileEdits(history.edits) if history else None
+        return self._touched[path]
+
+
+class _FileEdits:
+    """The edits of one file, oldest first, and every name that it had."""
+
+    def __init__(self, edits: Iterable[Edit] = ()) -> None:
+        self._edits = list(edits)
+        self._names = {edit.path for edit in self._edits}
+
+    def add(self, edit: Edit) -> None:
+        """Add a newer edit."""
+        self._edits.append(edit)
+        self._names.add(edit.path)
+
+    def merged(self, other: _FileEdits) -> _FileEdits:
+        """The edits of both files together."""
+        return _FileEdits(sorted((*self._edits, *other._edits), key=lambda edit: edit.commit.position))
+
+    def history(self, path: str) -> InstructionHistory:
+        """The edits as the history of a file that has this path now."""
+        return InstructionHistory(path, tuple(self._edits), self._edits[-1].status == "deleted")
+
+    def newest(self, path: str, name: str, fits: Callable[[Blob], bool]) -> Commit | None:
+        """The newest commit that left a content that fits, where the file was called by *path*; None if there is none.
+
+        *name* is what the file is called now, which stands for all that it was called. An empty path stands for any
+        file. From the newest edit on, because an output is mostly made with what lately changed.
+        """
+        if path not in ("", name, *self._names):
+            return None
+        edits = (edit for edit in reversed(self._edits) if edit.new and path in ("", name, edit.path))
+        return next((edit.commit for edit in edits if edit.new and fits(edit.new)), None)
 
 
 def _plain_version(version: str) -> str:

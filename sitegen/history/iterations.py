@@ -73,12 +73,12 @@ def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
 def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
     runs = runs_of(eval_commit.entry)
     if runs is not None:
-        below = f"{state.active}/"
-        named = (runs.name(path[len(below) :]) for path in state.files if path.startswith(below))
-        return {name for name in named if name is not None}
-    start = f"{state.active}/{RESULTS}/"
-    names = {path[len(start) :].partition("/")[0] for path in state.files if path.startswith(start)}
-    return {name for name in names if iteration_number(name) is not None}
+        folder = state.active or ""
+        start = len(folder) + 1 if folder else 0
+        names = {runs.name(blob.path[start:]) for blob in state.files.blobs(folder)}
+        return {name for name in names if name is not None}
+    results = state.files.folder(f"{state.active}/{RESULTS}")
+    return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
 
 def _iteration_files(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce, name: str) -> IterationFiles:
@@ -98,9 +98,8 @@ def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, na
     recorded = first_blob((f"{folder}/{record}" for record in RECORDS), state.files)
     runs: list[Blob] = []
     if name in state.with_runs:
-        start = f"{folder}/runs/"
-        runs = [Blob(path, oid) for path, oid in state.files.items() if path.startswith(start)]
-        runs.sort(key=lambda blob: (_run_number(blob.path[len(start) :]), blob.path))
+        start = f"{folder}/runs"
+        runs = sorted(state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path))
     return IterationFiles(name, outputs, recorded, tuple(runs))
 
 
@@ -204,6 +203,11 @@ def _version_outputs(state: EvalState, eval_commit: EvalCommit, in_force: Inputs
     if is_path(eval_commit.entry.outputs):
         return outputs_in(state.active or "", (normal(eval_commit.entry.outputs),), state.files)
     files = files_of(in_force.kind)
-    variants = f"(?:results/)?(?:{files.variants})" if files.variants else ""
     log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
-    return (log,) if log else outputs_in(state.active or "", files.overwritten, state.files, variants)
+    return (
+        (log,)
+        if log
+        else outputs_in(
+            state.active or "", files.overwritten, state.files, files.variants, elsewhere=(f"{state.active}/{RESULTS}",)
+        )
+    )

@@ -11,6 +11,7 @@ from sys import intern
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import RunGlob, compiled, literal_prefix, run_glob
 from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import WHERE
@@ -318,19 +319,29 @@ def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
     return next((files.kind for files in KIND_FILES if name in files.ground_truths), "fields")
 
 
-def outputs_in(folder: str, names: Iterable[str], files: Mapping[str, str], variants: str = "") -> tuple[Blob, ...]:
-    """The output files of a folder: those of several variants together, by path, else the first of the names."""
+def outputs_in(
+    folder: str, names: Iterable[str], files: FolderTree, variants: str = "", *, elsewhere: Iterable[str] = ()
+) -> tuple[Blob, ...]:
+    """The output files of a folder: those of several variants together, by path, else the first of the names.
+
+    Variants may also lie *elsewhere*, in other folders.
+    """
     first = first_blob((f"{folder}/{name}" if folder else name for name in names), files)
     if not variants:
         return (first,) if first else ()
-    own = re.compile(f"{re.escape(folder)}/{variants}")
-    found = [Blob(path, oid) for path, oid in files.items() if own.fullmatch(path)]
-    return tuple(sorted((*found, *((first,) if first else ()))))
+    is_variant = re.compile(variants)
+    of_variants = [
+        Blob(f"{place}/{name}", oid)
+        for place in (folder, *elsewhere)
+        for name, oid in files.folder(place).files.items()
+        if is_variant.fullmatch(name)
+    ]
+    return tuple(sorted((*of_variants, *((first,) if first else ()))))
 
 
-def first_blob(paths: Iterable[str], files: Mapping[str, str]) -> Blob | None:
-    """The first of the paths that there is a file at."""
-    return next((Blob(intern(path), files[path]) for path in paths if path in files), None)
+def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
+    """The first of the paths that there is a file at. *files* gives the blob id of a path."""
+    return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)
 
 
 def is_path(outputs: str) -> bool:

@@ -24,7 +24,7 @@ from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, InstructionHistory, Update
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Raised whenever the same history would fold to something else."""
 
 

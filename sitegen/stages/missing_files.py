@@ -13,6 +13,7 @@ from typing import Final
 
 from sitegen.config import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
 from sitegen.history.files_at_commit import Folders
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import (
     RECORDED,
     RESULTS,
@@ -180,15 +181,15 @@ class MissingFiles:
         """Whether there is anything that counts, a record of a run that gave no output among it."""
         path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
         names = self.folders.names(path)
-        paths = dict.fromkeys((_below(path, name) for name in names if not names[name]), "")
-        return RECORDED in names or bool(outputs_in(path, files.outputs, paths, files.variants))
+        tree = FolderTree.of(_below(path, name) for name in names if not names[name])
+        return RECORDED in names or bool(outputs_in(path, files.outputs, tree, files.variants))
 
     def _variants(self, folder: str, variants: str) -> bool:
         if not variants:
             return False
         for path in (folder, f"{folder}/{RESULTS}"):
-            names = dict.fromkeys((_below(path, name) for name in self.folders.names(path)), "")
-            if outputs_in(path, (), names, variants):
+            tree = FolderTree.of(_below(path, name) for name in self.folders.names(path))
+            if outputs_in(path, (), tree, variants):
                 return True
         return False
 

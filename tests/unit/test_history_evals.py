@@ -10,6 +10,7 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import run_glob, time_in
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
@@ -804,7 +805,9 @@ def test_a_run_is_called_by_what_the_glob_leaves_open(outputs: str, inside: str,
     runs = run_glob(outputs)
     assert runs.name(inside) == name
     if name is not None:
-        assert runs.outputs("e", name, {f"e/{inside}": "1", "e/other": "2"}) == (Blob(f"e/{inside}", "1"),)
+        files = FolderTree.of(["e/other"])
+        files.put(f"e/{inside}", "1")
+        assert runs.outputs("e", name, files) == (Blob(f"e/{inside}", "1"),)
 
 
 def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_otherwise() -> None:
@@ -925,3 +928,16 @@ def test_paths_that_are_no_text_are_kept_as_they_are(repo: GitRepo) -> None:
     (history,) = histories(repo).values()
     assert history.id == "\udcff\udcfe"
     assert history.snapshots[0].outputs[0].path == "evals/\udcff\udcfe/results/iteration-001/extracted.json"
+
+
+def test_the_files_of_an_eval_are_a_tree_without_empty_folders() -> None:
+    files = FolderTree()
+    for path in ("e/a", "e/b/c", "e/b/d/e"):
+        files.put(path, path.upper())
+    assert (len(files), files.get("e/b/c"), files.get("e/b"), files.get("none/x")) == (3, "E/B/C", None, None)
+    assert sorted(files.blobs("e/b")) == [Blob("e/b/c", "E/B/C"), Blob("e/b/d/e", "E/B/D/E")]
+    assert list(files.blobs("none")) == []
+    for path in ("e/b/d/e", "e/b/none", "none/x", "e/b/c", "e/a"):
+        files.remove(path)
+    assert files == FolderTree()
+    assert not files

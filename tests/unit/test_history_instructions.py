@@ -6,9 +6,11 @@ import pytest
 
 from sitegen.config import INSTRUCTIONS, Manifest, SiteConfig
 from sitegen.history.globs import literal_prefix, matches
+from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
+from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.timeline import InstructionHistory
 from tests.gitrepo import GitRepo, Link, MemoryParts
 
@@ -176,3 +178,16 @@ def test_what_a_glob_can_name_lies_below_its_literal_prefix() -> None:
         "a",
         "docs",
     ]
+
+
+def test_no_content_is_read_for_a_hash_that_the_newest_edit_left() -> None:
+    def read(oid: str) -> bytes | None:
+        raise AssertionError(f"{oid} was read")
+
+    histories = InstructionHistories(lambda path: None, tuple, read)
+    oids = [f"{number:040x}" for number in range(1, 5)]
+    commits = [Commit(oid, at, "Ann", "2026-01-01T00:00:00+00:00", "") for at, oid in enumerate(oids)]
+    for commit, old, new in zip(commits, [None, *oids], oids, strict=False):
+        histories.fold(commit, [ChangedPath("CLAUDE.md", old, new)])
+    assert histories.with_hashes([("CLAUDE.md", oids[-1])]) == commits[-1]
+    assert histories.with_hashes([("elsewhere.md", oids[-1]), ("", oids[-1])]) is None

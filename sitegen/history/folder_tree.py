@@ -1,0 +1,73 @@
+"""The files of an eval as a tree of folders, so that no question about one iteration looks at all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from sitegen.model.timeline import Blob
+
+
+@dataclass(slots=True)
+class FolderTree:
+    """What lies in a folder. Paths are relative to it; no folder in it is empty."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    """Name -> blob id."""
+    folders: dict[str, FolderTree] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> FolderTree:
+        """Files whose contents nobody asks for."""
+        tree = cls()
+        for path in paths:
+            tree.put(path, "")
+        return tree
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.folders)
+
+    def __len__(self) -> int:
+        return len(self.files) + sum(map(len, self.folders.values()))
+
+    def get(self, path: str) -> str | None:
+        """The blob id of a file; None if there is none."""
+        folder, _, name = path.rpartition("/")
+        return self.folder(folder).files.get(name)
+
+    def folder(self, path: str) -> FolderTree:
+        """A folder, or an empty one if there is none; of an empty path, this one."""
+        tree = self
+        for name in path.split("/") if path else ():
+            if name not in tree.folders:
+                return FolderTree()
+            tree = tree.folders[name]
+        return tree
+
+    def put(self, path: str, oid: str) -> None:
+        """Set the content of a file."""
+        tree = self
+        *folders, name = path.split("/")
+        for folder in folders:
+            tree = tree.folders.setdefault(folder, FolderTree())
+        tree.files[name] = oid
+
+    def remove(self, path: str) -> None:
+        """Remove a file, if there is one, and the folders that are empty without it."""
+        first, slash, rest = path.partition("/")
+        if not slash:
+            self.files.pop(first, None)
+        elif first in self.folders:
+            self.folders[first].remove(rest)
+            if not self.folders[first]:
+                del self.folders[first]
+
+    def blobs(self, folder: str = "") -> Iterator[Blob]:
+        """All files below a folder, with their whole paths."""
+        yield from self.folder(folder)._blobs(f"{folder}/" if folder else "")
+
+    def _blobs(self, start: str) -> Iterator[Blob]:
+        for name, oid in self.files.items():
+            yield Blob(start + name, oid)
+        for name, folder in self.folders.items():
+            yield from folder._blobs(f"{start}{name}/")
