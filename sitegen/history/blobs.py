@@ -33,7 +33,7 @@ MISSING: Final = "missing from this clone (a partial or damaged one)"
 
 
 class BlobRead(NamedTuple):
-    """What git gave for a blob id."""
+    """What git gave for a blob id, or for another name of an object."""
 
     oid: str
     content: bytes | None
@@ -41,18 +41,8 @@ class BlobRead(NamedTuple):
     """Why there is no content: missing, no file, larger than the limit, a Git LFS pointer."""
 
 
-class GitObject(NamedTuple):
-    """What git has under a name."""
-
-    oid: str
-    kind: str
-    """``blob``, ``tree``, ``commit`` or ``tag``; empty: git has nothing, or nothing that it can read."""
-    size: int
-    content: bytes | None
-    """None if it is of another kind than was asked for, or larger than the limit."""
-
-
-NOTHING: Final = GitObject(oid="", kind="", size=0, content=None)
+NOTHING: Final = BlobRead("", None, MISSING)
+"""Of a name that git has nothing under, or nothing that it can read."""
 
 
 @dataclass(slots=True)
@@ -62,7 +52,7 @@ class _Question:
     name: bytes
     kind: str
     limit: int
-    answer: GitObject | None = None
+    answer: BlobRead | None = None
 
 
 class CatFile:
@@ -77,7 +67,7 @@ class CatFile:
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
 
-    def read(self, name: bytes, kind: str, limit: int) -> GitObject:
+    def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """The object of a name, which has no line ends, with its content if it is of a kind and not over the limit."""
         return self._answer(self._ask(_Question(name, kind, limit)))
 
@@ -101,13 +91,7 @@ class CatFile:
 
     def _blob(self, oid: str, question: _Question) -> BlobRead:
         answer = self._answer(question)
-        if not answer.kind:
-            return BlobRead(oid, None, MISSING)
-        if answer.kind != "blob":
-            return BlobRead(oid, None, f"no file but a {answer.kind}")
-        if answer.content is None:
-            return BlobRead(oid, None, too_large(answer.size, question.limit))
-        return checked(oid, answer.content)
+        return BlobRead(oid, None, answer.reason) if answer.content is None else checked(oid, answer.content)
 
     def _ask(self, question: _Question) -> _Question:
         self._unanswered.append(question)
@@ -129,7 +113,7 @@ class CatFile:
             process.stdin.write(question.name + b"\n")
             process.stdin.flush()
 
-    def _answer(self, question: _Question) -> GitObject:
+    def _answer(self, question: _Question) -> BlobRead:
         while question.answer is None:
             process = self._process or self._start()
             oldest = self._unanswered.popleft()
@@ -216,7 +200,7 @@ def checked(oid: str, content: bytes) -> BlobRead:
     return BlobRead(oid, content)
 
 
-def _read_object(stream: IO[bytes], question: _Question) -> GitObject | None:
+def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
     """The next answer; None at the end of the stream, or if git ended in the middle of it."""
     header = stream.readline()
     if not header.endswith(b"\n"):
@@ -226,11 +210,12 @@ def _read_object(stream: IO[bytes], question: _Question) -> GitObject | None:
     oid, kind, digits = header.decode("ascii").split()
     size = int(digits)
     if kind != question.kind or size > question.limit:
-        return GitObject(oid=oid, kind=kind, size=size, content=None) if _skip(stream, size + 1) else None
+        reason = too_large(size, question.limit) if kind == question.kind else f"no file but a {kind}"
+        return BlobRead(oid, None, reason) if _skip(stream, size + 1) else None
     content = stream.read(size)
     if len(content) < size or not stream.read(1):
         return None
-    return GitObject(oid=oid, kind=kind, size=size, content=content)
+    return BlobRead(oid, content)
 
 
 def _skip(stream: IO[bytes], size: int) -> bool:

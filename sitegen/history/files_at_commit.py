@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-from sitegen.history.blobs import NOTHING, GitObject, cat_file
+from sitegen.history.blobs import NOTHING, BlobRead, cat_file
 from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
@@ -62,7 +62,7 @@ class FilesAt:
         folder, name = posixpath.split(path)
         return self._ids[path] if self.names(folder).get(name) is False else None
 
-    def _object(self, path: str, kind: str, largest: int) -> GitObject:
+    def _object(self, path: str, kind: str, largest: int) -> BlobRead:
         """What lies at a path, with its content if it is of a kind and no larger than so many bytes."""
         name = f"{self._commit}:".encode() + os.fsencode(path)
         if b"\n" in name:  # git would take it for two names

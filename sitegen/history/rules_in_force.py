@@ -73,7 +73,12 @@ class RulesInForce:
         truth = self._in_cases(each, entry, rules) if in_cases else self._own_file(each, entry, rules)
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
-        return EvalInputs(truth, self._mapping(rules, folder), self._schema(rules, folder), rules.settings)
+        return EvalInputs(
+            ground_truth=truth,
+            mapping=self._mapping(rules, folder),
+            schema=self._schema(rules, folder),
+            settings=rules.settings,
+        )
 
     def _in_cases(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         file = newest_case_file(each, entry)

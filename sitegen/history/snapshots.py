@@ -72,7 +72,10 @@ def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = Fal
     """
     if last is None:
         return ("ground_truth",) if waited else ()
-    return differences(EvalInputs(last.ground_truth, last.mapping, last.schema, last.settings), inputs)
+    scored_with = EvalInputs(
+        ground_truth=last.ground_truth, mapping=last.mapping, schema=last.schema, settings=last.settings
+    )
+    return differences(scored_with, inputs)
 
 
 def differences(old: EvalInputs, new: EvalInputs) -> tuple[Cause, ...]:

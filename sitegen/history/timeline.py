@@ -8,6 +8,7 @@ an update against the time before, the problems, and the parts that are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config import Manifest, SiteConfig
@@ -37,6 +38,8 @@ class Advanced(NamedTuple):
     """On the first-parent line up to the head."""
     problems: tuple[Problem, ...]
     """Of all history, not only of what is new: by commit, those of the whole last."""
+    overlay: tuple[tuple[str, Path], ...] = ()
+    """(blob id, file) of contents of the work tree, which git may not have."""
 
 
 Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history.blobs import blob_id
@@ -25,15 +25,6 @@ LARGEST_HASHED: Final = 1_000_000_000
 """Bytes; far more than any ``max_blob_bytes`` that a build could hold."""
 
 
-class WorktreeAdvanced(NamedTuple):
-    """The timeline with the uncommitted state on its end."""
-
-    advanced: Advanced
-    """Against what the parts hold. The head is the commit itself if nothing that is read is changed."""
-    overlay: tuple[tuple[str, Path], ...]
-    """(blob id, file) of contents that git may not have."""
-
-
 def with_worktree(
     repository: Repository,
     site: SiteConfig,
@@ -44,8 +35,10 @@ def with_worktree(
     structure: str,
     contents: Contents = NO_CONTENTS,
     allow_shallow: bool = False,
-) -> WorktreeAdvanced:
+) -> Advanced:
     """The timeline of *head* and of the work tree, as ``timeline.advance`` says, without changing *parts*.
+
+    The head is the commit itself if nothing that is read is changed.
 
     *manifest* is the one of the work tree. Files that git ignores do not count; untracked ones do. Contents are taken
     as they are, without filters. A bare repository has no uncommitted state.
@@ -74,7 +67,7 @@ def with_worktree(
         allow_shallow=allow_shallow,
         extra=extra,
     )
-    return WorktreeAdvanced(advanced, tuple(sorted(overlay.items())))
+    return advanced._replace(overlay=tuple(sorted(overlay.items())))
 
 
 def is_changed(repository: Repository, head: str) -> bool:

@@ -153,30 +153,18 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     installed = installed_for(entry.outputs for entry in manifest.evals)
     structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
     allow_shallow = project.options.allow_shallow
-    overlay: tuple[tuple[str, Path], ...] = ()
+    reads_worktree = project.options.worktree and root is not None
     try:
-        if project.options.worktree and root is not None:
-            advanced, overlay = with_worktree(
-                repository,
-                config,
-                parts,
-                head=head,
-                manifest=manifest,
-                structure=structure,
-                contents=CONTENTS,
-                allow_shallow=allow_shallow,
-            )
-        else:
-            advanced = advance(
-                repository,
-                config,
-                parts,
-                head=head,
-                manifest=manifest,
-                structure=structure,
-                contents=CONTENTS,
-                allow_shallow=allow_shallow,
-            )
+        advanced = (with_worktree if reads_worktree else advance)(
+            repository,
+            config,
+            parts,
+            head=head,
+            manifest=manifest,
+            structure=structure,
+            contents=CONTENTS,
+            allow_shallow=allow_shallow,
+        )
     except NothingToReportError as error:
         hints = [f"{remark.what} {remark.fix}" for remark in remarks]
         layout = Layout(config, manifest, Watched())
@@ -189,7 +177,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         config=config,
         manifest=manifest,
         remarks=remarks,
-        shop=_workshop(project, repository, config, overlay, read_origin(repository, parts)),
+        shop=_workshop(project, repository, config, advanced.overlay, read_origin(repository, parts)),
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,

@@ -11,7 +11,7 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
-from sitegen.history.worktree import WorktreeAdvanced, with_worktree
+from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import WORKTREE
 from tests.gitrepo import GitRepo, MemoryParts
 
@@ -40,7 +40,7 @@ def write(repo: GitRepo, path: str, content: str) -> None:
     file.write_text(content)
 
 
-def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, WorktreeAdvanced]:
+def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, Advanced]:
     repository, parts = Repository.open(repo.path), MemoryParts() if parts is None else parts
     head = repository.resolve("HEAD")
     committed = advance(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
@@ -52,15 +52,20 @@ def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, Wor
 
 def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
     write(repo, "src/x", "changed, but not read")
-    committed, (advanced, overlay) = look(repo)
-    assert (advanced.head, advanced.update.evals, advanced.update.records, overlay) == (committed.head, (), (), ())
+    committed, advanced = look(repo)
+    assert (advanced.head, advanced.update.evals, advanced.update.records, advanced.overlay) == (
+        committed.head,
+        (),
+        (),
+        (),
+    )
 
 
 def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> None:
     write(repo, output(2), "2")
     write(repo, "CLAUDE.md", "two\n")
     (repo.path / output(1)).unlink()
-    committed, (advanced, overlay) = look(repo)
+    committed, advanced = look(repo)
     assert (advanced.head.sha, advanced.head.position, advanced.head.committed_at) == (
         WORKTREE,
         1,
@@ -78,12 +83,12 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
         (output(1), None),
         (output(2), repo.git("hash-object", output(2))),
     ]
-    assert dict(overlay) == {change.new: repo.path / change.path for change in record.changes if change.new}
+    assert dict(advanced.overlay) == {change.new: repo.path / change.path for change in record.changes if change.new}
 
 
 def test_a_snapshot_that_is_scored_again_has_an_address_of_its_own(repo: GitRepo) -> None:
     write(repo, TRUTH, "corrected")
-    _, (advanced, _) = look(repo)
+    _, advanced = look(repo)
     assert [each.slug for each in advanced.update.evals[0].history.snapshots] == ["0001", "0001-worktree"]
 
 
@@ -98,7 +103,7 @@ def test_a_file_that_was_only_touched_or_staged_and_put_back_is_no_change(repo: 
     repo.git("add", "CLAUDE.md")
     write(repo, "CLAUDE.md", "one\n")
     repo.git("rm", "-q", "--cached", output(1))
-    committed, (advanced, _) = look(repo)
+    committed, advanced = look(repo)
     assert advanced.head == committed.head
 
 
@@ -108,18 +113,18 @@ def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
     (repo.path / "evals/shop/results/iteration-002").symlink_to(tmp_path / "secret")
     (repo.path / "CLAUDE.md").unlink()
     (repo.path / "CLAUDE.md").symlink_to(tmp_path / "secret/extracted.json")
-    _, (advanced, overlay) = look(repo)
-    assert overlay == ()
+    _, advanced = look(repo)
+    assert advanced.overlay == ()
     assert [edit.status for edit in advanced.update.instructions[0].edits] == ["added", "deleted"]
     assert {problem.path for problem in advanced.problems} == {"CLAUDE.md", "evals/shop/results/iteration-002"}
 
 
 def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo) -> None:
     write(repo, output(2), "uncommitted")
-    _, (advanced, overlay) = look(repo)
+    _, advanced = look(repo)
     snapshots = advanced.update.evals[0].history.snapshots
     oids = [snapshots[1].outputs[0].oid, snapshots[0].outputs[0].oid, snapshots[1].outputs[0].oid]
-    repository = Repository.open(repo.path, overlay=dict(overlay))
+    repository = Repository.open(repo.path, overlay=dict(advanced.overlay))
     assert [read.content for read in repository.read_blobs(oids)] == [b"uncommitted", b"1", b"uncommitted"]
     write(repo, output(2), "changed since")
     assert [read.reason for read in repository.read_blobs(oids[:1])] == ["changed in the work tree while it was read"]
@@ -130,8 +135,8 @@ def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo)
 def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo: GitRepo) -> None:
     write(repo, output(2), " " * 30_000_001)
     tracemalloc.start()
-    _, (advanced, overlay) = look(repo)
-    repository = Repository.open(repo.path, max_blob_bytes=30_000_000, overlay=dict(overlay))
+    _, advanced = look(repo)
+    repository = Repository.open(repo.path, max_blob_bytes=30_000_000, overlay=dict(advanced.overlay))
     (blob,) = advanced.update.evals[0].history.snapshots[1].outputs
     (read,) = repository.read_blobs([blob.oid])
     _, peak = tracemalloc.get_traced_memory()
@@ -146,9 +151,9 @@ def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo:
 
 def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
     write(repo, "CLAUDE.md", "one\ntwo")
-    _, (advanced, overlay) = look(repo)
+    _, advanced = look(repo)
     edits = advanced.update.instructions[0].edits
-    committed, uncommitted = Repository.open(repo.path, overlay=dict(overlay)).patches(edits)
+    committed, uncommitted = Repository.open(repo.path, overlay=dict(advanced.overlay)).patches(edits)
     assert committed.endswith(b"@@ -0,0 +1 @@\n+one\n")
     assert uncommitted == b"--- a\n+++ b\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"
 
@@ -164,7 +169,7 @@ def test_the_work_tree_stays_as_it_is(repo: GitRepo) -> None:
 def test_a_bare_repository_has_no_uncommitted_state(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "bare", bare=True)
     repo.commit({TRUTH: "t"})
-    committed, (advanced, _) = look(repo)
+    committed, advanced = look(repo)
     assert advanced.head == committed.head
 
 
