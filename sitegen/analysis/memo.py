@@ -8,11 +8,12 @@ one transaction. A damaged file is put aside and begun anew, never an error.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from sitegen.analysis.cached import CachedRow, owner_of, within
 from sitegen.analysis.memo_damage import (
     DamageError,
     holds_damage,
@@ -25,12 +26,12 @@ from sitegen.analysis.memo_damage import (
 )
 from sitegen.errors import MemoDamagedError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin_cache_folder
+from sitegen.history.fold_state import stored
 from sitegen.locking import PATIENCE, wait_for_lock
 
-SCHEMA_VERSION: Final = 36
+SCHEMA_VERSION: Final = 37
 """Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
 _TABLES: Final = """
-CREATE TABLE IF NOT EXISTS scorecards (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
     size INTEGER NOT NULL, full INTEGER NOT NULL, PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
@@ -40,11 +41,6 @@ CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
 _PAGE: Final = "owner, path, key, size, full"
-
-
-def stored(name: str) -> str:
-    """A name as SQLite can hold it: bytes of a path that are not UTF-8 are written out."""
-    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 class PageRow(NamedTuple):
@@ -66,7 +62,8 @@ class Memo:
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._db = connection
         self._folder = folder
-        self._scored: list[tuple[str, bytes]] | None = None
+        self._lasting: frozenset[str] = frozenset()
+        self._put_meanwhile: list[CachedRow] = []
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -131,69 +128,72 @@ class Memo:
         self._db.execute("COMMIT")
 
     @contextmanager
-    def tentative(self) -> Iterator[None]:
-        """Forget at the end what is kept meanwhile, but for scorecards: of their content they are true for ever."""
-        scored: list[tuple[str, bytes]] = []
-        self._scored = scored
+    def tentative(self, lasting: Collection[str]) -> Iterator[None]:
+        """Forget at the end what is put meanwhile, but for values of these kinds."""
+        self._lasting, self._put_meanwhile = frozenset(lasting), []
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
             yield
         finally:
-            self._scored = None
+            self._lasting = frozenset()
             with suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
         with self.transaction():
-            self.keep_scorecards(scored)
+            self.put_rows(self._put_meanwhile)
 
-    # Scorecards, by the digest of everything that decides them.
-
-    def scorecards(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """The bodies that are known, by key."""
-        found: dict[str, bytes] = {}
-        wanted = list(dict.fromkeys(keys))
-        for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
-            marks = ",".join("?" * len(part))
-            rows = self._db.execute(f"SELECT key, body FROM scorecards WHERE key IN ({marks})", part)
-            found.update((key, opened(body)) for key, body in rows)
-        return found
-
-    def keep_scorecards(self, rows: Iterable[tuple[str, bytes]]) -> None:
-        """Remember (key, body) pairs."""
-        if self._scored is not None:
-            rows = list(rows)
-            self._scored += rows
-        sealed_rows = ((key, sealed(body)) for key, body in rows)
-        self._db.executemany("INSERT OR REPLACE INTO scorecards VALUES (?, ?)", sealed_rows)
-
-    # Parts of the folded timeline; the store that ``sitegen.history`` asks for.
+    # Values by kind and key. The kinds are declared in ``stages/cached_kinds.py``, but for the three of the fold.
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """A part, or None."""
+        """The content of one, or None."""
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
         return opened(row[0]) if row else None
 
-    def put(self, kind: str, key: str, content: bytes) -> None:
-        """Keep a part."""
-        self._db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (kind, stored(key), sealed(content)))
+    def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
+        """Those of a kind that have one of these keys."""
+        every = list(dict.fromkeys(map(stored, keys)))
+        for start in range(0, len(every), 500):
+            some = every[start : start + 500]
+            marks = ",".join("?" * len(some))
+            found = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *some))
+            yield from ((kind, key, opened(body)) for key, body in found)
 
-    def put_all(self, kind: str, rows: Iterable[tuple[str, bytes]]) -> None:
-        """Keep parts, (key, content)."""
+    def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
+        """Those of a kind whose key is ``within`` an eval or a file."""
+        bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
+        found = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
+        return ((kind, key, opened(body)) for key, body in found)
+
+    def put(self, kind: str, key: str, content: bytes) -> None:
+        """Keep one."""
+        self.put_rows([(kind, key, content)])
+
+    def put_rows(self, rows: Iterable[CachedRow]) -> None:
+        """Keep some."""
+        if self._lasting:
+            rows = list(rows)
+            self._put_meanwhile += (row for row in rows if row[0] in self._lasting)
         self._db.executemany(
             "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
-            ((kind, stored(key), sealed(content)) for key, content in rows),
+            ((kind, stored(key), sealed(content)) for kind, key, content in rows),
         )
 
     def delete(self, kind: str, key: str) -> None:
-        """Forget a part."""
+        """Forget one."""
         self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, stored(key)))
 
     def forget(self, kind: str) -> None:
-        """Forget all parts of a kind."""
+        """Forget all of a kind."""
         self._db.execute("DELETE FROM parts WHERE kind = ?", (kind,))
 
+    def forget_others(self, kind: str, owners: Iterable[str]) -> None:
+        """Forget those of a kind whose key neither is nor is ``within`` one of these."""
+        known = set(map(stored, owners))
+        every = self._db.execute("SELECT key FROM parts WHERE kind = ?", (kind,)).fetchall()
+        gone = ((kind, key) for (key,) in every if owner_of(key) not in known)
+        self._db.executemany("DELETE FROM parts WHERE kind = ? AND key = ?", gone)
+
     def keys(self, kind: str) -> tuple[str, ...]:
-        """The keys of all parts of a kind, sorted."""
+        """The keys of all of a kind, sorted."""
         return tuple(row[0] for row in self._db.execute("SELECT key FROM parts WHERE kind = ? ORDER BY key", (kind,)))
 
     def all(self, kind: str) -> tuple[tuple[str, bytes], ...]:

@@ -80,7 +80,7 @@ def holds_damage(connection: sqlite3.Connection) -> bool:
     try:
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return True
-        for table in ("scorecards", "parts", "sites", "sizes"):
+        for table in ("parts", "sites", "sizes"):
             for (body,) in connection.execute(f"SELECT body FROM {table}"):
                 opened(body)
         odd = (

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-from sitegen.history.fold_state import decode, encode
-from sitegen.model.cells import CellMap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
@@ -18,8 +16,6 @@ from sitegen.model.timeline import Blob, Snapshot
 
 HEADLINES: Final = 3
 """Metrics of a kind that are kept of every point at once: the headline and what is drawn beside it."""
-
-_DIGEST: Final = hashlib.sha256().digest_size
 
 
 def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") -> str:
@@ -52,41 +48,6 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
         *([snapshot.usage] if snapshot.usage else []),
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
-
-
-def pack(scorecard: Scorecard) -> bytes:
-    """A scorecard as bytes for the memo: JSON arrays in the order of its fields."""
-    import msgspec
-
-    return msgspec.json.encode(scorecard)
-
-
-def unpack(body: bytes) -> Scorecard | None:
-    """A scorecard from the memo; None if the bytes are not one (an older form: score again)."""
-    import msgspec
-
-    try:
-        return msgspec.json.decode(body, type=Scorecard)
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        return None
-
-
-def pack_cells(keys: Sequence[str], cells: CellMap) -> bytes:
-    """The cells of an eval's first points as bytes for the memo, bound to the keys of those points."""
-    return _bound_to(keys[: cells.points]) + encode(cells)
-
-
-def unpack_cells(keys: Sequence[str], body: bytes) -> CellMap | None:
-    """The cells from the memo; None if they are of other points, or in an older form."""
-    try:
-        cells = decode(body[_DIGEST:], CellMap)
-    except ValueError:
-        return None
-    return cells if cells.points <= len(keys) and body[:_DIGEST] == _bound_to(keys[: cells.points]) else None
-
-
-def _bound_to(keys: Sequence[str]) -> bytes:
-    return hashlib.sha256("".join(keys).encode()).digest()
 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:

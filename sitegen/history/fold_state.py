@@ -220,12 +220,12 @@ class FoldStore:
 
     def eval(self, eval_id: str) -> EvalState | None:
         """One eval's part."""
-        content = self._parts.get(EVAL, _part_key(eval_id))
+        content = self._parts.get(EVAL, stored(eval_id))
         return None if content is None else decode(content, EvalState)
 
     def instruction(self, path: str) -> InstructionHistory | None:
         """One instruction file's part."""
-        content = self._parts.get(INSTRUCTION, _part_key(path))
+        content = self._parts.get(INSTRUCTION, stored(path))
         return None if content is None else decode(content, InstructionHistory)
 
     def problems(self) -> list[Problem]:
@@ -249,16 +249,16 @@ class FoldStore:
     def put_eval(self, eval_id: str, state: EvalState | None) -> None:
         """Keep one eval's part, or forget it."""
         if state is None:
-            self._parts.delete(EVAL, _part_key(eval_id))
+            self._parts.delete(EVAL, stored(eval_id))
         else:
-            self._parts.put(EVAL, _part_key(eval_id), encode(state))
+            self._parts.put(EVAL, stored(eval_id), encode(state))
 
     def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
         """Keep one instruction file's part, or forget it."""
         if history is None:
-            self._parts.delete(INSTRUCTION, _part_key(path))
+            self._parts.delete(INSTRUCTION, stored(path))
         else:
-            self._parts.put(INSTRUCTION, _part_key(path), encode(history))
+            self._parts.put(INSTRUCTION, stored(path), encode(history))
 
     def instructions(self) -> Iterator[InstructionHistory]:
         """Every instruction file's part, by path."""
@@ -278,6 +278,6 @@ class FoldStore:
                 yield kind, key
 
 
-def _part_key(name: str) -> str:
-    """A path, or an id made from one, as text that every store can hold."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def stored(name: str) -> str:
+    """A path, or an id made from one, as text that SQLite can hold: bytes that are not UTF-8 are written out."""
+    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

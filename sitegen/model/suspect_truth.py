@@ -41,8 +41,6 @@ class SuspectTruth(NamedTuple):
     """None: the label's place in the file was not found for sure, or was not looked for."""
     named_path: str = ""
     """The path with list items by their names; empty where it is the same."""
-    looked_in: str = ""
-    """Digest of everything that decides the correction; empty if it was not looked for."""
 
     @property
     def label(self) -> str:

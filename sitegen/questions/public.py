@@ -22,10 +22,8 @@ from sitegen.project import Options, open_project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import LIST, MARKER, claimed, look_into
 from sitegen.render.writer import digest
+from sitegen.stages.cached_kinds import CLEAN_FILES
 from sitegen.text.secrets import Detector, Secret
-
-CLEAN: Final = "clean"
-"""Kind of the memo's part that holds the digests of files without a finding."""
 
 _SHOWN: Final = 20
 _DIGEST: Final = 16
@@ -58,17 +56,16 @@ class PublicCheck:
         the build failed publishes nothing of it. Files of others stay.
         """
         out = self._project.out
-        rules = digest(self._detector.version).encode()
+        rules = digest(self._detector.version)
         with Memo.open(self._project.cache) as memo:
             if unmatched_redactions:
                 self._withdraw(memo)
                 raise _unhidden(unmatched_redactions)
-            kept = memo.get(CLEAN, str(out)) or b""
-            known = set(_digests(kept[len(rules) :])) if kept.startswith(rules) else set()
+            known = set(_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
             clean, places = self._search(out, known)
             if clean != known:
                 with memo.transaction():
-                    memo.put(CLEAN, str(out), rules + b"".join(sorted(clean)))
+                    CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
             if places:
                 raise _refusal(places, removed=self._withdraw(memo, {place.path for place in places}))
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.errors import ConfigurationError
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.timeline import current_histories
@@ -17,8 +16,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
-from sitegen.stages.evals import CELLS
-from sitegen.stages.scorecard_store import EvalScorecards, snapshots_of_series
+from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.timeline import Timeline, driving_edits, fold
 
 
@@ -50,38 +48,31 @@ class Study(NamedTuple):
 
     def results(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
         """Score snapshots of an eval with every judgement, which the memo does not hold."""
-        scorecards = self._known(history, snapshots)
-        found = tuple(scorecards.results(snapshots))
-        scorecards.keep(self.memo)
-        return found
+        return tuple(self._scorecards_of(history).results(snapshots))
 
     def scorecards(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
         """The scorecards of snapshots of an eval; those that the memo does not know are scored."""
-        scorecards = self._known(history, snapshots)
+        scorecards = self._scorecards_of(history)
         scorecards.fill(snapshots)
-        scorecards.keep(self.memo)
         return scorecards
 
     def series(self, history: EvalHistory) -> Series:
         """All points of an eval, by both clocks, and every cell through all of them."""
         snapshots = history.snapshots
-        scorecards = self._known(history, tuple(snapshots_of_series(history)))
+        scorecards = self._scorecards_of(history)
         keys = [scorecards.key(snapshot) for snapshot in snapshots]
-        body = self.memo.get(CELLS, history.id)
-        tracker = CellTracker(unpack_cells(keys, body) if body else None)
+        tracker = CellTracker(known_cells(self.memo, history.id, keys))
         known = tracker.points
         for result in scorecards.results(snapshots[known:]):
             tracker.follow(result.judgements)
         cells = tracker.cells()
         inputs = scorecards.series_inputs(driving_edits(self.timeline, history.id))
-        series = scorecards.series(self.timeline.info(history), inputs, cells)
-        scorecards.keep(self.memo)
         if tracker.points > known and snapshots[-1].commit.sha != WORKTREE:
-            self.memo.put(CELLS, history.id, pack_cells(keys, cells))
-        return series
+            keep_cells(self.memo, history.id, keys, cells)
+        return scorecards.series(self.timeline.info(history), inputs, cells)
 
-    def _known(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
-        return EvalScorecards.from_memo(self.timeline.shop_for(history.id), self.memo, history, snapshots)
+    def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
+        return EvalScorecards(self.timeline.shop_for(history.id), history, self.memo)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.build import Progress, build, publish, template_digest
 from sitegen.project import Options, open_project
 from sitegen.render.output_folder import claimed
+from sitegen.stages.cached_kinds import SCORECARDS
 from sitegen.stages.preview_ledger import Overlay
 from sitegen.stages.site_files import Site
 
@@ -50,7 +51,7 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
         claimed(project.out, force=False) as claim,
         Memo.open(project.cache) as memo,
         memo.held(),
-        memo.tentative(),
+        memo.tentative(lasting=[SCORECARDS.name]),
     ):
         ledger = Overlay(below, claim_below, claim, memo)
         site = publish(project, memo, ledger, Progress())

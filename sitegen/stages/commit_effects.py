@@ -1,22 +1,22 @@
-"""What new commits did to one eval, packed: the memo holds it of all evals until the pages of commits are written."""
+"""What new points did to an eval: each commit that brought some, and each edit that some of them speak for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import Final
 
 from sitegen.analysis.attribution import mixtures
-from sitegen.analysis.deltas import MetricsFor, ScoredPoint, delta
-from sitegen.analysis.flips import flips
-from sitegen.analysis.memo import Memo
-from sitegen.history.fold_state import decode, encode
+from sitegen.analysis.deltas import ScoredPoint, delta
+from sitegen.analysis.flips import flips, flips_between
+from sitegen.analysis.noise.changes import output_verdict
+from sitegen.analysis.points import SeriesInputs
+from sitegen.model.cells import Flips
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Series
-from sitegen.model.timeline import Edit, Snapshot
+from sitegen.model.series import Point, Series, Window
+from sitegen.model.timeline import Snapshot
 from sitegen.pages.commit_effects import CommitEffect, commit_effect, earlier_edits
-
-BROUGHT: Final = "brought"
+from sitegen.stages.cached_kinds import EditOutcome
 
 
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
@@ -26,50 +26,43 @@ def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> It
             yield from mixtures(snapshots[before], snapshots[after])
 
 
-def brought_by(
-    series: Series,
-    metrics_for: MetricsFor,
-    linked: Sequence[tuple[Edit, ...]],
-    first_new: int,
-    card: Callable[[Snapshot], Scorecard],
-) -> tuple[tuple[str, bytes], ...]:
-    """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before.
-
-    ``linked``: the edits beside each point, as ``OutputEdits`` has them.
-    """
+def effects_of_commits(
+    series: Series, inputs: SeriesInputs, first_new: int, card: Callable[[Snapshot], Scorecard]
+) -> Iterator[tuple[str, CommitEffect]]:
+    """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before."""
     snapshots = series.history.snapshots
-    found = []
     for before, after in _spans(snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
-        if after - before > 1:
+        if after - before > 1:  # the delta of the last point is against the one before it, of the same commit
             sides = ScoredPoint(earlier.snapshot, earlier.scorecard), ScoredPoint(later.snapshot, later.scorecard)
-            later = later._replace(delta=delta(metrics_for, *sides, card), flips=flips(series.cells, before, after))
-        made = commit_effect(series.info, series.specs, earlier, later)
-        if made is not None:
+            change = delta(inputs.metrics_for, *sides, card)
+            later = later._replace(delta=change, flips=flips(series.cells, before, after))
+        effect = commit_effect(series.info, series.specs, earlier, later)
+        if effect is not None:
             sha = later.snapshot.commit.sha
-            edits = earlier_edits(chain.from_iterable(linked[before + 1 : after + 1]), sha)
-            found.append((sha, encode(made._replace(edits=edits))))
-    return tuple(found)
+            edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
+            yield sha, effect._replace(edits=edits)
 
 
-def keep_brought(memo: Memo, eval_id: str, rows: Iterable[tuple[str, bytes]]) -> None:
-    """Keep what ``brought_by`` found."""
-    memo.put_all(BROUGHT, ((_key(sha, eval_id), body) for sha, body in rows))
+def outcomes_of_edits(
+    series: Series, windows: Sequence[Window], headline: MetricSpec, first_new: int
+) -> Iterator[tuple[int, EditOutcome]]:
+    """(position of an edit's commit, how the eval changed across it) for the edits that new points speak for."""
+    pairs = {
+        window.edit: (window.before, window.after)
+        for window in windows
+        if window.before is not None and window.after >= first_new
+    }
+    changes = flips_between(series.cells, list(pairs.values()))
+    for (edit, (before, after)), change in zip(pairs.items(), changes, strict=True):
+        yield edit, edit_outcome(series.points[before], series.points[after], change, series.info.kind, headline)
 
 
-def known_brought(memo: Memo, eval_id: str, sha: str) -> CommitEffect | None:
-    """What a new commit did to an eval; None if there was no point before."""
-    body = memo.get(BROUGHT, _key(sha, eval_id))
-    return None if body is None else decode(body, CommitEffect)
-
-
-def forget_brought(memo: Memo) -> None:
-    """Forget it all: the commits are written."""
-    memo.forget(BROUGHT)
-
-
-def _key(sha: str, eval_id: str) -> str:
-    return f"{sha}:{eval_id}"
+def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> EditOutcome:
+    """Ignores repeated runs: they can arrive later, and this stored verdict would not be computed again."""
+    after = after._replace(flips=flips)
+    verdict = output_verdict(before, after, kind, higher_is_better=headline.higher_is_better)
+    return EditOutcome(flips=flips._replace(still=()), verdict=verdict and verdict._replace(fields=()))
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:

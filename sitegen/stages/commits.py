@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from sitegen.analysis.cached import within
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.layout import Layout, Watched
 from sitegen.model.problems import Problem
@@ -16,14 +17,13 @@ from sitegen.pages import links, touched
 from sitegen.pages.agents import apart_since, thickens
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.touched import Touched
-from sitegen.stages.commit_effects import forget_brought, known_brought
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, NEWEST_COMMIT
 from sitegen.stages.commit_task import OWNER, CommitPageInputs, CommitsTask, write_pages
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
 
-NEWEST: Final = "newest"
 AT_ONCE: Final = 100
 """Commits that are given to a process together."""
 
@@ -44,8 +44,7 @@ class Commits(NamedTuple):
 def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
     """Write the pages of the new commits; older ones never change."""
     update = timeline.update
-    known = None if update.complete else memo.get(NEWEST, "")
-    newest = known.decode() if known else None
+    newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
     rows: list[PageRow] = []
     failures: list[Problem] = []
@@ -58,9 +57,9 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     ledger.record(OWNER, rows, written, kept, whole=update.complete)
-    newest = update.records[-1].commit.sha if update.records else newest
-    memo.put(NEWEST, "", (newest or "").encode())
-    forget_brought(memo)
+    if update.records:
+        newest = NEWEST_COMMIT.keep(memo, "", update.records[-1].commit.sha)
+    memo.forget(COMMIT_EFFECTS.name)
     return Commits(newest, uncommitted, tuple(failures))
 
 
@@ -130,7 +129,7 @@ def _moves(
                 summary.headlines[start - 1] if start else None,
                 summary.headlines[start:end],
                 tuple(cause for cause in _ORDER if cause in why),
-                known_brought(memo, eval_id, record.commit.sha),
+                COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
             )
         )
     return tuple(found)

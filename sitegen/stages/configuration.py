@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final
 
 from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.fold_state import PartStore, decode, encode
+from sitegen.history.fold_state import PartStore
 from sitegen.history.repository import Repository
-from sitegen.model.problems import Finding
 from sitegen.project_files import read_inside
 from sitegen.render.writer import digest
-
-CONFIGURATION: Final = "configuration"
+from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, ORIGIN, SITE_CONFIG, ManifestRead
 
 _CHECKED: Final = "paths inside the project"
 """What is checked beyond types: another text for other rules, so that nothing is kept that they would refuse."""
-
-_ANSWERS: Final = "answers"
-
-T = TypeVar("T")
 
 
 def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
     """The site's: from the work tree, or from the commit where there is none. Raises ConfigurationError."""
     root = files.found.root
     key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
-    return _kept(parts, "site", key, SiteConfig, lambda: configuring.read_site(root, read=files.read))
-
-
-class ManifestRead(NamedTuple):
-    """The manifest as it was read."""
-
-    manifest: Manifest
-    remarks: tuple[Finding, ...]
-    """What is understood, but hardly meant so."""
+    return SITE_CONFIG.derived(parts, "", key, lambda: configuring.read_site(root, read=files.read))
 
 
 def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> ManifestRead:
@@ -51,13 +36,13 @@ def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
     def read() -> ManifestRead:
         return ManifestRead(*configuring.read_manifest_with_remarks(content, path, config.evals_dir))
 
-    return _kept(parts, "manifest", key, ManifestRead, read)
+    return MANIFEST.derived(parts, "", key, read)
 
 
 def read_origin(repository: Repository, parts: PartStore) -> str | None:
     """The web address of the remote ``origin``, as ``Repository.origin_url`` says."""
     key = digest(repository.found.refs())
-    return _kept(parts, "origin", key, str, lambda: repository.origin_url() or "") or None
+    return ORIGIN.derived(parts, "", key, lambda: repository.origin_url() or "") or None
 
 
 class AnswersAt:
@@ -66,8 +51,7 @@ class AnswersAt:
     def __init__(self, files: FilesAt, parts: PartStore) -> None:
         self._files = files
         self._parts = parts
-        kept = parts.get(CONFIGURATION, _ANSWERS)
-        self._before: dict[str, str] = decode(kept, dict[str, str]) if kept else {}
+        self._before = ANSWERS.get(parts) or {}
         self._now: dict[str, str] = {}
 
     def get(self, question: str, path: str) -> str | None:
@@ -86,17 +70,7 @@ class AnswersAt:
     def keep(self) -> None:
         """Remember the answers that were asked for, for the next build, and forget all others."""
         if self._now != self._before:
-            self._parts.put(CONFIGURATION, _ANSWERS, encode(self._now))
-
-
-def _kept(parts: PartStore, name: str, key: str, kind: type[T], read: Callable[[], T]) -> T:
-    """What was kept under a key; else what is read now, in its place."""
-    kept = parts.get(CONFIGURATION, name)
-    if kept and kept.startswith(key.encode()):
-        return decode(kept[len(key) :], kind)
-    value = read()
-    parts.put(CONFIGURATION, name, key.encode() + encode(value))
-    return value
+            ANSWERS.keep(self._parts, "", self._now)
 
 
 def _on_disk(root: Path, path: str, limit: int) -> bytes | None:

@@ -1,75 +1,245 @@
-"""One eval to score and to write, and what came of it: values that go to a process and come back."""
+"""Score one eval's snapshots and write its pages: what one process does, while each output is hot."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from sitegen.analysis.attribution import mixtures
+from sitegen.analysis.cached import CachedRow, TaskCache, within
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.effects import windows
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.regressions import steps_of
+from sitegen.history.fold_state import encode
+from sitegen.history.layout import DEFAULT_SETTINGS
+from sitegen.model.cells import CellMap
+from sitegen.model.commits import WORKTREE
+from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, EvalSummary
-from sitegen.model.suspect_truth import SuspectTruth
-from sitegen.model.timeline import Edit, EvalHistory
-from sitegen.scoring.mapping_use import MappingUse
-from sitegen.stages.edit_outcomes import EditOutcome
-from sitegen.stages.vectors import Rows
+from sitegen.model.scorecards import Result
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.pages import links
+from sitegen.pages.exports import results_json
+from sitegen.pages.report import is_bounded
+from sitegen.pages.trend import has_variants
+from sitegen.render.writer import digest
+from sitegen.scoring.mapping_use import columns_of
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.usage import specs_with_usage
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, EvalRecord
+from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
+from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
+from sitegen.stages.failures import attempt, working_on
+from sitegen.stages.mapping_cache import recall_mapping, without_settings
+from sitegen.stages.reports import ReportWriter
+from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
+from sitegen.stages.scoring import all_inputs
+from sitegen.stages.series_cache import settled_points, write_series
+from sitegen.stages.size_budget.thinning import Short, write_thinned
 from sitegen.stages.worker_context import Workshop
 
 
 class EvalTask(NamedTuple):
-    """One eval to score and to write."""
+    """One eval to score and to write: values that go to a process."""
 
     workshop: Workshop
     info: EvalInfo
     history: EvalHistory
     edits: tuple[Edit, ...]
     """Of the instruction files that drive it, by commit."""
-    scorecards: tuple[tuple[str, bytes], ...]
-    """(key, body) of what the memo knows."""
+    moved: tuple[tuple[str, str, str], ...]
+    """(path, commit) of an edit whose file was moved since, and the file's last path."""
+    first_new: int
+    """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]
     """What surely stands in the output folder."""
-    vectors: Rows = ()
-    """What the memo knows of the texts of its outputs."""
-    cells: bytes | None = None
-    """What the memo knows of its cells, as ``pack_cells`` made it."""
-    suspects: tuple[SuspectTruth, ...] = ()
-    """Suspect labels of the last build."""
-    moved: tuple[tuple[str, str, str], ...] = ()
-    """(path, commit) of an edit whose file was moved since, and the file's last path."""
-    settled: bytes | None = None
-    """What the memo knows of its points, as ``write_series`` made it."""
-    first_new: int = 0
-    """Index of the first snapshot that the memo knows nothing of."""
+    cached: tuple[CachedRow, ...]
+    """What the memo holds of the eval, and the scorecards that its pages may need."""
     thinned: int | None = None
     """How many of the oldest reports make room in the site; None: those that do so already."""
 
 
 class EvalDone(NamedTuple):
-    """What came of it."""
+    """What came of it: values that come back."""
 
-    summary: EvalSummary
-    scorecards: tuple[tuple[str, bytes], ...]
-    """(key, body) of those that the memo did not know."""
-    rows: tuple[PageRow, ...]
+    record: EvalRecord
+    pages: tuple[PageRow, ...]
     """Every file the eval has now."""
-    problems: tuple[Problem, ...]
-    attributes: tuple[str, ...]
-    """All that were ever judged: those that have a page, for search."""
     written: int
     kept: int
-    vectors: Rows = ()
-    """Those that the memo did not know."""
-    cells: bytes | None = None
-    """Its cells, if they were followed further."""
-    around: tuple[EditOutcome, ...] = ()
-    """What became of it around edits, where new points decide that."""
-    brought: tuple[tuple[str, bytes], ...] = ()
-    """(id of a commit, what it did), as ``brought_by`` packs it, for the commits of new points."""
-    settled: bytes = b""
-    """What will be the same of its points after the next one."""
-    mapping_use: MappingUse | None = None
-    """What the newest point does not use of its rules; None: it has none that name fields."""
+    cached: tuple[CachedRow, ...]
+    """What the memo does not hold yet."""
 
 
 def owner(eval_id: str) -> str:
     """Who owns the files of an eval."""
     return f"eval:{eval_id}"
+
+
+def write_eval(task: EvalTask) -> EvalDone | Problem:
+    """Score what the memo does not know, write the reports that are not fresh, then the pages of all points.
+
+    A failure of sitegen is a problem; whatever was written until then is no file of the site.
+    """
+    return attempt("the pages of this eval", lambda: _EvalJob(task).run(), eval_id=task.info.id)
+
+
+class _EvalJob:
+    """One run of a task, snapshot after snapshot; holds one result at a time, and the scorecards of all."""
+
+    def __init__(self, task: EvalTask) -> None:
+        self._task = task
+        self._shop = task.workshop
+        self._info = task.info
+        self._snapshots = task.history.snapshots
+        self._owner = owner(task.info.id)
+        self._cache = TaskCache(task.cached)
+        self._cards = EvalScorecards(self._shop, task.history, self._cache)
+        self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
+        self._specs = self._cards.series_specs()
+        self._inputs = self._cards.series_inputs(task.edits)
+        self._reports = ReportWriter(
+            self._shop,
+            self._info,
+            self._specs,
+            self._inputs,
+            task.moved,
+            self._cards,
+        )
+        self._writer = self._shop.writer(task.pages)
+        self._renderer = self._shop.renderer()
+        self._page_keys = self._digests_of_reports()
+
+    def run(self) -> EvalDone:
+        """Go through the snapshots that anything is missing of, oldest first; then write what shows all of them."""
+        last = len(self._snapshots) - 1
+        short = self._short()
+        stale = {index for index in range(last + 1) if index not in short and not self._is_fresh(index)}
+        compared = {last} if self._lacks_variants() else set()
+        unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
+        known = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
+        tracker, end = CellTracker(known), len(self._snapshots)
+        if stale and min(stale) < known.points:
+            # Where a cell stands, only the points that judge it say: the report's own and, where it is gone, the one
+            # before. So the cells are followed again from there.
+            tracker = CellTracker(known.up_to(max(0, min(stale) - 1)))
+            if known.points == end:
+                end = max(stale) + 1
+        needed = sorted(stale | compared | unscored | set(range(tracker.points, end)))
+        self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
+        committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
+        # Scorecards are in the memo, whole results are not: each is made once, used for all it is for, and let go.
+        results = self._cards.results([self._snapshots[index] for index in needed])
+        for index, result in zip(needed, results, strict=True):
+            with working_on(self._snapshots[index]):
+                if index == tracker.points:
+                    tracker.follow(result.judgements)
+                    if tracker.points == committed:  # uncommitted outputs will be others at the next build
+                        keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
+                if index in stale:
+                    self._write_report(index, result, tracker)
+                if index in compared:
+                    self._write_variants(result)
+        return self._finish(short, known if known.points == len(self._snapshots) else tracker.cells())
+
+    def _short(self) -> Short:
+        kept, thinned = self._shop.reports_kept, self._task.thinned
+        if thinned is None:
+            return Short.standing(self._page_keys, kept, self._task.pages)
+        return Short.of(len(self._page_keys), kept, thinned)
+
+    def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
+        return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
+
+    def _is_fresh(self, index: int) -> bool:
+        """Whether the report stands, and the whole result beside it if the report needed one."""
+        slug, key = self._snapshots[index].slug, self._page_keys[index]
+        if not self._writer.is_fresh(self._owner, links.report(self._info.id, slug), key):
+            return False
+        self._writer.is_fresh(self._owner, links.report_data(self._info.id, slug), key)
+        return True
+
+    def _digests_of_reports(self) -> list[str]:
+        """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
+        always = digest(
+            repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._specs, self._task.moved))
+        )
+        edits = self._inputs.edits
+        digests = []
+        history = ""
+        for snapshot, key, since_previous, beside, commit in zip(
+            self._snapshots, self._card_keys, edits.since_previous, edits.beside, edits.made_with, strict=True
+        ):
+            history = digest(history, encode((snapshot, key, _paths_and_commits(since_previous))))
+            digests.append(digest(always, history, encode((commit, _paths_and_commits(beside)))))
+        return digests
+
+    def _write_report(self, index: int, result: Result, tracker: CellTracker) -> None:
+        page, key = self._reports.page(index, result, tracker), self._page_keys[index]
+        self._writer.write(self._owner, page.path, self._renderer.render(page), key)
+        if is_bounded(result, self._shop.discrepancies_per_type):
+            snapshot = self._snapshots[index]
+            data = results_json(result, self._info, snapshot)
+            self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
+
+    def _lacks_variants(self) -> bool:
+        """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
+        if not self._snapshots or not traits_of(self._task.history.kind).answers_cases:
+            return False
+        newest = self._snapshots[-1]
+        if newest in self._cards and not has_variants(self._info, self._cards[newest]):
+            return False
+        return not self._writer.is_fresh(self._owner, links.variants(self._info.id), self._page_keys[-1])
+
+    def _write_variants(self, result: Result) -> None:
+        """Of the newest point, if it has any."""
+        if has_variants(self._info, result.scorecard):
+            from sitegen.pages.variants import variants_page  # few evals need the tests behind it
+
+            specs = specs_with_usage(self._specs, [result.scorecard])
+            page = variants_page(self._info, specs, self._snapshots[-1], result)
+            self._writer.write(self._owner, page.path, self._renderer.render(page), self._page_keys[-1])
+
+    def _finish(self, short: Short, cells: CellMap) -> EvalDone:
+        """Write what shows all points, and keep what new ones did to commits and edits."""
+        eval_id, first_new, cache = self._info.id, self._task.first_new, self._cache
+        settled = settled_points(cache, self._task.history, self._page_keys)
+        self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
+        series = self._cards.series(self._info, self._inputs, cells, settled.derived)
+        suspects = suspects_of(self._shop, series, self._cards.key, cache)
+        steps = steps_of(series)
+        newest = self._newest_inputs()
+        for page in eval_pages(series, steps, suspects, columns_of(newest) if newest else ()):
+            self._writer.write(self._owner, page.path, self._renderer.render(page))
+        write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
+        write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
+        write_series(self._writer, self._owner, series, settled, self._page_keys, cache)
+        found = windows(series.points, self._inputs.edits.made_by)
+        for edit, outcome in outcomes_of_edits(series, found, self._specs[0], first_new):
+            EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
+        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
+            COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
+        return EvalDone(
+            record=record_of(series, self._inputs.edits.made_by, found, steps, suspects, newest),
+            pages=tuple(self._writer.rows),
+            written=self._writer.written,
+            kept=self._writer.kept,
+            cached=cache.new,
+        )
+
+    def _newest_inputs(self) -> ScoringInputs | None:
+        """What the newest point is scored from, its mapping as it is known already; None without any mapping."""
+        newest = self._snapshots[-1] if self._snapshots else None
+        if newest is None or not traits_of(self._task.history.kind).is_structured:
+            return None
+        if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
+            return None
+        inputs = next(all_inputs(self._shop, [newest]))
+        recall_mapping(dict(self._shop.mappings), without_settings(newest), inputs)
+        return inputs
+
+
+def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:
+    return [(edit.path, edit.commit.sha) for edit in edits]

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from sitegen.analysis.memo import Memo, stored
-from sitegen.history.fold_state import decode, encode
+from sitegen.analysis.cached import CachedRow
+from sitegen.analysis.memo import Memo
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.scoring.mapping_use import MappingUse
-from sitegen.stages.commit_effects import keep_brought
-from sitegen.stages.edit_outcomes import forget_around, keep_around
+from sitegen.stages.cached_kinds import (
+    CELLS,
+    CORRECTIONS,
+    EVAL_RECORDS,
+    SCORECARDS,
+    SETTLED_POINTS,
+    VECTORS,
+    EvalRecord,
+)
 from sitegen.stages.engine import Pool
-from sitegen.stages.eval_job import EvalTask, owner
-from sitegen.stages.eval_job_run import write_eval
+from sitegen.stages.eval_job import EvalTask, owner, write_eval
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.scorecard_store import wanted_keys
@@ -25,11 +31,8 @@ from sitegen.stages.site_files import Ledger
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits
-from sitegen.stages.vectors import forget_vectors, keep_vectors, known_vectors
-
-SUMMARY = "summary"
-CELLS = "cells"
-SETTLED = "settled"
+from sitegen.stages.vectors import model_of
+from sitegen.stages.worker_context import Workshop
 
 
 class Evals(NamedTuple):
@@ -49,69 +52,39 @@ class Evals(NamedTuple):
     """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
 
-class _Kept(NamedTuple):
-    """What the memo keeps of an eval between builds."""
-
-    summary: EvalSummary
-    attributes: tuple[str, ...]
-    problems: tuple[Problem, ...]
-    mapping_use: MappingUse | None = None
-
-
 def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
     """Score and write the touched evals; what the others are, the memo knows."""
-    if timeline.update.complete:
-        forget_around(memo)
-    kept = {} if timeline.update.complete else {key: decode(body, _Kept) for key, body in memo.all(SUMMARY)}
+    records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     pins = pins_of(timeline, memo)
-    touched = [*timeline.update.evals, *_outdated(timeline, memo, kept)]
+    touched = [*timeline.update.evals, *_outdated(timeline, memo, records)]
     updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
     updates.sort(key=_most_points_first)
     room = ExpectedRoom(timeline)
-    tasks = (
-        _task(timeline, memo, ledger, update, kept.get(stored(update.history.id)))._replace(
-            thinned=room.thinned(update.history)
-        )
-        for update in updates
-    )
+    tasks = (_task(timeline, memo, ledger, update, room.thinned(update.history)) for update in updates)
     new_peaks: set[str] = set()
     failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
         step(len(task.history.snapshots))
         eval_id = task.info.id
+        before = records.pop(eval_id, None)
         if isinstance(done, Problem):
             failures.append(done)
-            kept.pop(stored(eval_id), None)
             _write_failed(timeline, ledger, eval_id, done)
             continue
-        memo.keep_scorecards(done.scorecards)
-        keep_vectors(memo, eval_id, done.vectors)
-        keep_around(memo, eval_id, done.around)
-        if done.cells is not None:
-            memo.put(CELLS, eval_id, done.cells)
-        memo.put(SETTLED, eval_id, done.settled)
-        keep_brought(memo, eval_id, done.brought)
-        before = kept.get(stored(eval_id))
-        if before is None or before.summary.peak != done.summary.peak:
+        memo.put_rows(done.cached)
+        if before is None or before.summary.peak != done.record.summary.peak:
             new_peaks.add(eval_id)
-        kept[stored(eval_id)] = _Kept(
-            _sharing(done.summary, task.history), done.attributes, done.problems, done.mapping_use
-        )
-        memo.put(SUMMARY, eval_id, encode(kept[stored(eval_id)]))
-        ledger.record(owner(eval_id), done.rows, done.written, done.kept)
-        room.learn(done.summary, done.rows)
-    for eval_id in set(memo.keys(SUMMARY)) - kept.keys():
-        memo.delete(SUMMARY, eval_id)
-        memo.delete(CELLS, eval_id)
-        memo.delete(SETTLED, eval_id)
-        forget_vectors(memo, eval_id)
-    every = [kept[key] for key in sorted(kept)]
+        record = done.record._replace(summary=_sharing(done.record.summary, task.history))
+        records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
+        ledger.record(owner(eval_id), done.pages, done.written, done.kept)
+        room.learn(record.summary, done.pages)
+    every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     return Evals(
-        summaries=tuple(one.summary for one in every),
-        attributes=tuple((one.summary.info.id, one.attributes) for one in every),
-        problems=tuple(problem for one in every for problem in one.problems),
+        summaries=tuple(record.summary for _, record in every),
+        attributes=tuple((eval_id, record.attributes) for eval_id, record in every),
+        problems=tuple(problem for _, record in every for problem in record.problems),
         failures=tuple(sorted(failures, key=_eval_of)),
-        mapping_uses=tuple((one.summary.info.id, one.mapping_use) for one in every if one.mapping_use is not None),
+        mapping_uses=tuple((eval_id, record.mapping_use) for eval_id, record in every if record.mapping_use),
         new_peaks=frozenset(new_peaks),
     )
 
@@ -153,13 +126,15 @@ def write_again(
         if not shorten(timeline, memo, ledger, history, count):
             longer.append((history, count))
     # A report that has room again needs what is known of all points before it.
-    tasks = (_known_task(timeline, memo, ledger, history)._replace(thinned=count) for history, count in longer)
+    tasks = (
+        _task(timeline, memo, ledger, EvalUpdate(history, len(history.snapshots)), count) for history, count in longer
+    )
     failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
         if isinstance(done, Problem):
             failures.append(done)
         else:
-            ledger.replace(owner(task.info.id), done.rows, done.written)
+            ledger.replace(owner(task.info.id), done.pages, done.written)
     return tuple(failures)
 
 
@@ -170,20 +145,12 @@ def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
     return history
 
 
-def _known_task(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory) -> EvalTask:
-    """Of an eval of which the memo knows every point."""
-    body = memo.get(SUMMARY, history.id)
-    assert body is not None
-    return _task(timeline, memo, ledger, EvalUpdate(history, len(history.snapshots)), decode(body, _Kept))
-
-
-def _outdated(timeline: Timeline, memo: Memo, kept: dict[str, _Kept]) -> Iterator[EvalUpdate]:
+def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
     """The evals, not touched otherwise, whose newest output is older than their instructions, but was not so far."""
     edited = {file.path for file in timeline.update.instructions}
     touched = {update.history.id for update in timeline.update.evals}
-    for one in kept.values():
-        eval_id = one.summary.info.id
-        if eval_id in touched or one.summary.stale or not one.summary.headlines:
+    for eval_id, record in records.items():
+        if eval_id in touched or record.summary.stale or not record.summary.headlines:
             continue
         if edited and any(file.path in edited for file in timeline.drivers(eval_id)):
             history = history_in(memo, timeline.config, timeline.manifest, eval_id)
@@ -205,7 +172,8 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]
     )
 
 
-def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, kept: _Kept | None) -> EvalTask:
+def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, thinned: int | None) -> EvalTask:
+    """``thinned``: how many of the oldest reports make room; None: those that do so already."""
     history = update.history
     shop = timeline.shop_for(history.id)
     return EvalTask(
@@ -214,11 +182,17 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, ke
         history=history,
         edits=driving_edits(timeline, history.id),
         moved=_moved(timeline, history.id),
-        scorecards=tuple(memo.scorecards(wanted_keys(history, shop.redact)).items()),
-        pages=ledger.known(owner(history.id)),
-        vectors=known_vectors(memo, history.id, history.kind),
-        cells=memo.get(CELLS, history.id),
-        settled=memo.get(SETTLED, history.id),
         first_new=update.first_new,
-        suspects=kept.summary.suspects if kept else (),
+        pages=ledger.known(owner(history.id)),
+        cached=tuple(_cached(memo, history, shop)),
+        thinned=thinned,
     )
+
+
+def _cached(memo: Memo, history: EvalHistory, shop: Workshop) -> Iterator[CachedRow]:
+    """What the memo holds that one eval may need."""
+    yield from memo.rows(SCORECARDS.name, wanted_keys(history, shop.redact))
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS):
+        yield from memo.rows(kind.name, [history.id])
+    if model_of(history.kind):
+        yield from memo.rows_within(VECTORS.name, history.id)

@@ -11,28 +11,17 @@ from sitegen.analysis.memo import PageRow
 from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.agents import thickens
 from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction import DisplayedFile, EditRecord, instruction_page, line_counts, show_text, word_counts
 from sitegen.render.writer import digest
+from sitegen.stages.cached_kinds import CountedEdit, NewestEdit
 from sitegen.stages.failures import attempt
 from sitegen.stages.worker_context import Workshop
 from sitegen.text.patch import PatchCounts, read_patch
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, touched
-
-
-class Newest(NamedTuple):
-    """A file's newest edit and the text after it, ready to be shown.
-
-    New points say what the newest edit did: its page and the file's own are written again, and neither text changes.
-    """
-
-    edit: Edit
-    drawn: RenderedPatch
-    shown: DisplayedFile | None
-    """None: there is no text that can be shown."""
 
 
 class InstructionTask(NamedTuple):
@@ -42,29 +31,25 @@ class InstructionTask(NamedTuple):
     history: InstructionHistory
     effects: tuple[tuple[Effect, ...], ...]
     """Of each edit."""
-    counts: tuple[PatchCounts | None, ...]
-    """Of each edit, as far as an earlier build counted them."""
-    sections: tuple[tuple[str, ...], ...]
-    """Those that each edit touched, where its counts are known."""
-    newest: Newest | None
+    counted: tuple[CountedEdit | None, ...]
+    """Of each edit; None where no earlier build could count it."""
+    newest: NewestEdit | None
     """As an earlier build left it; it may be out of date."""
     pages: tuple[PageRow, ...]
     """What surely stands in the output folder."""
     peaks: tuple[EvalPeak, ...]
     """Of the evals that the file drives."""
-    apart: int | None = None
+    apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
 
 
 class InstructionDone(NamedTuple):
     """What came of it."""
 
-    path: str
-    edits: tuple[Edit, ...]
-    counts: tuple[PatchCounts | None, ...]
-    sections: tuple[tuple[str, ...], ...]
-    newest: Newest
-    rows: tuple[PageRow, ...]
+    counted: tuple[CountedEdit, ...]
+    """Every edit."""
+    newest: NewestEdit
+    pages: tuple[PageRow, ...]
     written: int
     kept: int
 
@@ -95,31 +80,32 @@ class _InstructionWork:
         self._repository = task.workshop.open()
         self._writer = task.workshop.writer(task.pages)
         self._renderer = task.workshop.renderer()
-        self._counts = list(task.counts)
-        self._sections = list(task.sections)
+        self._counted = list(task.counted)
         self._sizes: list[TextStats] = []
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
 
     def run(self) -> InstructionDone:
+        """Read the patches that anything is missing of, oldest first, each once for all that it is needed for."""
         last = len(self._edits) - 1
         stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
-        uncounted = {index for index, known in enumerate(self._counts) if known is None}
+        uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
         kept = self._task.newest
-        newest = kept if kept and kept.edit == self._edits[last] else None
-        wanted = sorted((stale | uncounted) - {last}) + ([] if newest else [last])
-        patches = self._repository.patches([self._edits[index] for index in wanted])
-        outlines = self._outlines([index for index in wanted if index in uncounted])
-        for index, patch in zip(wanted, patches, strict=True):
+        newest = kept if kept and kept.edit == self._edits[last] and last not in uncounted else None
+        needed = sorted((stale | uncounted) - {last}) + ([] if newest else [last])
+        patches = self._repository.patches([self._edits[index] for index in needed])
+        outlines = self._outlines([index for index in needed if index in uncounted])
+        for index, patch in zip(needed, patches, strict=True):
             if index in uncounted:
-                self._counts[index] = _counts(patch)
-                self._sections[index] = touched(read_patch(patch).hunks, *next(outlines))
+                sections = touched(read_patch(patch).hunks, *next(outlines))
+                self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
             if index == last:
-                newest = Newest(self._edits[last], draw_edit(self._edits[last], patch), self._text())
+                drawn = draw_edit(self._edits[last], patch)
+                newest = NewestEdit(edit=self._edits[last], patch=drawn, text=self._text())
             elif index in stale:
                 self._write_edit(index, draw_edit(self._edits[index], patch))
         assert newest is not None
         if last in stale:
-            self._write_edit(last, newest.drawn)
+            self._write_edit(last, newest.patch)
         return self._finish(newest)
 
     def _outlines(self, indices: Iterable[int]) -> Iterator[tuple[Outline, Outline]]:
@@ -155,7 +141,7 @@ class _InstructionWork:
 
     def _write_edit(self, index: int, drawn: RenderedPatch) -> None:
         # Edits come in order, so whatever came before this one is counted by now.
-        known = self._counts[: index + 1]
+        known = [edit and edit.counts for edit in self._counted[: index + 1]]
         self._sizes += list(map(TextStats, line_counts(known), word_counts(known)))[len(self._sizes) :]
         before = self._sizes[index - 1] if index else None
         page = edit_page(
@@ -169,23 +155,24 @@ class _InstructionWork:
         )
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
-    def _finish(self, newest: Newest) -> InstructionDone:
-        records = list(map(EditRecord, self._counts, self._task.effects, self._sections))
-        page = instruction_page(self._history, records, newest.shown, self._task.peaks)
+    def _finish(self, newest: NewestEdit) -> InstructionDone:
+        counted = tuple(edit for edit in self._counted if edit is not None)
+        records = [
+            EditRecord(edit.counts, effects, edit.sections)
+            for edit, effects in zip(counted, self._task.effects, strict=True)
+        ]
+        page = instruction_page(self._history, records, newest.text, self._task.peaks)
         self._writer.write(self._owner, page.path, self._renderer.render(page))
         return InstructionDone(
-            path=self._history.path,
-            edits=self._edits,
-            counts=tuple(self._counts),
-            sections=tuple(self._sections),
+            counted=counted,
             newest=newest,
-            rows=tuple(self._writer.rows),
+            pages=tuple(self._writer.rows),
             written=self._writer.written,
             kept=self._writer.kept,
         )
 
 
-def _counts(patch: bytes) -> PatchCounts | None:
+def _patch_counts(patch: bytes) -> PatchCounts | None:
     """What a patch adds and removes; None if that cannot be told, so that no size is made up from it."""
     read = read_patch(patch)
     return None if read.binary or read.unread else read.counts

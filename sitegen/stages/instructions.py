@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable
+from sys import intern
 from typing import NamedTuple
 
+from sitegen.analysis.cached import within
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
-from sitegen.history.fold_state import decode, encode
+from sitegen.model.cells import Tally
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.agents import apart_since
 from sitegen.pages.instruction import impact
-from sitegen.pages.instructions import FileRecord, FileSize, file_size
-from sitegen.stages.edit_outcomes import EditOutcome, known_around
+from sitegen.pages.instructions import FileRecord, file_size
+from sitegen.stages.cached_kinds import (
+    COUNTED_EDITS,
+    EDIT_DIRECTIONS,
+    EDIT_OUTCOMES,
+    NEWEST_EDIT,
+    CountedEdit,
+    EditOutcome,
+)
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.instruction_task import InstructionTask, Newest, owner, write_instruction
+from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import Workshop
 from sitegen.text.patch import PatchCounts
-
-COUNTS = "counts"
-SIZE = "file size"
-SECTIONS = "sections"
-NEWEST = "newest edit"
-VERDICTS = "verdicts"
 
 
 class WrittenInstructions(NamedTuple):
@@ -64,48 +66,45 @@ def write_instructions(
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=_most_edits_first)
     apart = apart_since(timeline.instructions)
-    tasks = (_task(timeline, memo, ledger, effects, file)._replace(apart=apart) for file in touched)
+    tasks = (_task(timeline, memo, ledger, effects, file, apart) for file in touched)
     failures: dict[str, Problem] = {}
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
+        path = task.history.path
         if isinstance(done, Problem):
-            failures[task.history.path] = done
-            _write_failed(timeline, memo, ledger, task.history, done)
+            failures[path] = done
+            _write_failed(timeline, ledger, task.history, done)
             continue
-        memo.put(COUNTS, done.path, _by_contents(done.edits, done.counts, timeline.shop))
-        memo.put(SIZE, done.path, encode(file_size(done.counts)))
-        memo.put(SECTIONS, done.path, _by_contents(done.edits, done.sections, timeline.shop))
-        memo.put(NEWEST, done.path, encode(done.newest))
-        ledger.record(owner(done.path), done.rows, done.written, done.kept)
+        counted = zip(task.history.edits, done.counted, strict=True)
+        COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.shop): counts for edit, counts in counted})
+        NEWEST_EDIT.keep(memo, path, done.newest)
+        ledger.record(owner(path), done.pages, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
-        _forget(memo, former)
-    verdicts = _verdicts(timeline, memo, effects, positions)
+    directions = _directions(memo, effects, positions)
     return WrittenInstructions(
         effects=effects,
         files=tuple(
-            FileRecord(file, _size(memo, file), impact(effects.around(file.edits[-1].commit.position, file.path)))
+            FileRecord(
+                file,
+                file_size(counts_of_edits(memo, file, timeline.shop, failures)),
+                impact(effects.around(file.edits[-1].commit.position, file.path)),
+            )
             for file in timeline.instructions
         ),
-        raised=sum(verdict > 0 for verdict in verdicts),
-        lowered=sum(verdict < 0 for verdict in verdicts),
+        raised=sum(direction > 0 for direction in directions),
+        lowered=sum(direction < 0 for direction in directions),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
 
 
-def _write_failed(timeline: Timeline, memo: Memo, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:
-    """Pages lead to every edit of a file; nothing is known of its size."""
-    _forget(memo, file.path)
+def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:
+    """Pages lead to every edit of a file."""
     writer, renderer = ledger.writer(owner(file.path)), timeline.shop.renderer()
     edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
     for path in (links.instruction(file.path), *edits):
         write_in_its_place(writer, renderer, owner(file.path), path, problem)
     ledger.record(owner(file.path), writer.rows, writer.written, writer.kept)
-
-
-def _forget(memo: Memo, path: str) -> None:
-    for kind in (COUNTS, SIZE, SECTIONS, NEWEST):
-        memo.delete(kind, path)
 
 
 def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
@@ -136,64 +135,56 @@ def _most_edits_first(file: InstructionHistory) -> int:
 
 
 def _task(
-    timeline: Timeline, memo: Memo, ledger: Ledger, effects: EffectIndex, file: InstructionHistory
+    timeline: Timeline, memo: Memo, ledger: Ledger, effects: EffectIndex, file: InstructionHistory, apart: int | None
 ) -> InstructionTask:
+    counted = _counted(memo, file)
     return InstructionTask(
         workshop=timeline.shop,
         history=file,
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
-        counts=_counts(memo, file, timeline.shop),
-        sections=_sections(memo, file, timeline.shop),
-        newest=None if timeline.update.complete else _newest(memo, file),
+        counted=tuple(counted.get(_contents(edit, timeline.shop)) for edit in file.edits),
+        newest=NEWEST_EDIT.get(memo, file.path),
         pages=ledger.known(owner(file.path)),
         peaks=effects.peaks(file.path),
+        apart=apart,
     )
 
 
 def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[Effect, ...]:
     """Of an edit of a file, with the fields that flipped around it, and whether that is more than chance."""
-    return tuple(_told(effect, known_around(memo, position, effect.eval_id)) for effect in index.around(position, path))
+    return tuple(
+        _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
+        for effect in index.around(position, path)
+    )
 
 
-def _told(effect: Effect, around: EditOutcome | None) -> Effect:
-    return effect._replace(flips=around.flips, verdict=around.verdict) if around else effect
+def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
+    """``outcome``: None if there was nothing to compare with."""
+    if outcome is None:
+        return effect
+    flips = outcome.flips._replace(fixed=_interned(outcome.flips.fixed), broken=_interned(outcome.flips.broken))
+    return effect._replace(flips=flips, verdict=outcome.verdict)
 
 
-def edit_counts(memo: Memo, file: InstructionHistory, shop: Workshop) -> Iterable[tuple[Edit, PatchCounts | None]]:
-    """Each edit of a file whose pages are written, with what it added and removed; None: that is not known."""
-    return zip(file.edits, _counts(memo, file, shop), strict=True)
+def _interned(tally: Tally) -> Tally:
+    """The same few names stand in thousands of outcomes."""
+    return tuple((intern(attribute), number) for attribute, number in tally)
 
 
-def _counts(memo: Memo, file: InstructionHistory, shop: Workshop) -> tuple[PatchCounts | None, ...]:
-    """Of each edit, as far as they are known."""
-    body = memo.get(COUNTS, file.path)
-    known = json.loads(body) if body else {}
-    return tuple(PatchCounts(*one) if (one := known.get(_between(edit, shop))) else None for edit in file.edits)
+def counts_of_edits(
+    memo: Memo, file: InstructionHistory, shop: Workshop, failed: Container[str]
+) -> tuple[PatchCounts | None, ...]:
+    """What each edit of a file added and removed; None where that is not known, and of a file that failed."""
+    counted = {} if file.path in failed else _counted(memo, file)
+    edits = (counted.get(_contents(edit, shop)) for edit in file.edits)
+    return tuple(edit and edit.counts for edit in edits)
 
 
-def _size(memo: Memo, file: InstructionHistory) -> FileSize:
-    body = memo.get(SIZE, file.path)
-    # The build that first saw the file kept it, unless it failed to make its pages.
-    return decode(body, FileSize) if body else file_size([None] * len(file.edits))
+def _counted(memo: Memo, file: InstructionHistory) -> dict[str, CountedEdit]:
+    return COUNTED_EDITS.get(memo, file.path) or {}
 
 
-def _sections(memo: Memo, file: InstructionHistory, shop: Workshop) -> tuple[tuple[str, ...], ...]:
-    """Of each edit; empty where its counts are not known either."""
-    body = memo.get(SECTIONS, file.path)
-    known = json.loads(body) if body else {}
-    return tuple(tuple(known.get(_between(edit, shop), ())) for edit in file.edits)
-
-
-def _newest(memo: Memo, file: InstructionHistory) -> Newest | None:
-    body = memo.get(NEWEST, file.path)
-    return decode(body, Newest) if body else None
-
-
-def _by_contents(edits: Sequence[Edit], known: Sequence[object], shop: Workshop) -> bytes:
-    return json.dumps({_between(edit, shop): one for edit, one in zip(edits, known, strict=True)}).encode()
-
-
-def _between(edit: Edit, shop: Workshop) -> str:
+def _contents(edit: Edit, shop: Workshop) -> str:
     """The two contents of an edit and how much of one is read: all that its counts and sections depend on.
 
     So they survive rewritten history.
@@ -207,12 +198,10 @@ def _former_names(files: Iterable[InstructionHistory], touched: Iterable[Instruc
     return sorted({edit.path for file in touched for edit in file.edits} - now)
 
 
-def _verdicts(timeline: Timeline, memo: Memo, effects: EffectIndex, positions: frozenset[int]) -> tuple[int, ...]:
+def _directions(memo: Memo, effects: EffectIndex, positions: frozenset[int]) -> tuple[int, ...]:
     """Of each commit with edits: 1 if the mean headline rose, -1 if it fell, 0 else."""
-    body = None if timeline.update.complete else memo.get(VERDICTS, "")
-    known: dict[str, int] = json.loads(body) if body else {}
+    directions = EDIT_DIRECTIONS.get(memo) or {}
     for position in sorted(positions):
         change = mean_change(effects.around(position)) or 0.0
-        known[str(position)] = (change > 0) - (change < 0)
-    memo.put(VERDICTS, "", json.dumps(known).encode())
-    return tuple(known.values())
+        directions[str(position)] = (change > 0) - (change < 0)
+    return tuple(EDIT_DIRECTIONS.keep(memo, "", directions).values())

@@ -1,9 +1,9 @@
-"""Field mappings between builds: the memo keeps each as it was read, so that a build with no new one need not read."""
+"""Field mappings between builds: each is kept as it was read, so that a build with no new one need not read any."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from sitegen.analysis.memo import Memo
 from sitegen.history.repository import Repository
@@ -11,27 +11,25 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.timeline import EvalUpdate, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping
+from sitegen.scoring.kept_mapping import KeptMapping, kept_mapping, mapping_read
 from sitegen.scoring.mapping import read_mapping, remember
 from sitegen.scoring.scorer import ScoringInputs
+from sitegen.stages.cached_kinds import MAPPINGS
 
-MAPPING: Final = "mapping"
-
-KeptMappings: TypeAlias = tuple[tuple[str, bytes], ...]
+KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]
 """(key, what was read)."""
 
 
 def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
     """Every mapping that the touched evals are scored by; those that are new are read, and kept."""
     histories = [update.history for update in updates if traits_of(update.history.kind).is_structured]
-    wanted = {_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
+    needed = {_mapping_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
     newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
-    wanted |= {_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}
-    found = {key: body for key in wanted if (body := memo.get(MAPPING, key))}
-    for key, body in _read({key: snapshot for key, snapshot in wanted.items() if key not in found}, repository):
-        memo.put(MAPPING, key, body)
-        found[key] = body
-    return tuple(found.items())
+    needed |= {_mapping_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}
+    mappings = {key: kept for key in needed if (kept := MAPPINGS.get(memo, key))}
+    for key, kept in _read({key: snapshot for key, snapshot in needed.items() if key not in mappings}, repository):
+        mappings[key] = MAPPINGS.keep(memo, key, kept)
+    return tuple(mappings.items())
 
 
 def without_settings(snapshot: Snapshot) -> Snapshot:
@@ -39,20 +37,20 @@ def without_settings(snapshot: Snapshot) -> Snapshot:
     return snapshot._replace(settings="")
 
 
-def recall_mapping(kept: dict[str, bytes], snapshot: Snapshot, inputs: ScoringInputs) -> None:
+def recall_mapping(kept: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
     """Spare the scorer the reading of a mapping that is known; takes it out of *kept*, for once is enough."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:
         return
-    if (body := kept.pop(_key(snapshot), None)) and (read := unpack_mapping(body)):
-        remember(content, snapshot.settings, read)
+    if mapping := kept.pop(_mapping_key(snapshot), None):
+        remember(content, snapshot.settings, mapping_read(mapping))
 
 
-def _key(snapshot: Snapshot) -> str:
+def _mapping_key(snapshot: Snapshot) -> str:
     return digest(str(FieldsScorer.version), snapshot.mapping.oid if snapshot.mapping else "", snapshot.settings)
 
 
-def _read(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, bytes]]:
+def _read(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, KeptMapping]]:
     """What can be read of them and kept, by key."""
     oids = [snapshot.mapping.oid for snapshot in new.values() if snapshot.mapping]
     blobs = repository.read_blobs(oids) if oids else iter(())
@@ -60,5 +58,5 @@ def _read(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[st
         content = next(blobs).content if snapshot.mapping else None
         if content is None and snapshot.mapping:
             continue
-        if body := pack_mapping(read_mapping(content, snapshot.settings)):
-            yield key, body
+        if kept := kept_mapping(read_mapping(content, snapshot.settings)):
+            yield key, kept

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 
 from sitegen.analysis.attribution import mixtures, under_rules_of
+from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.memo import Memo
 from sitegen.analysis.points import Derived, SeriesInputs, points
-from sitegen.analysis.series import pack, scorecard_key, unpack
+from sitegen.analysis.series import scorecard_key
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -21,9 +21,10 @@ from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs
 from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage
+from sitegen.stages.cached_kinds import CELLS, SCORECARDS
 from sitegen.stages.commit_effects import mixtures_of_commits
 from sitegen.stages.scoring import results
-from sitegen.stages.vectors import Rows, keep_vectors, known_vectors, model_of, vectors_of
+from sitegen.stages.vectors import embedder_for, model_of
 from sitegen.stages.worker_context import Workshop
 
 
@@ -83,28 +84,16 @@ class ScorecardKeys:
 class EvalScorecards:
     """The scorecards of one eval, known to the memo or scored now, and the points that are made of them."""
 
-    def __init__(
-        self, shop: Workshop, history: EvalHistory, known: Iterable[tuple[str, bytes]], vectors: Rows = ()
-    ) -> None:
-        """``known``: (key, body) of scorecards. ``vectors``: of texts of the eval. Both are what the memo holds."""
+    def __init__(self, shop: Workshop, history: EvalHistory, store: CacheStore) -> None:
+        """``store``: the memo, or what a process was handed of it. What is scored goes there."""
         self._shop = shop
         self._history = history
-        self._bodies = dict(known)
+        self._store = store
         self._cards: dict[str, Scorecard] = {}
-        self._new: dict[str, bytes] = {}
         self._specs: tuple[MetricSpec, ...] = ()
         self.scorer = scorer(history.kind)
         self.key = ScorecardKeys(history.kind, shop.redact)
-        self.embedder = vectors_of(history.kind, vectors)
-
-    @classmethod
-    def from_memo(
-        cls, shop: Workshop, memo: Memo, history: EvalHistory, snapshots: Iterable[Snapshot]
-    ) -> EvalScorecards:
-        """With what the memo knows of these snapshots."""
-        key = ScorecardKeys(history.kind, shop.redact)
-        vectors = known_vectors(memo, history.id, history.kind)
-        return cls(shop, history, memo.scorecards(map(key, snapshots)).items(), vectors)
+        self.embedder = embedder_for(history.kind, history.id, store)
 
     def __contains__(self, snapshot: Snapshot) -> bool:
         return self._find(self.key(snapshot)) is not None
@@ -122,8 +111,7 @@ class EvalScorecards:
         for snapshot, result in zip(snapshots, scored, strict=True):
             if snapshot not in self:
                 key = self.key(snapshot)
-                self._cards[key] = result.scorecard
-                self._new[key] = pack(result.scorecard)
+                self._cards[key] = SCORECARDS.keep(self._store, key, result.scorecard)
             yield result
 
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
@@ -164,25 +152,24 @@ class EvalScorecards:
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
 
-    def keep(self, memo: Memo) -> None:
-        """Remember what was scored."""
-        memo.keep_scorecards(self.new)
-        keep_vectors(memo, self._history.id, self.new_vectors)
-
-    @property
-    def new(self) -> tuple[tuple[str, bytes], ...]:
-        """(key, body) of the scorecards that the memo did not know."""
-        return tuple(self._new.items())
-
-    @property
-    def new_vectors(self) -> Rows:
-        """Of texts that the memo did not know."""
-        return self.embedder.new if self.embedder else ()
-
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)
-        if card is None and (body := self._bodies.pop(key, None)) is not None:
-            card = unpack(body)
-            if card is not None:
-                self._cards[key] = card
+        if card is None and (card := SCORECARDS.get(self._store, key)) is not None:
+            self._cards[key] = card
         return card
+
+
+def known_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str]) -> CellMap | None:
+    """The cells of an eval after as many of its first points as they were followed through. ``card_keys``: of all."""
+    return CELLS.get(store, eval_id, tuple(_digests_of_beginnings(card_keys)))
+
+
+def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells: CellMap) -> None:
+    """Keep the cells of an eval, as they are after ``cells.points`` of its points."""
+    inputs = next(islice(_digests_of_beginnings(card_keys), cells.points - 1, None))
+    CELLS.keep(store, eval_id, cells, inputs)
+
+
+def _digests_of_beginnings(keys: Sequence[str]) -> Iterator[str]:
+    """Of the first of these, of the first two, and so on."""
+    return islice(accumulate(keys, digest, initial=""), 1, None)

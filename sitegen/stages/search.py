@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from heapq import merge
@@ -14,12 +13,12 @@ from sitegen.analysis.memo import Memo
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
+from sitegen.stages.cached_kinds import SEARCH_TAIL, SearchTail
 from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
 
 OWNER: Final = "search"
-_KIND, _TAIL = "search", "tail"
 
 
 def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> int:
@@ -27,20 +26,18 @@ def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledge
 
     The memo keeps the entries of the last shard, so that one more commit reads and writes no more than that.
     """
-    whole = timeline.update.complete
-    body = None if whole else memo.get(_KIND, _TAIL)
-    count: int
-    count, last = json.loads(body) if body else (0, [])
-    log = chain((SearchEntry(*entry) for entry in last), _new_entries(timeline, evals))
-    count -= len(last)
+    tail = SEARCH_TAIL.get(memo) or SearchTail(length=0, entries=())
+    log = chain(tail.entries, _new_entries(timeline, evals))
+    last: Sequence[SearchEntry] = tail.entries
+    count = tail.length - len(last)
     writer = ledger.writer(OWNER)
     while entries := list(islice(log, SHARD)):
         file = shard(shard_of(count), entries)
         writer.write(OWNER, file.path, file.content)
         count += len(entries)
-        last = entries if len(entries) < SHARD else []
-    ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=whole)
-    memo.put(_KIND, _TAIL, json.dumps([count, last]).encode())
+        last = entries if len(entries) < SHARD else ()
+    ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=timeline.update.complete)
+    SEARCH_TAIL.keep(memo, "", SearchTail(length=count, entries=tuple(last)))
     return count
 
 

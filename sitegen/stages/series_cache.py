@@ -1,62 +1,47 @@
-"""What is kept of the points of an eval but the newest one, so that one point more costs little more than itself."""
+"""The points of an eval but the newest one are kept, so that one point more costs little more than itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.points import Derived
-from sitegen.history.fold_state import decode, encode
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.exports import SeriesData, series_data, series_files, table_head
 from sitegen.render.writer import Writer, digest
+from sitegen.stages.cached_kinds import SETTLED_POINTS, SettledPoints, WrittenPrefix
 
 
-class _Start(NamedTuple):
-    """How much of a data file is settled."""
+def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> SettledPoints:
+    """Those that are kept, if they are the first of these points; else none.
 
-    key: str = ""
-    """The digest of the whole file."""
-    size: int = 0
-    """So many bytes of it, from its beginning."""
-
-
-class Settled(NamedTuple):
-    """All points but the newest, which alone can still turn out to be stale."""
-
-    key: str = ""
-    """The digest of everything that decides them, by both clocks."""
-    derived: tuple[Derived, ...] = ()
-    json: _Start = _Start()
-    csv: _Start = _Start()
-    """In the data files of the series they stand in full."""
+    ``page_keys``: digests of all that each report shows, every point before it included.
+    """
+    return SETTLED_POINTS.get(store, history.id, _inputs(history, page_keys[:-1])) or SettledPoints()
 
 
-def known_settled(body: bytes | None, history: EvalHistory, page_keys: Sequence[str]) -> Settled:
-    """What was kept, if it is of these points; else nothing. ``page_keys``: of all that each report shows."""
-    try:
-        kept = decode(body, Settled) if body else Settled()
-    except ValueError:
-        return Settled()
-    points = len(kept.derived)
-    fits = 0 < points < len(page_keys) and kept.key == _key(points, history, page_keys)
-    return kept if fits else Settled()
-
-
-def write_series(writer: Writer, owner: str, series: Series, known: Settled, page_keys: Sequence[str]) -> bytes:
-    """Write the data files of a series, settled points as they stand there; returns what to keep for the next build."""
+def write_series(
+    writer: Writer, owner: str, series: Series, known: SettledPoints, page_keys: Sequence[str], store: CacheStore
+) -> None:
+    """Write the data files of a series, settled points as they stand there; keep what the next build can go on from."""
     settled = series_data(series, max(0, len(series.points) - 1), _standing(writer, series, known))
     files = series_files(series, settled)
     for file in files:
         writer.write(owner, file.path, file.content)
+    if len(series.points) < 2:
+        return
+    json, csv = (
+        WrittenPrefix(key=digest(file.content), size=len(part))
+        for file, part in zip(files, (settled.json, settled.csv), strict=True)
+    )
     derived = tuple(Derived(point.delta, point.flips, point.interval) for point in series.points[:-1])
-    starts = map(_Start, (digest(file.content) for file in files), (len(settled.json), len(settled.csv)))
-    return encode(Settled(_key(len(derived), series.history, page_keys), derived, *starts))
+    value = SettledPoints(derived=derived, json=json, csv=csv)
+    SETTLED_POINTS.keep(store, series.info.id, value, _inputs(series.history, page_keys[:-1])[-1])
 
 
-def _standing(writer: Writer, series: Series, known: Settled) -> SeriesData | None:
+def _standing(writer: Writer, series: Series, known: SettledPoints) -> SeriesData | None:
     """What the files in the output folder hold of the settled points; None if they are not those that were kept."""
     json = writer.standing(links.series_data(series.info.id), known.json.key)
     table = writer.standing(links.series_csv(series.info.id), known.csv.key)
@@ -65,10 +50,10 @@ def _standing(writer: Writer, series: Series, known: Settled) -> SeriesData | No
     return SeriesData(len(known.derived), json[: known.json.size], table[: known.csv.size])
 
 
-def _key(points: int, history: EvalHistory, page_keys: Sequence[str]) -> str:
-    """Of so many of the first points: what their reports show, and the rules of the second clock."""
-    if not points:
-        return ""
+def _inputs(history: EvalHistory, page_keys: Sequence[str]) -> list[str]:
+    """For each point a digest of what decides it and those before it: their reports, and the second clock's rules."""
+    if not page_keys:
+        return []
     newest = history.snapshots[-1]
-    rules = newest.ground_truth, newest.mapping, newest.schema, newest.settings
-    return digest(page_keys[points - 1], repr((history.renamed_from, rules)))
+    rules = repr((history.renamed_from, (newest.ground_truth, newest.mapping, newest.schema, newest.settings)))
+    return [digest(key, rules) for key in page_keys]

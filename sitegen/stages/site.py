@@ -30,7 +30,7 @@ from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt
 from sitegen.stages.for_machines import machine_files
-from sitegen.stages.instructions import WrittenInstructions, edit_counts
+from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
 from sitegen.stages.search import write_search_log
 from sitegen.stages.site_files import Ledger, Site
 from sitegen.stages.size_budget.budget import fit
@@ -64,10 +64,13 @@ class _Alone(NamedTuple):
     @classmethod
     def of(cls, timeline: Timeline, instructions: WrittenInstructions, memo: Memo) -> Self:
         """As the stage of the instructions kept it."""
+        failed = {problem.path or "" for problem in instructions.failures}
         counts = {
-            (record.history.path, edit.commit.sha): counted
+            (record.history.path, edit.commit.sha): counts
             for record in instructions.files
-            for edit, counted in edit_counts(memo, record.history, timeline.shop)
+            for edit, counts in zip(
+                record.history.edits, counts_of_edits(memo, record.history, timeline.shop, failed), strict=True
+            )
         }
         return cls(instructions.files, counts)
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from sitegen.analysis.memo import Memo, PageRow, stored
+from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
+from sitegen.history.fold_state import stored
 from sitegen.project import Project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import Claim, Standing, counted, look_into, shorten_list

@@ -33,6 +33,7 @@ from sitegen.scoring.judged.formats import installed_for
 from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
+from sitegen.stages.cached_kinds import BUILT_HEAD, forget_earlier_walk
 from sitegen.stages.configuration import AnswersAt, read_manifest, read_origin, read_site
 from sitegen.stages.mapping_cache import known_mappings
 from sitegen.stages.missing_files import MissingFiles
@@ -115,10 +116,13 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     ``trusted_head`` is the commit that the output folder shows. If the fold stands elsewhere, what it calls new is not
     what is new to the folder, so it starts from the root. ``foreign``: what no page may replace in that folder.
     """
-    if memo.get("build", "head") != (trusted_head or "").encode():
+    if trusted_head is None or BUILT_HEAD.get(memo) != trusted_head:
         FoldStore(memo).clear()
     timeline = fold(project, memo)
-    memo.put("build", "head", timeline.head.sha.encode())
+    BUILT_HEAD.keep(memo, "", timeline.head.sha)
+    if timeline.update.complete:
+        evals = [update.history.id for update in timeline.update.evals]
+        forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
     mappings = known_mappings(memo, timeline.shop.open(), timeline.update.evals)
     return timeline._replace(shop=timeline.shop._replace(mappings=mappings, foreign=frozenset(foreign)))
 

@@ -50,11 +50,11 @@ def is_bad(series: Any, *_: Any) -> bool:
 
 
 def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, tmp_path, monkeypatch, capfd):
-    failing(monkeypatch, "sitegen.stages.eval_job_run.trend_page", is_bad, ValueError("at 0x7f03 in /tmp/x"))
+    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError("at 0x7f03 in /tmp/x"))
     out = tmp_path / "public"
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
-    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_job_run.eval_pages."
+    what = "sitegen failed while it made the pages of this eval: ValueError in sitegen.stages.eval_pages.eval_pages."
     assert f"{what}the project{FIX}" in problems_text(out)
     assert what in (out / "evals/bad/index.html").read_text()
     assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
@@ -73,7 +73,7 @@ def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_ne
     if before:
         build_site(project.path, out, jobs=1, rev=line[before])
     with monkeypatch.context() as patched:
-        failing(patched, "sitegen.stages.eval_job_run.trend_page", is_bad, ValueError())
+        failing(patched, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError())
         build_site(project.path, out, jobs=2, rev=line[-1])
         assert build_site(project.path, cold, jobs=1, rev=line[-1]).failed == 1
         assert differences(out, cold) == []
@@ -132,13 +132,13 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
 
 @pytest.mark.parametrize("error", [ConfigurationError("no"), MemoryError(), KeyboardInterrupt(), OSError(28, "full")])
 def test_what_is_no_fault_of_a_part_ends_the_build(project, tmp_path, monkeypatch, error):
-    failing(monkeypatch, "sitegen.stages.eval_job_run.trend_page", is_bad, error)
+    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, error)
     with pytest.raises(type(error)):
         build_site(project.path, tmp_path / "public", jobs=1)
 
 
 def test_the_command_says_how_many_parts_failed_and_exits_with_3(project, tmp_path, monkeypatch, capsys):
-    failing(monkeypatch, "sitegen.stages.eval_job_run.trend_page", is_bad, ValueError())
+    failing(monkeypatch, "sitegen.stages.eval_pages.trend_page", is_bad, ValueError())
     with pytest.raises(SystemExit) as ended:
         command(Options(repo=project.path, out=tmp_path / "public", cache=tmp_path / "memo", jobs=1))
     assert ended.value.code == 3
@@ -158,7 +158,6 @@ def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched
 ):
     if older_git:
         monkeypatch.setattr("sitegen.history.repository_place.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
-        monkeypatch.setattr("sitegen.history.process.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
     clone, out = clone_of(project, tmp_path / "clone" / "project", "blob:none"), tmp_path / "public"
     objects = sorted(path.name for path in (clone / ".git/objects").rglob("*"))
     assert build_site(clone, out, jobs=1).failed == 3

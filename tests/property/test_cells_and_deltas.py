@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from sitegen.analysis.attribution import ROLES, attribute, subsets
 from sitegen.analysis.blame import by_attribute
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker, shown
 from sitegen.analysis.flips import flipped_cells
-from sitegen.analysis.series import pack_cells, unpack_cells
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
+from sitegen.stages.scorecard_store import keep_cells, known_cells
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
 VALUES = st.one_of(st.none(), st.integers(0, 2), st.sampled_from(["1", "x", "x" * 300, "x" * 299 + "y", "é"]))
@@ -56,20 +57,23 @@ def test_only_changes_are_kept(points):
 
 @given(SERIES, st.integers(0, 8))
 def test_following_may_stop_anywhere_and_go_on(points, stop):
-    first = _followed(points[:stop]).cells()
-    keys = [f"{index:064d}" for index in range(len(points))]
-    follower = CellTracker(unpack_cells(keys, pack_cells(keys, first)))
+    keys, cache = [f"{index:064d}" for index in range(len(points))], TaskCache(())
+    if first := points[:stop]:
+        keep_cells(cache, "eval", keys, _followed(first).cells())
+    follower = CellTracker(known_cells(cache, "eval", keys))
+    assert follower.points == len(first)
     for point in points[stop:]:
         follower.follow(_judged(point))
     assert follower.cells() == _followed(points).cells()
 
 
-@given(SERIES)
+@given(SERIES.filter(bool))
 def test_what_was_kept_belongs_to_its_own_points_alone(points):
-    keys = [f"{index:064d}" for index in range(len(points))]
-    body = pack_cells(keys, _followed(points).cells())
-    others = ["x", *keys[1:]]
-    assert (unpack_cells(others, body) is None) == bool(points)
+    keys, cache = [f"{index:064d}" for index in range(len(points))], TaskCache(())
+    keep_cells(cache, "eval", keys, _followed(points).cells())
+    assert known_cells(cache, "eval", ["x", *keys[1:]]) is None
+    assert known_cells(cache, "eval", keys[:-1]) is None
+    assert known_cells(cache, "eval", [*keys, "one more"]) == _followed(points).cells()
 
 
 @given(SERIES.filter(bool))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.analysis.cached import TaskCache
 from sitegen.errors import ConfigurationError
 from sitegen.stages.vectors import EvalEmbedder
 from sitegen.text import embedding
@@ -132,13 +133,13 @@ def test_a_model_that_is_installed_later_scores_again(repo: GitRepo, tmp_path: P
 
 
 def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest.MonkeyPatch):
-    by_one = EvalEmbedder(())
-    by_one(["one"])
+    by_one = TaskCache(())
+    EvalEmbedder(by_one, "talk")(["one"])
     monkeypatch.setattr("sitegen.stages.vectors.installed", lambda: "another model")
-    by_another = EvalEmbedder(by_one.new)
-    by_another(["one"])
+    by_another = TaskCache(by_one.new)
+    EvalEmbedder(by_another, "talk")(["one"])
     assert asked() == ["one", "one"]
-    assert dict(by_one.new).keys().isdisjoint(dict(by_another.new))
+    assert {key for _, key, _ in by_one.new}.isdisjoint(key for _, key, _ in by_another.new)
 
 
 def test_vectors_of_an_eval_that_is_no_more_are_forgotten(model: Path, repo: GitRepo, tmp_path: Path):
@@ -146,7 +147,7 @@ def test_vectors_of_an_eval_that_is_no_more_are_forgotten(model: Path, repo: Git
 
     def kept() -> int:
         with sqlite3.connect(memo / "memo.sqlite3") as connection:
-            query = "SELECT count(*) FROM parts WHERE kind = 'vector:talk'"
+            query = "SELECT count(*) FROM parts WHERE kind = 'vector' AND key LIKE 'talk%'"
             (count,) = connection.execute(query).fetchone()
         connection.close()
         return int(count)

@@ -11,8 +11,9 @@ from sitegen.config import Manifest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Finding
-from sitegen.scoring.kept_mapping import pack_mapping, unpack_mapping
+from sitegen.scoring.kept_mapping import kept_mapping, mapping_read
 from sitegen.scoring.mapping import Mapping, MappingRead, read_mapping, remember
+from sitegen.stages.cached_kinds import MAPPINGS
 from sitegen.stages.configuration import read_manifest, read_site
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content
@@ -65,23 +66,28 @@ def project(tmp_path: Path) -> GitRepo:
         (Mapping(), ()),
         read_mapping(MAPPING.encode(), '{"null_values":["N/A",-99],"tolerances":{"default":{"percent":0.50}}}'),
         read_mapping(b"tolerence: 1\nfields:\n  a: {percent: x}\n", "{}"),
+        (Mapping(ignore=("\ud800",)), ()),
         (Mapping(ignore=("caf\N{LATIN SMALL LETTER E WITH ACUTE}",)), (Finding("error", "a", "b", 3, "mapping"),)),
     ],
 )
 def test_a_mapping_that_was_kept_is_the_mapping_that_was_read(read: MappingRead) -> None:
-    body = pack_mapping(read)
-    assert body is not None
-    assert unpack_mapping(body) == read
+    parts, kept = Kept(), kept_mapping(read)
+    assert kept is not None
+    MAPPINGS.keep(parts, "key", kept)
+    again = MAPPINGS.get(parts, "key")
+    assert again is not None
+    assert mapping_read(again) == read
 
 
-@pytest.mark.parametrize("mapping", [Mapping(null_values=(Decimal("0.5"),)), Mapping(ignore=("\ud800",))])
-def test_a_mapping_that_json_cannot_hold_is_not_kept(mapping: Mapping) -> None:
-    assert pack_mapping((mapping, ())) is None
+def test_a_mapping_that_json_cannot_hold_is_not_kept() -> None:
+    assert kept_mapping((Mapping(null_values=(Decimal("0.5"),)), ())) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'[{"coerce":7},[]]', b"\xff"])
 def test_what_is_no_kept_mapping_is_read_again(body: bytes) -> None:
-    assert unpack_mapping(body) is None
+    parts = Kept()
+    parts.put(MAPPINGS.name, "key", body)
+    assert MAPPINGS.get(parts, "key") is None
 
 
 def test_a_mapping_that_is_remembered_is_not_read() -> None:

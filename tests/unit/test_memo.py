@@ -13,12 +13,13 @@ def folder(tmp_path):
     return tmp_path / "memo"
 
 
-def test_scorecards_come_back_by_key_and_unknown_keys_are_left_out(folder):
+def test_values_come_back_by_key_and_unknown_keys_are_left_out(folder):
     with Memo.open(folder) as memo:
         with memo.transaction():
-            memo.keep_scorecards((str(number), b"card %d" % number) for number in range(1200))
+            memo.put_rows(("scorecard", str(number), b"card %d" % number) for number in range(1200))
         wanted = [str(number) for number in range(1100, 1300)]
-        assert memo.scorecards(wanted) == {str(number): b"card %d" % number for number in range(1100, 1200)}
+        known = [("scorecard", str(number), b"card %d" % number) for number in range(1100, 1200)]
+        assert sorted(memo.rows("scorecard", wanted)) == known
 
 
 def test_what_a_transaction_did_not_finish_never_happened(folder):

@@ -38,7 +38,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return call
 
     monkeypatch.setattr(points, "delta", counted("delta", delta))
-    monkeypatch.setattr(exports, "_point", counted("data", exports._exported_point))
+    monkeypatch.setattr(exports, "_exported_point", counted("data", exports._exported_point))
     return made
 
 

@@ -3,12 +3,14 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.project import Options
 from sitegen.serve.layers import Layers, build_layers
+from sitegen.stages.cached_kinds import SCORECARDS
 from tests.gitrepo import GitRepo
 from tests.receipts import EVAL, FIRST, MAPPING, SECOND, TRUTH, write_receipts
 from tests.sites import build_site, content
@@ -150,8 +152,8 @@ def test_an_edit_is_scored_once_and_nothing_else_again(repo, monkeypatch):
     first = watched(repo)
     EDITS["instructions"](repo)
     with monkeypatch.context() as patched:
-        patched.setattr("sitegen.analysis.series.pack", None)
-        patched.setattr("sitegen.stages.scorecard_store.pack", None)
+        read_only = SimpleNamespace(get=SCORECARDS.get, keep=None)
+        patched.setattr("sitegen.stages.scorecard_store.SCORECARDS", read_only)
         second = watched(repo)
     assert first.site is not None
     assert second.site is not None

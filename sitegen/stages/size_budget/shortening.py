@@ -53,6 +53,6 @@ def _scored(
     """Each with its scorecard, a few of them in memory; scored again where the memo has lost one."""
     for start in range(0, len(snapshots), AT_ONCE):
         some = snapshots[start : start + AT_ONCE]
-        cards = EvalScorecards.from_memo(shop, memo, history, some)
+        cards = EvalScorecards(shop, history, memo)
         cards.fill(some)
         yield from ((at, cards[at]) for at in some)

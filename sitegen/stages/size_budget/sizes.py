@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final, NamedTuple
 
-from sitegen.analysis.memo import Memo, PageRow, stored
-from sitegen.history.fold_state import decode, encode
+from sitegen.analysis.memo import Memo, PageRow
+from sitegen.history.fold_state import decode, encode, stored
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.stages.eval_job import owner as owner_of

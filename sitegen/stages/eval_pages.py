@@ -1,0 +1,137 @@
+"""The pages of one eval that show all of its points, and what the pages of the whole site are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import Final
+
+from sitegen.analysis.attribution import under_rules_of
+from sitegen.analysis.blame import Blame, by_attribute
+from sitegen.analysis.cached import CacheStore
+from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.effects import peak
+from sitegen.analysis.series import HEADLINES, headline, problems, standing
+from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.model.regressions import Step
+from sitegen.model.series import EvalSummary, Series, Window
+from sitegen.model.site import Page
+from sitegen.model.suspect_truth import Correction, SuspectTruth
+from sitegen.model.timeline import Snapshot
+from sitegen.pages.compare import compare_page
+from sitegen.pages.fields import field_page, field_work
+from sitegen.pages.focus import focus_of
+from sitegen.pages.suspect_truth import suspect_truth_page
+from sitegen.pages.trend import trend_page
+from sitegen.render.environment import Renderer
+from sitegen.render.writer import Writer, digest
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.mapping_use import mapping_use
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.truth_correction import corrected_line
+from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord
+from sitegen.stages.scoring import all_inputs
+from sitegen.stages.worker_context import Workshop
+
+LOCATED: Final = 25
+"""Suspects whose line is looked for: each costs a few scorings."""
+
+
+def eval_pages(
+    series: Series,
+    steps: tuple[Step, ...],
+    suspects: tuple[SuspectTruth, ...],
+    columns: tuple[tuple[str, str], ...] = (),
+) -> Iterator[Page]:
+    """The pages that every new point changes, in the order in which they are read.
+
+    ``columns``: those of the ground truth, with the fields that they are mapped to.
+    """
+    yield trend_page(series, steps, len(suspects), columns)
+    if len(series.points) > 1:
+        yield compare_page(series)
+    if suspects:
+        yield suspect_truth_page(series, suspects)
+
+
+def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
+    """Write the pages of fields of which a cell changed. ``page_keys``: of all that the report of each point shows."""
+    blame: Blame | None = None
+    for work in field_work(series):
+        key = digest(page_keys[work.last], repr(work.cells))
+        if not writer.is_fresh(owner, work.path, key):
+            blame = blame or Blame(series.cells, [point.snapshot for point in series.points])
+            writer.write(owner, work.path, renderer.render(field_page(series, blame, work)), key)
+
+
+def suspects_of(
+    shop: Workshop, series: Series, key: Callable[[Snapshot], str], store: CacheStore
+) -> tuple[SuspectTruth, ...]:
+    """The suspect labels at the newest point, with the line of the ground truth that would have to change.
+
+    The line of one is not looked for again where everything that decides the answer is the same. ``key``: the digest of
+    everything that decides a scorecard.
+    """
+    newest = series.points[-1].snapshot if series.points else None
+    truth = newest.ground_truth if newest else None
+    if newest is None or truth is None:  # what a judge counted has no label
+        return ()
+    suspects = suspect_truth(series.cells, series.points)
+    if shop.redact:  # a line of the file holds other fields as well
+        return suspects
+    snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
+    keys = [
+        digest(key(snapshot), repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)))
+        for suspect, snapshot in zip(suspects, snapshots, strict=False)
+    ]
+    known = CORRECTIONS.get(store, series.info.id) or {}
+    corrections = {each: known[each] for each in keys if each in known}
+    missing = [index for index, each in enumerate(keys) if each not in corrections]
+    score = scorer(series.info.kind).score
+    for index, inputs in zip(missing, all_inputs(shop, [snapshots[index] for index in missing]), strict=True):
+        line = corrected_line(score, inputs, suspects[index])
+        corrections[keys[index]] = Correction(truth.path, truth.oid, *line) if line else None
+    if corrections != known:
+        CORRECTIONS.keep(store, series.info.id, corrections)
+    located = (suspect._replace(correction=corrections[each]) for suspect, each in zip(suspects, keys, strict=False))
+    return (*located, *suspects[LOCATED:])
+
+
+def record_of(
+    series: Series,
+    made_by: Sequence[int],
+    windows: tuple[Window, ...],
+    steps: tuple[Step, ...],
+    suspects: tuple[SuspectTruth, ...],
+    newest: ScoringInputs | None,
+) -> EvalRecord:
+    """What the site is told of a series: a few numbers a point, and problems, each once.
+
+    ``made_by``: the edit that made the output of each point. ``newest``: what the last one is scored from, if it has
+    rules that name fields.
+    """
+    point = series.points[-1] if series.points else None
+    since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
+    summary = EvalSummary(
+        info=series.info,
+        specs=series.specs[:HEADLINES],
+        headlines=tuple(headline(*each) for each in zip(series.points, repeat(series.specs), since)),
+        deleted=series.history.deleted,
+        stale=point is not None and point.stale,
+        delta=point and point.delta,
+        focus=focus_of(series),
+        suspects=suspects,
+        steps=steps,
+        windows=windows,
+        peak=peak(series.points, made_by, series.specs[0], series.info.kind, since[-1] if since else 0),
+        interval=point and point.interval,
+        metrics=tuple(spec.name for spec in series.specs),
+        usage=point and point.scorecard.usage,
+    )
+    every = [problems(series.info.id, point.snapshot, point.scorecard) for point in series.points]
+    return EvalRecord(
+        summary=summary,
+        attributes=tuple(sorted(by_attribute(series.cells))),
+        problems=standing(every, deleted=series.history.deleted),
+        mapping_use=mapping_use(newest) if newest else None,
+    )

@@ -1,0 +1,86 @@
+"""A value that the memo keeps comes back for the inputs that decided it, and goes when it is out of date."""
+
+from pathlib import Path
+
+from sitegen.analysis.cached import CachedKind, TaskCache, within
+from sitegen.analysis.memo import Memo
+from sitegen.model.cells import Flips
+from sitegen.render.writer import digest
+from sitegen.stages import cached_kinds
+from sitegen.stages.cached_kinds import (
+    CELLS,
+    COUNTED_EDITS,
+    EDIT_OUTCOMES,
+    KINDS,
+    NEWEST_COMMIT,
+    SCORECARDS,
+    VECTORS,
+    EditOutcome,
+    forget_earlier_walk,
+)
+
+NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
+
+
+def test_a_value_is_computed_once_for_the_same_inputs_and_again_for_others():
+    cache, computed = TaskCache(()), []
+
+    def compute() -> dict[str, int]:
+        computed.append(1)
+        return {"one": len(computed)}
+
+    values = [NUMBERS.derived(cache, "key", digest(inputs), compute) for inputs in ("a", "a", "b", "a")]
+    assert values == [{"one": 1}, {"one": 1}, {"one": 2}, {"one": 3}]
+
+
+def test_a_value_of_another_form_is_none():
+    cache = TaskCache([("numbers", "key", b'{"one":"two"}'), ("numbers", "bytes", b"\xff")])
+    assert (NUMBERS.get(cache, "key"), NUMBERS.get(cache, "bytes"), NUMBERS.get(cache, "other")) == (None, None, None)
+    assert NUMBERS.get(cache, "bytes", ["inputs"]) is None
+
+
+def test_a_process_gives_back_what_it_added_and_nothing_else():
+    cache = TaskCache([("vector", "known", b"1")])
+    VECTORS.keep(cache, within("caf\udce9", "text"), b"2")
+    assert cache.new == (("vector", "caf\\xe9\x1ftext", b"2"),)
+    assert VECTORS.get(cache, within("caf\udce9", "text")) == b"2"
+    assert VECTORS.get(cache, "known") == b"1"
+
+
+def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
+    outcome = EditOutcome(flips=Flips(broken=(("a", 4),)), verdict=None)
+    with Memo.open(tmp_path) as memo:
+        EDIT_OUTCOMES.keep(memo, within("letters", 3), outcome)
+        edits = [("letters", 3), ("letters", 30), ("other", 3)]
+        assert [EDIT_OUTCOMES.get(memo, within(*edit)) for edit in edits] == [outcome, None, None]
+        assert [key for _, key, _ in memo.rows_within(EDIT_OUTCOMES.name, "letters")] == [within("letters", 3)]
+        assert list(memo.rows_within(EDIT_OUTCOMES.name, "letter")) == []
+
+
+def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(tmp_path: Path):
+    with Memo.open(tmp_path) as memo:
+        NEWEST_COMMIT.keep(memo, "", "abc")
+        COUNTED_EDITS.keep(memo, "old.md", {})
+        COUNTED_EDITS.keep(memo, "new.md", {})
+        rows = [
+            (SCORECARDS.name, "digest", b"1"),
+            (CELLS.name, "gone", b"2"),
+            (CELLS.name, "names", b"3"),
+            (VECTORS.name, within("gone", "x"), b"4"),
+            (VECTORS.name, within("names", "x"), b"5"),
+        ]
+        memo.put_rows(rows)
+        forget_earlier_walk(memo, ["names"], ["new.md"])
+        left = [(kind.name, key) for kind in KINDS for key in memo.keys(kind.name)]
+    assert sorted(left) == [
+        ("cells", "names"),
+        ("counted edits", "new.md"),
+        ("scorecard", "digest"),
+        ("vector", within("names", "x")),
+    ]
+
+
+def test_every_kind_is_in_the_table_under_a_name_of_its_own():
+    declared = [value for value in vars(cached_kinds).values() if isinstance(value, CachedKind)]
+    assert declared == list(KINDS)
+    assert len({kind.name for kind in KINDS}) == len(KINDS)

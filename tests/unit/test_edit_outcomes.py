@@ -1,0 +1,30 @@
+"""How an eval changed across an edit, as the memo keeps it."""
+
+from sitegen.model.cells import Flips
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import Point
+from sitegen.model.timeline import Blob
+from sitegen.stages.commit_effects import edit_outcome
+from tests.unit.test_noise import card
+from tests.unit.test_windows import F1, snapshot
+
+WORSE = Flips(broken=(("a", 4), ("b", 4)), still=(("c", 10),))
+DISTANCE = MetricSpec("distance", "Distance", "", higher_is_better=False)
+
+
+def point(number: int, output: str, right: int) -> Point:
+    at = snapshot(number, number)._replace(outputs=(Blob("out.json", output),))
+    return Point(at, card("+" * right + "-" * (40 - right)), ())
+
+
+def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():
+    found = edit_outcome(point(1, "x", 30), point(2, "y", 22), WORSE, "fields", F1)
+    assert found.verdict is not None
+    assert (found.flips, found.verdict.fields) == (Flips(broken=WORSE.broken), ())
+    assert (found.verdict.decision, found.verdict.why, found.verdict.broken) == ("worse", "beyond chance", 8)
+    less = edit_outcome(point(1, "x", 30), point(2, "y", 22), WORSE, "fields", DISTANCE)
+    assert less.verdict == found.verdict._replace(decision="better")
+
+
+def test_the_same_output_scored_again_is_not_judged():
+    assert edit_outcome(point(1, "x", 30), point(2, "x", 22), WORSE, "fields", F1).verdict is None
