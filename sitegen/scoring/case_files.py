@@ -23,7 +23,8 @@ from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage, stated
 from sitegen.model.values import Value
-from sitegen.scoring.mapping import CaseKeys, read_mapping
+from sitegen.scoring.mapping import CaseKeys
+from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.newest_run import newest_run
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.responses.texts import name_of, text_of_value

@@ -1,19 +1,14 @@
-"""The field mapping as people write it, validated: what is wrong is reported, and the rest is used."""
+"""The field mapping that people write, as types: as it is used, and as the memo keeps it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import STRICT, GroundTruthFormat
-from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import UnreadableError
-from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding
-from sitegen.text.keys import key_path, nearest
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
@@ -114,197 +109,37 @@ class Mapping:
     cases: CaseKeys = field(default_factory=CaseKeys)
 
 
-_ALIAS: Final = "non_extractable_fields"
-_LISTS: Final = (
-    "Write 'array_mappings' for where the items of a list stand in the ground truth, 'lists' for how they are paired."
-)
-_MEANT: Final = {
-    **dict.fromkeys(("line_items", "items", "arrays", "list_fields", "sections", "tables"), _LISTS),
-    **dict.fromkeys(
-        ("columns", "column_mapping", "mapping", "mappings", "field_mapping", "field_mappings"),
-        "Write 'csv_to_json' for which column of the ground truth is which field.",
-    ),
-    "types": "Write 'field_types' instead.",
-    **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
-}
-"""Key that people write for a thing -> what to write; names that no spelling leads to."""
-_PARTS: Final[dict[str, tuple[type, int]]] = {
-    "array_mappings": (ArrayMapping, 2),
-    "tolerances": (Tolerance, 2),
-    "fields": (FieldSettings, 2),
-    "lists": (ListSettings, 2),
-    "documents": (Documents, 1),
-    "cases": (CaseKeys, 1),
-}
-"""Key -> the class below it, and how many keys lead there."""
-
-Location: TypeAlias = tuple[str | int, ...]
-About: TypeAlias = Literal["mapping", "settings"]
 MappingRead: TypeAlias = tuple[Mapping, tuple[Finding, ...]]
-
-_REMEMBERED: Final[dict[tuple[bytes | None, str], MappingRead]] = {}
-"""What earlier builds read: the same that ``_read`` would give."""
+"""What was read, and what was wrong with it."""
 
 
-def read_mapping(content: bytes | None, settings: str) -> MappingRead:
-    """The mapping file with the settings of the eval over it, key by key, and what was wrong with either.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainMapping(Mapping):
+    """A mapping in the types that JSON tells apart: of text and a Decimal it cannot say which a value was."""
 
-    A key that nobody knows, or a value of the wrong shape, is an error that names the nearest known key and the line;
-    it is left out and the rest is used. Never raises.
-    """
-    return _REMEMBERED.get((content, settings)) or _read(content, settings)
+    null_values: tuple[str | int, ...] = ()
 
 
-def remember(content: bytes | None, settings: str, read: MappingRead) -> None:
-    """Take what an earlier build read of these, so that it is not read again."""
-    _REMEMBERED[content, settings] = read
+class KeptMapping(NamedTuple):
+    """What was read of a mapping, for the memo: to use it takes neither pydantic nor yaml."""
+
+    mapping: PlainMapping
+    findings: tuple[Finding, ...]
 
 
-@lru_cache(maxsize=64)
-def _read(content: bytes | None, settings: str) -> MappingRead:
-    findings: list[Finding] = []
-    written, lines = _load(content, findings)
-    try:
-        over = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
-    except UnreadableError as error:
-        findings.append(Finding("error", f"The settings cannot be read: {error.what}", error.fix, None, "settings"))
-        over = {}
-    if isinstance(over, dict) and over.get("ground_truth_format") == "auto":
-        # Nothing was said, so that what the mapping says stands.
-        over = {key: value for key, value in over.items() if key != "ground_truth_format"}
-    base = _valid(_dealiased(written, "mapping", findings), "mapping", lines, findings)
-    laid = _valid(_dealiased(over, "settings", findings), "settings", {}, findings)
-    both: list[Finding] = []
-    mapping = _build(_valid(_over(base, laid), "settings", lines, both))
-    return mapping, tuple(findings + both)
+def kept_mapping(read: MappingRead) -> KeptMapping | None:
+    """What was read, for the memo; None for the few mappings that JSON cannot hold."""
+    mapping, findings = read
+    plain = tuple(value for value in mapping.null_values if not isinstance(value, Decimal))
+    if plain != mapping.null_values:
+        return None
+    return KeptMapping(PlainMapping(**{**_values_by_field(mapping), "null_values": plain}), findings)
 
 
-def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Location, int]]:
-    if content is None:
-        return {}, {}
-    try:
-        parsed = read_yaml(content)
-    except UnreadableError as error:
-        findings.append(Finding("error", f"The mapping cannot be read: {error.what}", error.fix, error.line, "mapping"))
-        return {}, {}
-    findings.extend(each._replace(about="mapping") for each in parsed.findings)
-    return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
+def mapping_read(kept: KeptMapping) -> MappingRead:
+    """What ``kept_mapping`` was made from."""
+    return Mapping(**_values_by_field(kept.mapping)), kept.findings
 
 
-def _dealiased(written: Any, about: About, findings: list[Finding]) -> dict[str, Any]:
-    """Without keys that have no value, and with one name for what is out of scope."""
-    if not isinstance(written, dict):
-        if written is not None:
-            findings.append(
-                Finding("error", f"The root of the {about} is no object", "Write keys and values.", None, about)
-            )
-        return {}
-    present = {key: value for key, value in written.items() if value is not None}
-    other = present.pop(_ALIAS, None)
-    if isinstance(other, list) and isinstance(present.get("ignore", []), list):
-        present["ignore"] = [*other, *present.get("ignore", [])]
-    elif other is not None:
-        present.setdefault("ignore", other)
-    return present
-
-
-def _over(base: Any, top: Any) -> Any:
-    """*top* laid over *base*: objects key by key, everything else as a whole."""
-    if isinstance(base, dict) and isinstance(top, dict):
-        laid = {key: _over(base[key], value) if key in base else value for key, value in top.items()}
-        return {**base, **laid}
-    return top
-
-
-def _build(data: dict[str, Any]) -> Mapping:
-    if not data:
-        return Mapping()
-    mapping: Mapping = _adapter().validate_python(data)
-    return mapping
-
-
-@lru_cache(maxsize=1)
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Mapping)
-
-
-def _valid(data: Any, about: About, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
-    """What of *data* fits; what does not becomes a finding and is taken out."""
-    if not data:
-        return {}
-    from pydantic import ValidationError
-
-    kept: dict[str, Any] = _copied(data)
-    while True:
-        try:
-            _adapter().validate_python(kept)
-        except ValidationError as error:
-            places: dict[Location, str] = {}
-            for each in error.errors(include_url=False, include_context=False):
-                places.setdefault(_place(kept, each["loc"]), each["msg"])
-            if () in places:
-                return {}
-            for place, message in places.items():
-                findings.append(_explain(about, place, message, lines))
-            for place in sorted(places, key=str, reverse=True):
-                _remove(kept, place)
-        else:
-            return kept
-
-
-def _copied(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _copied(value) for key, value in data.items()}
-    return [_copied(value) for value in data] if isinstance(data, list) else data
-
-
-def _place(data: Any, location: tuple[Any, ...]) -> Location:
-    """The deepest key of the data that an error's location leads to."""
-    place: list[Any] = []
-    for step in location:
-        if not (isinstance(data, dict) and step in data) and not (
-            isinstance(data, list) and isinstance(step, int) and step < len(data)
-        ):
-            break
-        data = data[step]
-        place.append(step)
-    return tuple(place)
-
-
-def _remove(data: Any, place: Location) -> None:
-    for step in place[:-1]:
-        data = data[step]
-    # An item that is taken out would move those behind it, which may be about to go as well.
-    if isinstance(data, list):
-        data[:] = [value for index, value in enumerate(data) if index != place[-1]]
-    else:
-        data.pop(place[-1], None)
-
-
-def _explain(about: About, place: Location, message: str, lines: dict[Location, int]) -> Finding:
-    shown = key_path(step if isinstance(step, int) else str(step)[:80] for step in place)
-    line = lines.get(place)
-    known = _known(place)
-    if known is not None and place[-1] not in known:
-        key = str(place[-1])
-        meant = _MEANT.get(key.casefold().replace("-", "_")) if len(place) == 1 else None
-        near = nearest(key, known)
-        fix = meant or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(known)}.")
-        return Finding("error", f"Unknown key {shown!r}", fix, line, about)
-    if line is None and place[:-1] in lines:
-        line = lines[place[:-1]]
-    return Finding("error", f"{shown!r} does not fit: {message[:200]}", "Correct the value.", line, about)
-
-
-def _known(place: Location) -> tuple[str, ...] | None:
-    """The keys that may stand where the last step of *place* does; None where any may."""
-    if len(place) == 1:
-        return (*(each.name for each in fields(Mapping)), _ALIAS)
-    if place[0] == "field_types" and len(place) == 2:
-        return get_args(FieldType)
-    part = _PARTS.get(str(place[0]))
-    if part is not None and len(place) == part[1] + 1:
-        return tuple(each.name for each in fields(part[0]))
-    return None
+def _values_by_field(mapping: Mapping) -> dict[str, Any]:
+    return {field.name: getattr(mapping, field.name) for field in fields(Mapping)}

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.mapping import Mapping, read_mapping
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.outputs import read_outputs
 from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, path_text, pattern
 from sitegen.scoring.scorer import ScoringInputs

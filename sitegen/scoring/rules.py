@@ -10,7 +10,8 @@ from operator import itemgetter
 from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping, read_mapping
+from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping
+from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness

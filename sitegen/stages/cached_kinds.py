@@ -25,7 +25,7 @@ from sitegen.pages.commit_effects import CommitEffect
 from sitegen.pages.edit import RenderedPatch
 from sitegen.pages.instruction import DisplayedFile
 from sitegen.pages.search import SearchEntry
-from sitegen.scoring.kept_mapping import KeptMapping
+from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
 

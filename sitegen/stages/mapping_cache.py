@@ -11,8 +11,8 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.timeline import EvalUpdate, Snapshot
 from sitegen.render.writer import digest
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.kept_mapping import KeptMapping, kept_mapping, mapping_read
-from sitegen.scoring.mapping import read_mapping, remember
+from sitegen.scoring.mapping import KeptMapping, kept_mapping, mapping_read
+from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import MAPPINGS
 

@@ -11,8 +11,8 @@ from sitegen.config import Manifest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Finding
-from sitegen.scoring.kept_mapping import kept_mapping, mapping_read
-from sitegen.scoring.mapping import Mapping, MappingRead, read_mapping, remember
+from sitegen.scoring.mapping import Mapping, MappingRead, kept_mapping, mapping_read
+from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.stages.cached_kinds import MAPPINGS
 from sitegen.stages.configuration import read_manifest, read_site
 from tests.gitrepo import GitRepo

@@ -8,7 +8,8 @@ from decimal import Decimal
 import pytest
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
+from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance
+from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.mapping_use import columns_of
 from sitegen.scoring.paths import Pattern, Step, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules

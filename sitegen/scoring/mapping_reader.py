@@ -1,0 +1,212 @@
+"""Reads the field mapping as people write it: what is wrong with it is reported, and the rest is used."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.model.problems import Finding
+from sitegen.scoring.mapping import (
+    ArrayMapping,
+    CaseKeys,
+    Documents,
+    FieldSettings,
+    FieldType,
+    ListSettings,
+    Mapping,
+    MappingRead,
+    Tolerance,
+)
+from sitegen.text.keys import key_path, nearest
+
+_OTHER_NAME_OF_IGNORE: Final = "non_extractable_fields"
+_LISTS_OR_ARRAYS: Final = (
+    "Write 'array_mappings' for where the items of a list stand in the ground truth, 'lists' for how they are paired."
+)
+_FIX_OF_KEY: Final = {
+    **dict.fromkeys(("line_items", "items", "arrays", "list_fields", "sections", "tables"), _LISTS_OR_ARRAYS),
+    **dict.fromkeys(
+        ("columns", "column_mapping", "mapping", "mappings", "field_mapping", "field_mappings"),
+        "Write 'csv_to_json' for which column of the ground truth is which field.",
+    ),
+    "types": "Write 'field_types' instead.",
+    **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
+}
+"""What to write instead of keys that people write, and that are too unlike the right one to be recognised."""
+_CLASS_OF_KEY: Final[dict[str, tuple[type, int]]] = {
+    "array_mappings": (ArrayMapping, 2),
+    "tolerances": (Tolerance, 2),
+    "fields": (FieldSettings, 2),
+    "lists": (ListSettings, 2),
+    "documents": (Documents, 1),
+    "cases": (CaseKeys, 1),
+}
+"""Key -> the class below it, and how many keys lead there."""
+
+Location: TypeAlias = tuple[str | int, ...]
+About: TypeAlias = Literal["mapping", "settings"]
+
+_REMEMBERED: Final[dict[tuple[bytes | None, str], MappingRead]] = {}
+"""Mappings from the memo, by their sources: what ``_read_and_validate`` would return."""
+
+
+def read_mapping(content: bytes | None, settings: str) -> MappingRead:
+    """The mapping file with the settings of the eval over it, key by key, and what was wrong with either.
+
+    A key that nobody knows, or a value of the wrong shape, is an error that names the nearest known key and the line;
+    it is left out and the rest is used. Never raises.
+    """
+    return _REMEMBERED.get((content, settings)) or _read_and_validate(content, settings)
+
+
+def remember(content: bytes | None, settings: str, read: MappingRead) -> None:
+    """Use a mapping that the memo holds, so that its sources are not read again."""
+    _REMEMBERED[content, settings] = read
+
+
+@lru_cache(maxsize=64)
+def _read_and_validate(content: bytes | None, settings: str) -> MappingRead:
+    findings: list[Finding] = []
+    written, lines = _load(content, findings)
+    try:
+        overriding = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
+    except UnreadableError as error:
+        findings.append(Finding("error", f"The settings cannot be read: {error.what}", error.fix, None, "settings"))
+        overriding = {}
+    if isinstance(overriding, dict) and overriding.get("ground_truth_format") == "auto":
+        # The manifest's default is no choice: the format that the mapping names stands.
+        overriding = {key: value for key, value in overriding.items() if key != "ground_truth_format"}
+    of_file = _valid(_with_one_name_of_ignore(written, "mapping", findings), "mapping", lines, findings)
+    of_settings = _valid(_with_one_name_of_ignore(overriding, "settings", findings), "settings", {}, findings)
+    # Each fits by itself; together they may still not, such as a number laid over an object.
+    overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
+    mapping: Mapping = _adapter().validate_python(overlaid) if overlaid else Mapping()
+    return mapping, tuple(findings)
+
+
+def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Location, int]]:
+    if content is None:
+        return {}, {}
+    try:
+        parsed = read_yaml(content)
+    except UnreadableError as error:
+        findings.append(Finding("error", f"The mapping cannot be read: {error.what}", error.fix, error.line, "mapping"))
+        return {}, {}
+    findings.extend(finding._replace(about="mapping") for finding in parsed.findings)
+    return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
+
+
+def _with_one_name_of_ignore(written: Any, about: About, findings: list[Finding]) -> dict[str, Any]:
+    """The keys that have a value, with what stands under the other name of ``ignore`` under this one."""
+    if not isinstance(written, dict):
+        if written is not None:
+            findings.append(
+                Finding("error", f"The root of the {about} is no object", "Write keys and values.", None, about)
+            )
+        return {}
+    present = {key: value for key, value in written.items() if value is not None}
+    other = present.pop(_OTHER_NAME_OF_IGNORE, None)
+    if isinstance(other, list) and isinstance(present.get("ignore", []), list):
+        present["ignore"] = [*other, *present.get("ignore", [])]
+    elif other is not None:
+        present.setdefault("ignore", other)
+    return present
+
+
+def _overlaid(base: Any, top: Any) -> Any:
+    """*top* laid over *base*: objects key by key, everything else as a whole."""
+    if isinstance(base, dict) and isinstance(top, dict):
+        return {**base, **{key: _overlaid(base[key], value) if key in base else value for key, value in top.items()}}
+    return top
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Mapping)
+
+
+def _valid(data: Any, about: About, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
+    """The part of *data* that fits; each value that does not becomes a finding and is removed."""
+    if not data:
+        return {}
+    from pydantic import ValidationError
+
+    valid: dict[str, Any] = _unshared_copy(data)
+    while True:  # what is removed may leave behind what pydantic had not come to yet
+        try:
+            _adapter().validate_python(valid)
+        except ValidationError as error:
+            messages: dict[Location, str] = {}
+            for complaint in error.errors(include_url=False, include_context=False):
+                messages.setdefault(_deepest_location(valid, complaint["loc"]), complaint["msg"])
+            if () in messages:
+                return {}
+            for location, message in messages.items():
+                findings.append(_misfit_finding(about, location, message, lines))
+            for location in sorted(messages, key=str, reverse=True):
+                _remove(valid, location)
+        else:
+            return valid
+
+
+def _unshared_copy(data: Any) -> Any:
+    """A copy in which aliases of YAML no longer share one object: what is removed in one place stays in the others."""
+    if isinstance(data, dict):
+        return {key: _unshared_copy(value) for key, value in data.items()}
+    return [_unshared_copy(value) for value in data] if isinstance(data, list) else data
+
+
+def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
+    """The deepest key of the data that an error's location leads to; pydantic adds steps for types of a union."""
+    found: list[Any] = []
+    for step in location:
+        if not (isinstance(data, dict) and step in data) and not (
+            isinstance(data, list) and isinstance(step, int) and step < len(data)
+        ):
+            break
+        data = data[step]
+        found.append(step)
+    return tuple(found)
+
+
+def _remove(data: Any, location: Location) -> None:
+    for step in location[:-1]:
+        data = data[step]
+    # An item that is taken out would move those behind it, which may be about to go as well.
+    if isinstance(data, list):
+        data[:] = [value for index, value in enumerate(data) if index != location[-1]]
+    else:
+        data.pop(location[-1], None)
+
+
+def _misfit_finding(about: About, location: Location, message: str, lines: dict[Location, int]) -> Finding:
+    shown = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
+    line = lines.get(location)
+    possible = _possible_keys(location)
+    if possible is not None and location[-1] not in possible:
+        key = str(location[-1])
+        fix = _FIX_OF_KEY.get(key.casefold().replace("-", "_")) if len(location) == 1 else None
+        near = nearest(key, possible)
+        fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
+        return Finding("error", f"Unknown key {shown!r}", fix, line, about)
+    if line is None and location[:-1] in lines:
+        line = lines[location[:-1]]
+    return Finding("error", f"{shown!r} does not fit: {message[:200]}", "Correct the value.", line, about)
+
+
+def _possible_keys(location: Location) -> tuple[str, ...] | None:
+    """The keys that may stand where the last step of *location* does; None where any may."""
+    if len(location) == 1:
+        return (*(key.name for key in fields(Mapping)), _OTHER_NAME_OF_IGNORE)
+    if location[0] == "field_types" and len(location) == 2:
+        return get_args(FieldType)
+    below = _CLASS_OF_KEY.get(str(location[0]))
+    if below is not None and len(location) == below[1] + 1:
+        return tuple(key.name for key in fields(below[0]))
+    return None
