@@ -17,6 +17,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.gate import check
+from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
@@ -81,6 +82,94 @@ def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_be
     assert since == [0, 0, 0, 3, 3]
     assert champions([each.metric("score") for each in cards], since) == (0, 0, 0, 3, 4)
     assert graded_since(cards, "cost") == [0] * 5
+
+
+def judged_by(content: str, settings: str = "{}", file: str = "o.jsonl") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The judges of an output, and the metrics that their opinions are part of."""
+    inputs = ScoringInputs((File(file, content.encode()),), None, None, None, settings)
+    usage = scorer("judged").score(inputs).scorecard.usage
+    return (usage.judges, usage.graded) if usage else ((), ())
+
+
+def agentv(*evaluators: dict[str, Any]) -> str:
+    line = {"test_id": "a", "target": "m-1", "score": 0.5, "execution_status": "ok", "scores": evaluators}
+    return json.dumps(
+        {**line, "scores": [{"name": f"e{at}", "score": 0.5, **each} for at, each in enumerate(evaluators)]}
+    )
+
+
+def test_the_judge_of_agentv_is_the_target_of_evaluators_that_ask_a_model() -> None:
+    of_whole = ("score", "pass_rate")
+    assert judged_by(agentv({"type": "llm-grader", "target": "j-1"}, {"type": "contains"})) == (("j-1",), of_whole)
+    assert judged_by(agentv({"type": "llm_judge", "target": "j-1"})) == (("j-1",), of_whole)
+    assert judged_by(agentv({"type": "llm-rubric", "input": {"system_prompt": "a", "user_prompt": "the answer"}})) == (
+        ("prompt ca978112ca1b",),
+        of_whole,
+    )
+    assert judged_by(agentv({"type": "llm-grader"})) == ((), of_whole)
+    inner = [{"type": "llm-grader", "target": "j-1"}, {"type": "llm-rubric", "target": "j-2"}, {"type": "regex"}]
+    assert judged_by(agentv({"type": "assert-set", "scores": inner})) == (("j-1 and j-2",), of_whole)
+    counts = {"metrics": {"total": {"tp": 1, "fp": 0, "fn": 0}}}
+    assert judged_by(agentv({"type": "llm-grader", "target": "j-1", "details": counts})) == (("j-1",), ALL)
+    assert judged_by(agentv({"type": "script", "target": "t", "input": {"system_prompt": "a"}})) == ((), ())
+
+
+def oaieval(arguments: dict[str, str], *models: str) -> str:
+    spec = {"completion_fns": models, "run_config": {"eval_spec": {"args": {"samples_jsonl": "s", **arguments}}}}
+    said = [("What?", "Paris", 3), ("Is Paris right?", "It is. Y", 50)]
+    lines: list[dict[str, Any]] = [{"spec": spec}]
+    for prompt, sampled, tokens in said:
+        data = {"prompt": prompt, "sampled": [sampled], "usage": {"prompt_tokens": tokens, "completion_tokens": 1}}
+        lines.append({"sample_id": "a", "type": "sampling", "data": data})
+    lines.append({"sample_id": "a", "type": "metrics", "data": {"choice": "Y", "score": 1.0}})
+    return "\n".join(map(json.dumps, lines))
+
+
+def test_the_judge_of_openai_evals_is_the_last_model_of_a_run_that_states_a_spec_of_grading() -> None:
+    fact = oaieval({"modelgraded_spec": "fact", "eval_type": "cot_classify"}, "m-1", "j-1")
+    names = [
+        judged_by(fact)[0],
+        judged_by(oaieval({"modelgraded_spec": "closedqa"}, "m-1", "j-1"))[0],
+        judged_by(oaieval({"modelgraded_spec": "fact", "eval_type": "cot_classify"}, "m-1"))[0],
+    ]
+    assert [[re.sub("[0-9a-f]{12}", "#", one) for one in each] for each in names] == [
+        ["j-1 prompt #"],
+        ["j-1 prompt #"],
+        ["m-1 prompt #"],
+    ]
+    assert names[0] != names[1]
+    assert judged_by(fact)[1] == ALL
+    assert judged_by(oaieval({}, "m-1", "j-1")) == ((), ())
+
+
+def test_what_the_grader_of_openai_evals_said_is_no_answer() -> None:
+    graded = read_results("o.jsonl", oaieval({"modelgraded_spec": "fact"}, "m-1", "j-1").encode(), "{}").cases[0]
+    assert (graded.input, graded.output, graded.model, graded.usage.tokens_in) == ("What?", "Paris", "m-1", 3)
+    assert graded.judges[0].reasoning == "It is. Y"
+    plain = read_results("o.jsonl", oaieval({}, "m-1").encode(), "{}").cases[0]
+    assert (plain.input, plain.output, plain.usage.tokens_in) == ("Is Paris right?", "It is. Y", 53)
+
+
+def test_columns_of_a_table_name_the_judge_and_what_it_was_asked_of_each_row() -> None:
+    columns = {"id": "n", "scores": "s", "judge": "by", "rubric": "asked"}
+    settings = json.dumps({"columns": columns})
+
+    def table(judge: str, rubric: str = "kind") -> str:
+        return f"n,s,by,asked,ok\na,0.25,{judge},{rubric},yes\nb,0.5,{judge},{rubric},no\n"
+
+    assert judged_by(table("j-1"), settings, "o.csv") == (("j-1",), ("score",))
+    stated = json.dumps({"columns": {**columns, "passed": "ok"}})
+    assert judged_by(table("j-1"), stated, "o.csv") == (("j-1",), ("score", "pass_rate"))
+    assert judged_by(table("", ""), stated, "o.csv") == ((), ())
+
+    def scored(rubric: str) -> Scorecard:
+        file = File("o.csv", table("j-1", rubric).encode())
+        return scorer("judged").score(ScoringInputs((file,), None, None, None, settings)).scorecard
+
+    found = exchanges(scored("kind"), scored("curt"))[1]
+    assert found is not None
+    assert found.metrics == ("score",)
+    assert exchanges(scored("kind"), scored("kind"))[1] is None
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 10
+    version = 11
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -129,14 +129,16 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases), agreement=agreement)
 
 
-def _graded(usage: RunUsage | None, cases: Iterable[JudgedCase]) -> RunUsage | None:
+def _graded(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsage | None:
     """With the models that judged, and the metrics that their opinions are part of, whatever else is in them."""
     given = [opinion for case in cases for opinion in case.opinions if opinion.grader]
     if not given:
         return usage
     names = {opinion.grader.name for opinion in given if opinion.grader} - {""}
-    counted = any(opinion.counts for opinion in given)
-    graded = tuple(spec.name for spec in METRICS if counted or spec.name == "score")
+    if any(opinion.counts for opinion in given):
+        graded = tuple(spec.name for spec in METRICS)
+    else:  # a verdict is the model's too where the tool made it of the score of the whole case
+        graded = ("score", "pass_rate") if any(case.opinion.grader for case in cases) else ("score",)
     return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
 
 

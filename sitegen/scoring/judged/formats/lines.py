@@ -16,7 +16,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, grader_name
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, whole
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 
@@ -33,6 +33,10 @@ _FAILED: Final = "execution_error"
 """AgentV's word for a sample that could not be run or judged: its score of 0 is in no mean of AgentV's, nor of ours."""
 _VERDICTS: Final = {"ok": True, "quality_failure": False}
 """AgentV's words for a score at its threshold or above, and below."""
+_MODEL_GRADED: Final = frozenset({"llm-grader", "llm-rubric", "agent-rubric", "llm-judge", "rubrics"})
+"""AgentV's types of evaluators that ask a model, with hyphens, as its versions call them."""
+_ASKED: Final = ("systemPrompt", "system_prompt")
+"""What an evaluator asks in every case; the prompt beside it holds the answer."""
 
 
 class LineName(NamedTuple):
@@ -127,6 +131,8 @@ class _LinesReader:
         together = self._opinion(value, name)
         if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
             together = together._replace(counts=())
+        if any(each.grader for each in opinions):  # the score and the verdict of the case are made from theirs
+            together = together._replace(grader=together.grader or Grader())
         took = stated(value)
         self._cases[key] = JudgedCase(
             id=name,
@@ -155,6 +161,7 @@ class _LinesReader:
             reasoning=text(value.get("reasoning")),
             counts=tuple(self._counts(details, case)) if isinstance(details, dict) else (),
             details=details,
+            grader=_grader(value),
         )
 
     def _score(self, value: Value, case: str) -> float | None:
@@ -231,6 +238,21 @@ def _count(value: Value) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal) or value < 0 or value != int(value):
         return None
     return int(value) if value < 10**9 else None
+
+
+def _grader(evaluator: Mapping[str, Value]) -> Grader | None:
+    """The model behind an evaluator, which AgentV calls its target; of several evaluators in one, all of their models.
+
+    The line of a case has a target as well, the model that answered, but no type.
+    """
+    inner = [_grader(each) for each in map(members, items(evaluator.get("scores"))) if "type" in evaluator]
+    graders = [grader for grader in inner if grader is not None]
+    if name_of(evaluator.get("type")).replace("_", "-") in _MODEL_GRADED:
+        request = members(evaluator.get("input"))
+        asked = next((stated for key in _ASKED if (stated := text(request.get(key)))), "")
+        graders.append(Grader(grader_name(name_of(evaluator.get("target")), asked)))
+    names = dict.fromkeys(grader.name for grader in graders if grader.name)
+    return Grader(" and ".join(names)) if graders else None
 
 
 def _texts(value: Value) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 The first line is the specification of the run; each other one is an event of a sample: what was asked and answered
 (``sampling``, with the tokens that this took), whether it matched (``match``), its metrics (``metrics``), or an error.
+Where a model grades, its answer is the last ``sampling`` of the sample, and every value of ``metrics`` is its opinion.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.problems import Finding
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, Usage, grader_name
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, text, truth, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
+from sitegen.text.values import as_json
 
 _BEGINNING = re.compile(rb'\s*\{\s*"spec"\s*:\s*\{')
 _DIGITS = re.compile(r"([0-9]{1,18})")
@@ -27,15 +29,27 @@ _FIX: Final = "Let oaieval record the run again."
 MATCH: Final = "match"
 
 
+_JUDGE: Final = ("modelgraded_spec", "modelgraded_spec_args", "eval_type", "eval_kwargs", "match_fn")
+"""Arguments of an eval that say what its grader is asked, and how its answer is read."""
+
+
+class Sampling(NamedTuple):
+    """One call of a model."""
+
+    input: str
+    output: str
+    took: Usage
+
+
 class SampleEvents(NamedTuple):
     """What the events of one sample say."""
 
     grades: dict[str, list[Grade]]
     """By metric; ``match`` is one of them."""
     texts: dict[str, str]
-    """input, expected, output, error: the last of each."""
-    took: list[Usage]
-    """By each answer of which the event states what it took."""
+    """expected, output, error, and the reasoning of a grader: the last of each."""
+    samplings: list[Sampling]
+    """Those of answers; what a grader said is none of them."""
 
 
 def _recognises(ending: str, head: bytes) -> bool:
@@ -70,29 +84,30 @@ class _OpenaiEvalsReader:
         event = members(value)
         self._spec = self._spec or members(event.get("spec"))
         if sample := name_of(event.get("sample_id")):
-            known = self.samples.setdefault(sample, SampleEvents({}, {}, []))
+            known = self.samples.setdefault(sample, SampleEvents(grades={}, texts={}, samplings=[]))
             self._take(known, text(event.get("type")), members(event.get("data")))
 
     def cases(self) -> tuple[JudgedCase, ...]:
         """A case of each sample. Events are written as answers arrive; the order of cases is that of their names."""
         names = sorted(self.samples, key=_order)
-        graded = [{name: Graded(tuple(of)) for name, of in self.samples[one].grades.items()} for one in names]
+        graded = [self._graded(self.samples[name]) for name in names]
         fields = names_of_fields(graded)
         model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
         cases = []
         for name, scores in zip(names, graded, strict=True):
             judges, texts = opinions(scores, fields), self.samples[name].texts
+            answers = self.samples[name].samplings
             case = JudgedCase(
                 id=name,
                 opinion=Opinion("", None),
                 judges=judges,
                 passed=passed(judges),
-                input=texts.get("input", ""),
+                input=answers[-1].input if answers else "",
                 expected=texts.get("expected", ""),
-                output=texts.get("output", ""),
+                output=texts.get("output", "") or (answers[-1].output if answers else ""),
                 error=texts.get("error", ""),
                 model=model,
-                usage=_together(self.samples[name].took),
+                usage=_together([answer.took for answer in answers]),
             )
             if case.error:
                 what = f"The sample {name[:80]!r} ended with an error"
@@ -107,6 +122,27 @@ class _OpenaiEvalsReader:
         """What the specification says."""
         return JudgedRun(tool="OpenAI evals", at=text(self._spec.get("created_at")))
 
+    @property
+    def _grader(self) -> Grader | None:
+        """The model that grades, as the specification states it: the last of those that the run was started with."""
+        arguments = members(members(members(self._spec.get("run_config")).get("eval_spec")).get("args"))
+        if not arguments.get("modelgraded_spec"):
+            return None
+        asked: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
+        models = items(self._spec.get("completion_fns"))
+        return Grader(grader_name(written(models[-1]) if models else "", as_json(asked)))
+
+    def _graded(self, sample: SampleEvents) -> dict[str, Graded]:
+        grader = self._grader
+        return {
+            name: Graded(
+                tuple(grades),
+                reasoning=sample.texts.get("reasoning", "") if name != MATCH else "",
+                grader=grader if name != MATCH else None,
+            )
+            for name, grades in sample.grades.items()
+        }
+
     def _take(self, sample: SampleEvents, kind: str, data: Mapping[str, Value]) -> None:
         if kind == MATCH and (right := truth(data.get("correct"))) is not None:
             sample.grades.setdefault(MATCH, []).append(Grade(float(right), right))
@@ -114,15 +150,16 @@ class _OpenaiEvalsReader:
             if answer := _shown(data.get("sampled", data.get("picked"))):
                 sample.texts["output"] = answer
         elif kind == "metrics":
+            if self._grader and sample.samplings:
+                sample.texts["reasoning"] = sample.samplings.pop().output
             for name, value in data.items():
                 if (grade := grade_of(value, {})) is not None:
                     sample.grades.setdefault(name, []).append(grade)
                 elif not isinstance(value, str):
                     self._off_scale[name] = self._off_scale.get(name, 0) + 1
         elif kind == "sampling":
-            sample.texts["input"] = _prompt(data.get("prompt"))
-            sample.texts["output"] = _shown(data.get("sampled"))
-            sample.took.append(stated(data).usage)
+            call = Sampling(_prompt(data.get("prompt")), _shown(data.get("sampled")), stated(data).usage)
+            sample.samplings.append(call)
         elif kind == "error":
             sample.texts["error"] = text(data.get("message")) or text(data.get("type")) or "error"
 

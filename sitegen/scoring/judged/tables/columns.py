@@ -19,6 +19,8 @@ PARTS: Final = (
     "output",
     "error",
     "reasoning",
+    "judge",
+    "rubric",
     "model",
     "tokens_in",
     "tokens_out",

@@ -9,7 +9,7 @@ from typing import Final
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, Opinion, Usage
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, Opinion, Usage, grader_name
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
@@ -93,6 +93,7 @@ class _TableReader:
                 name: Graded(
                     (self._grade(column, value_at(row, column)),),
                     reasoning=self._reason(row, name, alone=len(of_scores) == 1),
+                    grader=self._grader(row),
                 )
                 for name, column in of_scores.items()
             }
@@ -113,6 +114,11 @@ class _TableReader:
             return said(value_at(row, self._columns.reasons[name]))
         return self._text(row, "reasoning") if alone else ""
 
+    def _grader(self, row: Mapping[str, Value]) -> Grader | None:
+        """The model that gave the scores of a row, where a column names it or what it was asked."""
+        judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
+        return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
+
     def _case(self, row: Mapping[str, Value], name: str, judges: tuple[Opinion, ...]) -> JudgedCase:
         parts = self._columns.parts
         score = None
@@ -123,9 +129,10 @@ class _TableReader:
         stated = verdict is not None and verdict.score in (0, 1)
         judged = verdict.score == 1 if verdict is not None and stated else passed(judges)
         person = grade_of(self._value(row, "human"), WORDS)
+        grader = self._grader(row) if stated or score is not None else None
         return JudgedCase(
             id=name,
-            opinion=Opinion("", score, reasoning=reasoning),
+            opinion=Opinion("", score, reasoning=reasoning, grader=grader),
             judges=judges,
             variant=self._text(row, "variant"),
             passed=judged,
