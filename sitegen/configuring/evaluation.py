@@ -16,7 +16,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 
-EVALUATION_KEYS: Final = tuple(each.name for each in fields(EvaluationConfig))
+EVALUATION_KEYS: Final = tuple(field.name for field in fields(EvaluationConfig))
 
 _METRICS: Final = (
     ("accuracy", "accuracy_threshold"),
@@ -54,7 +54,7 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     try:
         read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
     except ValidationError as error:
-        below = tuple(each.name for each in fields(MetricThresholds))
+        below = tuple(metric.name for metric in fields(MetricThresholds))
         return finding_of(
             error.errors()[0],
             lambda location: lines.get(location[:2]) or lines.get(location[:1]),
@@ -94,12 +94,12 @@ def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConf
     """An entry with the thresholds and settings of an evaluation in place of its own."""
     stated = [(metric, getattr(evaluation.metrics, key)) for metric, key in _METRICS]
     settings = {name: value for name in _SETTINGS if (value := getattr(evaluation, name)) not in (None, ())}
-    said = EvalConfig(
+    evaluated = EvalConfig(
         id=entry.id,
         thresholds=tuple((metric, least) for metric, least in stated if least is not None),
         settings=canonical(settings),
     )
-    return overlaid(entry, said)
+    return overlaid(entry, evaluated)
 
 
 def evaluated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:

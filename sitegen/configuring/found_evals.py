@@ -72,7 +72,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
             if entry.id in ids_before and homes[entry.id] == home:
                 continue
             is_taken = entry.id in homes
-            own = replace(entry, id=_free_id(entry.id, home, homes), dir=home or ".") if is_taken else entry
+            own = replace(entry, id=_id_by_folder(entry.id, home, homes), dir=home or ".") if is_taken else entry
             found[own.id] = own
             homes[own.id] = home
     if not found:
@@ -82,7 +82,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
     return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found.values()))
 
 
-def _free_id(eval_id: str, home: str, taken: Collection[str]) -> str:
+def _id_by_folder(eval_id: str, home: str, taken: Collection[str]) -> str:
     """An id by the folder, else with a number, for an eval whose own id another one has."""
     folder = home.replace("/", "-").lstrip(".")
     by_folder = folder if folder.endswith(eval_id) else f"{folder}-{eval_id}"

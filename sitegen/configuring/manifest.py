@@ -17,7 +17,7 @@ from sitegen.extensions import KINDS, names
 from sitegen.model.problems import Finding
 from sitegen.text.keys import misspelt
 
-ENTRY_KEYS: Final = tuple(each.name for each in fields(EvalConfig) if each.name not in ("id", "metadata"))
+ENTRY_KEYS: Final = tuple(field.name for field in fields(EvalConfig) if field.name not in ("id", "metadata"))
 
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
@@ -64,13 +64,15 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     raise ConfigurationError(read.what, where=where, fix=read.fix)
 
 
-def overlaid(entry: EvalConfig, said: EvalConfig) -> EvalConfig:
-    """An entry with every key that the other one says; of settings and thresholds, key by key."""
+def overlaid(entry: EvalConfig, other: EvalConfig) -> EvalConfig:
+    """An entry with every key that the other one states; of settings and thresholds, key by key."""
     changed = {
-        each.name: value for each in fields(EvalConfig) if (value := getattr(said, each.name)) != _default(each.name)
+        field.name: value
+        for field in fields(EvalConfig)
+        if (value := getattr(other, field.name)) != _default(field.name)
     }
-    changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(said.settings)})
-    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(said.thresholds)}.items())
+    changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(other.settings)})
+    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(other.thresholds)}.items())
     return replace(entry, **changed)
 
 
@@ -157,7 +159,9 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
         if value is None:
             known.pop(key, None)
         elif isinstance(value, dict):
-            known[key] = canonical(value) if key == "settings" else [(str(name), each) for name, each in value.items()]
+            known[key] = (
+                canonical(value) if key == "settings" else [(str(name), member) for name, member in value.items()]
+            )
         else:
             what = f"evals.{eval_id}.{key} is {found(value)}, {wanted} is wanted."
             return Finding("error", what, "Correct the value.", lines.get(("evals", eval_id, key), line))
@@ -236,8 +240,8 @@ def canonical(value: Any) -> str:
 
 def _text_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _text_keys(each) for key, each in value.items()}
-    return [_text_keys(each) for each in value] if isinstance(value, list) else value
+        return {str(key): _text_keys(member) for key, member in value.items()}
+    return [_text_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def _first_line(lines: Mapping[Location, int], location: Location) -> int | None:

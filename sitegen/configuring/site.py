@@ -109,7 +109,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
     try:
         site: SiteConfig = TypeAdapter(SiteConfig).validate_python(table)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)  # before the key that it leaves out
+        first = min(error.errors(), key=lambda error: error["type"] not in UNKNOWN)  # before the key that it leaves out
         line = partial(_toml_line, text, prefix=prefix)
         if (location := tuple(first["loc"])) in NOT_OF_A_FILE and first["type"] in UNKNOWN:
             raise _of_the_user_alone(name, location, line(location)) from None
@@ -117,7 +117,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
         where = name if finding.line is None else f"{name}:{finding.line}"
         raise ConfigurationError(finding.what, where=where, fix=finding.fix) from None
     globs = [("instructions", glob.lstrip("/")) for glob in site.instructions]  # there a slash is the project's root
-    for key, path in (("evals_dir", site.evals_dir), *(("mapping", each) for each in site.mapping), *globs):
+    for key, path in (("evals_dir", site.evals_dir), *(("mapping", path) for path in site.mapping), *globs):
         if leads_out(path):
             number = _toml_line(text, (key,), prefix)
             where = name if number is None else f"{name}:{number}"
@@ -152,7 +152,7 @@ def _site_keys(location: Location) -> tuple[str, ...]:
     parts = [part for part in location[:-1] if isinstance(part, str)]
     named = parts[:1] == ["gate"]  # below these two tables every second key is a name that the user chose
     owner = tables.get(tuple("*" if named and at in (2, 4) else part for at, part in enumerate(parts)))
-    return tuple(each.name for each in fields(owner)) if owner else ()
+    return tuple(key_field.name for key_field in fields(owner)) if owner else ()
 
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:

@@ -58,32 +58,34 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     layout = Layout(*with_found_evals(config, manifest, searched), Watched())
     known = _known_ids(history.files, layout, manifest)
     free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]
-    guesses = {each.id: each for each in without_sums_of(proposals(free, shelf, known))}
+    guesses = {proposal.id: proposal for proposal in without_sums_of(proposals(free, shelf, known))}
     globs = instruction_globs(history.files, shelf, config.instructions)
-    is_needed = any(each.glob not in config.instructions for each in globs)
-    tried_config = replace(config, instructions=tuple(each.glob for each in globs)) if is_needed else config
-    text = manifest_text([(each.id, each.entry, ()) for each in guesses.values()], "")
+    is_needed = any(found.glob not in config.instructions for found in globs)
+    tried_config = replace(config, instructions=tuple(found.glob for found in globs)) if is_needed else config
+    text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in guesses.values()], "")
     read = read_manifest(text.encode(), "manifest.yaml", config.evals_dir)
     tried = replace(manifest, evals=(*manifest.evals, *read.evals))
     tried_config, tried = with_found_evals(tried_config, tried, searched)
     outcome = trial(repository, tried_config, tried, head)
-    told = {each.id: standing(repository, each) for each in outcome.evals}
+    standings = {history.id: standing(repository, history) for history in outcome.evals}
     nothing = TrialResult(0, "", "no commit wrote such a file")
-    judged = [FoundEval(each.id, told.get(each.id, nothing), _what(each)) for each in guesses.values()]
-    gone = {each.id for each in guesses.values() if each.series.deleted}
     judged = [
-        each for each in judged if each.id in told or each.id not in gone
+        FoundEval(proposal.id, standings.get(proposal.id, nothing), _what(proposal)) for proposal in guesses.values()
+    ]
+    gone = {proposal.id for proposal in guesses.values() if proposal.series.deleted}
+    judged = [
+        found for found in judged if found.id in standings or found.id not in gone
     ]  # a folder that moved: its new name has it
-    judged = [each for each in judged if each.standing.points > 1 or each.id not in gone]
-    accepted = tuple(each for each in judged if not each.standing.lacks)
-    others = tuple(FoundEval(name, one, "") for name, one in told.items() if name not in guesses)
+    judged = [found for found in judged if found.standing.points > 1 or found.id not in gone]
+    accepted = tuple(found for found in judged if not found.standing.lacks)
+    others = tuple(FoundEval(name, one, "") for name, one in standings.items() if name not in guesses)
     return Discovery(
         commits=history.commits,
         is_whole=history.is_whole,
         files=len(history.files),
         known=others,
         proposed=accepted,
-        rejected=tuple(each for each in judged if each.standing.lacks),
+        rejected=tuple(found for found in judged if found.standing.lacks),
         instructions=globs,
         manifest=_manifest(accepted, guesses, history, head) if accepted else None,
         site=site_text(globs) if is_needed else None,
@@ -108,7 +110,9 @@ def _manifest(accepted: tuple[FoundEval, ...], guesses: dict[str, Proposal], his
         f"The evals that sitegen init found in {_commits(history.commits)}, up to {head[:10]}. These are guesses from "
         "names, columns and fields: look them over, and write thresholds, a mapping or a description where they help."
     )
-    entries = [(each.id, guesses[each.id].entry, (f"{each.why}.", f"{summary(each.standing)}.")) for each in accepted]
+    entries = [
+        (found.id, guesses[found.id].entry, (f"{found.why}.", f"{summary(found.standing)}.")) for found in accepted
+    ]
     return manifest_text(entries, about)
 
 

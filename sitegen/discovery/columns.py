@@ -86,11 +86,11 @@ def _flat(table: FoundTable) -> dict[str, list[Value]]:
     """Values by column; those of objects in cells under both names: ``judgment.verdict``."""
     columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
     for name, values in tuple(columns.items()):
-        inside = [each for each in values if isinstance(each, dict)]
-        keys = dict.fromkeys(key for each in inside for key in each) if len(inside) * 2 > len(values) else ()
+        inside = [value for value in values if isinstance(value, dict)]
+        keys = dict.fromkeys(key for row in inside for key in row) if len(inside) * 2 > len(values) else ()
         for key in keys:
             if "." not in key:
-                columns[f"{name}.{key}"] = [each.get(key) if isinstance(each, dict) else None for each in values]
+                columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
     return columns
 
 
@@ -99,7 +99,7 @@ def _verdict(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | 
     weak = [by_name[name] for name in _ENDINGS if name in by_name]
     found = next((name for name in own if _is_verdict(columns[name])), None)
     return found or next(
-        (each for each in weak if _is_verdict(columns[each]) and len(_different(columns[each])) > 1), None
+        (name for name in weak if _is_verdict(columns[name]) and len(_different(columns[name])) > 1), None
     )
 
 
@@ -144,7 +144,7 @@ def _scores(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[l
 
 
 def _scale(highest: float) -> int:
-    return next(each for each in _SCALES if highest <= each)
+    return next(scale for scale in _SCALES if highest <= scale)
 
 
 def _numbers(values: Iterable[Value]) -> list[float]:

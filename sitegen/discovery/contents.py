@@ -99,7 +99,7 @@ def table_of(value: Value) -> FoundTable | None:
 
 
 def _table(key: str, values: list[Value]) -> FoundTable | None:
-    rows = [each for each in values if isinstance(each, dict) and each]
+    rows = [value for value in values if isinstance(value, dict) and value]
     return FoundTable(key, tuple(rows[:_ROWS]), len(rows)) if rows and len(rows) * 10 >= len(values) * 9 else None
 
 

@@ -207,7 +207,7 @@ def _recognised(series: OutputSeries, content: bytes, material: Material) -> Fou
 def _results_of_a_tool(path: str, content: bytes) -> Found | None:
     """A file in a format of results that sitegen reads, with cases that somebody judged."""
     ending, head = splitext(path)[1][1:].lower(), content[:HEAD]
-    form = next(each for each in FORMATS if each.recognises(ending, head))
+    form = next(form for form in FORMATS if form.recognises(ending, head))
     if form is LINES and ending not in ("jsonl", "ndjson"):
         return None
     try:
@@ -245,7 +245,11 @@ def _sums(series: OutputSeries, content: bytes) -> Found | None:
         numbers, _ = read_numbers(series.newest.path, content, {})
     except UnreadableError:
         return None
-    names = [each.name for each in numbers if each.value is not None and not each.is_sample and is_measure(each.name)]
+    names = [
+        number.name
+        for number in numbers
+        if number.value is not None and not number.is_sample and is_measure(number.name)
+    ]
     of_the_run = (name for name in names if not any(part.isdecimal() for part in name.split(".")))  # not of a list
     headline = min(of_the_run, key=headline_rank, default="")
     if not headline or not is_headline(headline) or len(names) > _MOST_NUMBERS:
@@ -257,8 +261,8 @@ def _sums(series: OutputSeries, content: bytes) -> Found | None:
 def without_sums_of(proposed: Iterable[Proposal]) -> tuple[Proposal, ...]:
     """Without the recorded sums of runs whose cases are proposed as well: these can be computed again."""
     every = tuple(proposed)
-    detailed = {_folder_of(each) for each in every if not _only_records(each)}
-    return tuple(each for each in every if not (_only_records(each) and _folder_of(each) in detailed))
+    detailed = {_folder_of(proposal) for proposal in every if not _only_records(proposal)}
+    return tuple(proposal for proposal in every if not (_only_records(proposal) and _folder_of(proposal) in detailed))
 
 
 def _only_records(proposal: Proposal) -> bool:
@@ -368,9 +372,9 @@ def _free_id(series: OutputSeries, taken: set[str]) -> str:
     telling = next((name for name in reversed(names) if name.casefold() not in _PLAIN_NAMES), "")
     parts = [_NOT_IN_AN_ID.sub("-", part).strip("-._") for part in (telling, stem)]
     wanted = [parts[0] or parts[1], "-".join(filter(None, parts)), "-".join(filter(None, (*names[-2:], parts[1])))]
-    for each in wanted:
-        if each and each not in taken:
-            return each
+    for name in wanted:
+        if name and name not in taken:
+            return name
     return next(
         f"{wanted[0] or 'eval'}-{number}"
         for number in range(2, 10_000)

@@ -62,7 +62,7 @@ class _TimelineParts:
         self._content.pop((kind, key), None)
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        return tuple(key for each, key in self._content if each == kind)
+        return tuple(key for part_kind, key in self._content if part_kind == kind)
 
 
 def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Trial:
@@ -86,7 +86,7 @@ def trial(repository: Repository, config: SiteConfig, manifest: Manifest, head: 
 
 def standing(repository: Repository, history: EvalHistory) -> TrialResult:
     """Score the newest output of an eval that is there. Never raises: what cannot be scored says why."""
-    points = tuple(each for each in history.snapshots if each.outputs)
+    points = tuple(snapshot for snapshot in history.snapshots if snapshot.outputs)
     if not points:
         return TrialResult(0, "", "no output was found")
     try:

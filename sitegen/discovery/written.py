@@ -29,7 +29,7 @@ def manifest_text(entries: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]
 
 def site_text(globs: Sequence[InstructionGlob]) -> str:
     """``sitegen.toml`` with the globs of the instruction files, and of those that ``init`` writes itself."""
-    named = {each.glob for each in globs}
+    named = {found.glob for found in globs}
     own = [InstructionGlob(glob, "what init writes itself", 0, 0) for glob in _OWN if glob not in named]
     rows = ["# Which files instruct the model: sitegen follows every edit of them.", *instruction_lines([*globs, *own])]
     return "\n".join(rows) + "\n"
@@ -37,7 +37,7 @@ def site_text(globs: Sequence[InstructionGlob]) -> str:
 
 def instruction_lines(globs: Sequence[InstructionGlob]) -> tuple[str, ...]:
     """The key of the configuration, one glob a line."""
-    rows = [(f"  {_quoted(each.glob)},", f"# {counted(each)}") for each in globs]
+    rows = [(f"  {_quoted(found.glob)},", f"# {counted(found)}") for found in globs]
     width = min(60, max((len(glob) for glob, _ in rows), default=0))
     return ("instructions = [", *(f"{glob:<{width}}  {comment}" for glob, comment in rows), "]")
 
@@ -57,13 +57,13 @@ def _comments(text: str, indent: str) -> list[str]:
             rows.append(row)
             row = ""
         row = f"{row} {word}" if row else word
-    return [f"{indent}# {each}" for each in (*rows, row) if each]
+    return [f"{indent}# {text}" for text in (*rows, row) if text]
 
 
 def _flow(value: object) -> str:
     """A value in YAML on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
     return _scalar(value) if isinstance(value, str) else json.dumps(value)

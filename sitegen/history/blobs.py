@@ -62,8 +62,8 @@ class CatFile:
     reader's questions.
     """
 
-    def __init__(self, found: RepositoryPlace) -> None:
-        self._found = found
+    def __init__(self, repository: RepositoryPlace) -> None:
+        self._found = repository
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
 
@@ -153,13 +153,13 @@ def share_cat_file_until_exit() -> None:
 
 
 @contextmanager
-def cat_file(found: RepositoryPlace) -> Iterator[CatFile]:
+def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
     """The process that this thread shares, or one that ends with the context."""
     shared: dict[RepositoryPlace, CatFile] | None = getattr(_of_this_thread, "cat_files", None)
     if shared is not None:
-        yield shared.setdefault(found, CatFile(found))
+        yield shared.setdefault(repository, CatFile(repository))
         return
-    own = CatFile(found)
+    own = CatFile(repository)
     try:
         yield own
     finally:

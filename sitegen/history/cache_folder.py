@@ -65,9 +65,9 @@ def begin_cache_folder(folder: Path) -> None:
     """Make a folder of sitegen's own, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (".gitignore", MARK, "lock", MEMO, f"{MEMO}-wal", f"{MEMO}-shm"):
-        place = folder / name
-        if os.path.lexists(place) and not stat.S_ISREG(os.lstat(place).st_mode):
-            raise CacheFolderError("A file of the memo is a link or a folder.", where=str(place), fix="Remove it.")
+        path = folder / name
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise CacheFolderError("A file of the memo is a link or a folder.", where=str(path), fix="Remove it.")
     if not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     marks = _marks(Path(os.path.realpath(folder)))
@@ -124,14 +124,14 @@ def _index_state(folder: Path) -> str:
         try:
             if stat.S_ISREG(os.lstat(git).st_mode):
                 git = parent / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-            found = os.stat(git / "index")
+            status = os.stat(git / "index")
         except (FileNotFoundError, NotADirectoryError):
             if os.path.lexists(git):
                 return "no index"
             continue
         except (OSError, UnicodeDecodeError):
             return os.urandom(16).hex()
-        return f"{found.st_ino} {found.st_mtime_ns} {found.st_size}"
+        return f"{status.st_ino} {status.st_mtime_ns} {status.st_size}"
     return ""
 
 

@@ -83,16 +83,16 @@ def with_own_sides(
 def _sides(
     state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
 ) -> tuple[str, str]:
-    known = f"{case_settings(settings)} {file.oid}"
-    if known not in state.sides:
+    version = f"{case_settings(settings)} {file.oid}"
+    if version not in state.sides:
         content = read(file.oid).content
-        found = None if content is None else contents.sides(file.path, content, settings)
-        if found is None:  # while nothing can be read of it, the expected values are those of before
+        sides = None if content is None else contents.sides(file.path, content, settings)
+        if sides is None:  # while nothing can be read of it, the expected values are those of before
             before = state.inputs.ground_truth if state.inputs else None
-            state.sides[known] = (before.oid if before else file.oid, file.oid)
+            state.sides[version] = (before.oid if before else file.oid, file.oid)
         else:
-            state.sides[known] = (
-                state.first_with.setdefault(f"expected {found.expected}", file.oid),
-                state.first_with.setdefault(f"output {found.output}", file.oid),
+            state.sides[version] = (
+                state.first_with.setdefault(f"expected {sides.expected}", file.oid),
+                state.first_with.setdefault(f"output {sides.output}", file.oid),
             )
-    return state.sides[known]
+    return state.sides[version]

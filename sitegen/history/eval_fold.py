@@ -34,7 +34,7 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
     if before is not None and moved:
         state.renamed_from.append(basename(before))
     inputs = inputs_of(state)
-    kind_before, kind = (_kind_scored(eval_commit.entry, each) for each in (state.inputs, inputs))
+    kind_before, kind = (_kind_scored(eval_commit.entry, scored_with) for scored_with in (state.inputs, inputs))
     in_force = InputsInForce(inputs, state.inputs is not None and differences(state.inputs, inputs) != (), kind)
     state.inputs = inputs
     state.was_scorable = state.was_scorable or (in_force.scorable and bool(state.files))

@@ -142,17 +142,23 @@ class HistoryFold:
         if self.state.head is not None and _commit_time(commit) < _commit_time(self.state.head):
             self.state.backward_dates += 1
         self.state.head = commit
-        read = self._sorted(revision.changes)
-        by_eval = read.by_eval
-        for eval_id in self._rules.take(commit, read.shared, read.manifest) if read.shared or read.manifest else ():
+        sorted_changes = self._sorted(revision.changes)
+        by_eval = sorted_changes.by_eval
+        for eval_id in (
+            self._rules.take(commit, sorted_changes.shared, sorted_changes.manifest)
+            if sorted_changes.shared or sorted_changes.manifest
+            else ()
+        ):
             by_eval.setdefault(eval_id, [])
         self._follow_renames(by_eval)
         # Instructions come first: an output may record the hash of a file that its own commit brings.
-        edits = self.instructions.fold(commit, read.instructions) if read.instructions else ()
+        edits = self.instructions.fold(commit, sorted_changes.instructions) if sorted_changes.instructions else ()
         started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
-        if read.changes:
-            others = len(revision.changes) - len(read.changes)
-            self.records.append((CommitRecord(commit, tuple(sorted(read.changes)), others, (), edits), started))
+        if sorted_changes.changes:
+            others = len(revision.changes) - len(sorted_changes.changes)
+            self.records.append(
+                (CommitRecord(commit, tuple(sorted(sorted_changes.changes)), others, (), edits), started)
+            )
 
     def _sorted(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
         by_eval: dict[str, list[tuple[PathRole, ChangedPath]]] = {}
@@ -179,8 +185,8 @@ class HistoryFold:
     def _touch(
         self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]
     ) -> StartedSnapshots:
-        each, entry = self._eval(eval_id), self._entry(eval_id)
-        iterations, overwritten = len(each.iterations.snapshots), len(each.overwritten.snapshots)
+        eval_state, entry = self._eval(eval_id), self._entry(eval_id)
+        iterations, overwritten = len(eval_state.iterations.snapshots), len(eval_state.overwritten.snapshots)
         eval_commit = EvalCommit(
             commit=commit,
             changes=changes,
@@ -190,30 +196,30 @@ class HistoryFold:
             made_with=self.instructions.made_with,
             contents=self._contents,
         )
-        fold_eval(each, eval_commit, self._rules.inputs)
-        self.state.evals[eval_id] = each.active
-        if each.was_scorable:
+        fold_eval(eval_state, eval_commit, self._rules.inputs)
+        self.state.evals[eval_id] = eval_state.active
+        if eval_state.was_scorable:
             self.state.scorable[eval_id] = True
         return StartedSnapshots(
-            each,
+            eval_state,
             entry,
-            tuple(snapshot.slug for snapshot in each.iterations.snapshots[iterations:]),
-            tuple(snapshot.slug for snapshot in each.overwritten.snapshots[overwritten:]),
+            tuple(snapshot.slug for snapshot in eval_state.iterations.snapshots[iterations:]),
+            tuple(snapshot.slug for snapshot in eval_state.overwritten.snapshots[overwritten:]),
         )
 
     def _follow_renames(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:
         """An eval whose files mostly went to a new folder goes on under the new one's name."""
         if len(by_eval) < 2:
             return
-        gone, came = {}, {}
+        deleted, added = {}, {}
         for eval_id, changes in by_eval.items():
             if any(change.new is None for _, change in changes) and eval_id in self.state.evals:
-                gone[eval_id] = Counter(change.old for _, change in changes if change.new is None and change.old)
+                deleted[eval_id] = Counter(change.old for _, change in changes if change.new is None and change.old)
             if any(change.old is None for _, change in changes) and self._is_new(eval_id):
-                came[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
-        for new, old in folder_renames(gone, came).items():
-            left = len(self._eval(old).files) - gone[old].total()
-            if self.layout.share_folder(old, new) or left >= (gone[old] & came[new]).total():
+                added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
+        for new, old in folder_renames(deleted, added).items():
+            left = len(self._eval(old).files) - deleted[old].total()
+            if self.layout.share_folder(old, new) or left >= (deleted[old] & added[new]).total():
                 continue
             if not self.complete:
                 # Records that are made already name the eval by its old id.
@@ -237,9 +243,9 @@ class HistoryFold:
     def _entry(self, eval_id: str) -> EvalConfig:
         """The built manifest's entry of an eval, under the id that it has in the end where that had to be known."""
         position = self.head.position
-        for each in sorted(self._renamed, key=lambda each: each.position):
-            if each.old == eval_id and each.position >= position:
-                eval_id, position = each.new, each.position + 1
+        for renamed in sorted(self._renamed, key=lambda renamed: renamed.position):
+            if renamed.old == eval_id and renamed.position >= position:
+                eval_id, position = renamed.new, renamed.position + 1
         return self.layout.entry(eval_id)
 
     def _is_new(self, eval_id: str) -> bool:

@@ -51,17 +51,17 @@ _Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
 
 
 def unproven(
-    found: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
 ) -> Iterator[tuple[str, str | None]]:
     """(path, blob id in the commit) of every tracked file whose state on disk is not surely the commit's.
 
     The id is None if the commit has no regular file there. Submodules are left out.
     """
-    staged = dict(_staged(found, root, head, pathspecs))
+    staged = dict(_staged(repository, root, head, pathspecs))
     yield from staged.items()
-    written = _modified_at(os.stat(found.git_dir / "index")) if (found.git_dir / "index").exists() else (0, 0)
+    written = _modified_at(os.stat(repository.git_dir / "index")) if (repository.git_dir / "index").exists() else (0, 0)
     in_folder = _folder_test(str(root))
-    for path, mode, oid, recorded in _index_entries(found, root, pathspecs):
+    for path, mode, oid, recorded in _index_entries(repository, root, pathspecs):
         if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
             continue
         if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
@@ -70,11 +70,11 @@ def unproven(
 
 
 def _staged(
-    found: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
+    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
 ) -> Iterator[tuple[str, str | None]]:
     """(path, blob id in the commit) of what the index has otherwise. With ``--cached`` no file on disk is looked at."""
     options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
-    with Process(found, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
+    with Process(repository, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
         for record in parts:
             old_mode, _, old, _, _ = raw_record_fields(record)
@@ -82,24 +82,24 @@ def _staged(
         process.finish()
 
 
-def _index_entries(found: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
     """The entries of the index that are in no conflict."""
-    with Process(found, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
+    with Process(repository, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
         name = next(parts, b"")
         for part in parts:
             state = _STATE.match(part)
             if state is None:
-                yield from _entries_alone(found, root, pathspecs)
+                yield from _entries_alone(repository, root, pathspecs)
                 return
             yield from _index_entry(name, _recorded(state))
             name = part[state.end() :]
         process.finish()
 
 
-def _entries_alone(found: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
+def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
     """The same without their recorded states."""
-    with Process(found, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
+    with Process(repository, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
         for name in tokens(process.stdout):
             yield from _index_entry(name, None)
         process.finish()
@@ -134,10 +134,10 @@ def _folder_test(root: str) -> Callable[[str], bool]:
         if not folder:
             return True
         try:
-            found = os.lstat(f"{root}/{folder}")
+            status = os.lstat(f"{root}/{folder}")
         except OSError:
             return False
-        return stat.S_ISDIR(found.st_mode) and is_folder(folder.rpartition("/")[0])
+        return stat.S_ISDIR(status.st_mode) and is_folder(folder.rpartition("/")[0])
 
     return is_folder
 
@@ -163,8 +163,8 @@ def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int
     )
 
 
-def _modified_at(found: os.stat_result) -> tuple[int, int]:
-    return _in_32_bits(found.st_mtime_ns)
+def _modified_at(status: os.stat_result) -> tuple[int, int]:
+    return _in_32_bits(status.st_mtime_ns)
 
 
 def _in_32_bits(nanoseconds: int) -> tuple[int, int]:

@@ -161,10 +161,10 @@ class Layout:
             return (PathRole(LONE, self._evals_dir, "overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
-            places = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
-            found = tuple([place for place in places if place is not None])
-            if found:
-                return found
+            candidates = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
+            roles = tuple([place for place in candidates if place is not None])
+            if roles:
+                return roles
         return ()
 
     def share_folder(self, eval_id: str, other: str) -> bool:

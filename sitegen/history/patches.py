@@ -37,25 +37,25 @@ _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
-def read_patches(found: RepositoryPlace, edits: Sequence[Edit]) -> Iterator[bytes]:
+def read_patches(repository: RepositoryPlace, edits: Sequence[Edit]) -> Iterator[bytes]:
     """One patch for each edit, in order, as ``Repository.patches`` says."""
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
     paths = sorted({path for edit in edits for path in _edit_paths(edit)})
     short = sum(len(path) for path in paths) < _LONGEST_COMMAND
     # Asked for a commit twice, rev-list answers once; diff-tree answers each time.
     asked = sorted({sha for sha, _ in groups})
-    listing = commit_lines(found, ["--no-walk=unsorted", "--stdin"], (sha.encode() + b"\n" for sha in asked))
+    listing = commit_lines(repository, ["--no-walk=unsorted", "--stdin"], (sha.encode() + b"\n" for sha in asked))
     lines_of = dict(zip(asked, listing, strict=True)) if asked else {}
     commits = (lines_of[sha] for sha, _ in groups)
     command = ["diff-tree", "--stdin", "-r", "--root", "--no-renames", "--always", "--format=%H", *_FORM]
-    with Process(found, [*command, *(["--", *paths] if short else [])], commits) as trees:
+    with Process(repository, [*command, *(["--", *paths] if short else [])], commits) as trees:
         lines = _PatchLines(trees.stdout)
         for sha, group in groups:
-            wanted = {_blob_ids(edit) for edit in group}
-            patches = _patches_of_commit(lines, sha, wanted)
+            asked_for = {_blob_ids(edit) for edit in group}
+            patches = _patches_of_commit(lines, sha, asked_for)
             for edit in group:
                 if edit.status == "renamed":
-                    yield _patch_of_rename(found, edit)
+                    yield _patch_of_rename(repository, edit)
                 else:
                     yield patches.get(_blob_ids(edit), b"")
         try:
@@ -97,15 +97,15 @@ def _patches_of_commit(
     if not lines.next.startswith(sha.encode()):
         raise AssertionError("git answered to another commit than was asked for")
     lines.take()
-    found: dict[tuple[bytes, bytes], bytes] = {}
+    patches: dict[tuple[bytes, bytes], bytes] = {}
     while lines.next and not _COMMIT.fullmatch(lines.next):
         if lines.next == b"\n":
             lines.take()
             continue
         section, pair = _file_patch(lines)
         if pair in wanted:
-            found[pair] = section
-    return found
+            patches[pair] = section
+    return patches
 
 
 def _file_patch(lines: _PatchLines) -> tuple[bytes, tuple[bytes, bytes]]:
@@ -131,11 +131,11 @@ def _edit_paths(edit: Edit) -> tuple[str, ...]:
     return tuple(blob.path for blob in (edit.old, edit.new) if blob is not None)
 
 
-def _patch_of_rename(found: RepositoryPlace, edit: Edit) -> bytes:
+def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:
     """The patch between the two contents of a renamed file: rare enough for a process of its own."""
     if edit.old is None or edit.new is None or edit.old.oid == edit.new.oid:
         return b""
-    with Process(found, ["diff", *_FORM, edit.old.oid, edit.new.oid], ()) as diff:
+    with Process(repository, ["diff", *_FORM, edit.old.oid, edit.new.oid], ()) as diff:
         patch = diff.stdout.read(LARGEST)
         while diff.stdout.read(1 << 20):
             pass

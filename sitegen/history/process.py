@@ -25,7 +25,7 @@ class Process:
 
     def __init__(
         self,
-        found: RepositoryPlace,
+        repository: RepositoryPlace,
         arguments: Sequence[str],
         feed: Iterable[bytes] | None = None,
         *,
@@ -40,14 +40,14 @@ class Process:
         # The index is said to be a file that is not there: diff-tree would read it for nothing.
         variables = {
             **git_environment(),
-            "GIT_DIR": str(found.git_dir),
-            "GIT_COMMON_DIR": str(found.common_dir),
-            "GIT_WORK_TREE": str(found.git_dir),
-            "GIT_INDEX_FILE": str(found.git_dir / "no-index-is-read"),
+            "GIT_DIR": str(repository.git_dir),
+            "GIT_COMMON_DIR": str(repository.common_dir),
+            "GIT_WORK_TREE": str(repository.git_dir),
+            "GIT_INDEX_FILE": str(repository.git_dir / "no-index-is-read"),
         }
         if work_tree is not None:
-            variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(found.git_dir / "index")}
-        self._process = _started_git(git_command(*arguments), work_tree or found.git_dir, variables)
+            variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(repository.git_dir / "index")}
+        self._process = _started_git(git_command(*arguments), work_tree or repository.git_dir, variables)
         self._arguments = arguments
         self._words = bytearray()
         self._failure: BaseException | None = None

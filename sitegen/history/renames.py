@@ -19,23 +19,23 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
     Equal contents are paired first, equal names among them before others; then, if exactly one deleted and one added
     file are left, these two if their contents are similar. *read* gives a blob's content, or None.
     """
-    gone = {change.path: change for change in changes if change.new is None}
-    came = {change.path: change for change in changes if change.old is None}
+    deleted = {change.path: change for change in changes if change.new is None}
+    added = {change.path: change for change in changes if change.old is None}
     pairs: dict[str, ChangedPath] = {}
     by_content: dict[str | None, list[str]] = defaultdict(list)
-    for path in sorted(gone):
-        by_content[gone[path].old].append(path)
+    for path in sorted(deleted):
+        by_content[deleted[path].old].append(path)
     for same_name in (True, False):
-        for path in sorted(came.keys() - pairs.keys()):
-            candidates = by_content[came[path].new]
+        for path in sorted(added.keys() - pairs.keys()):
+            candidates = by_content[added[path].new]
             match = next((old for old in candidates if not same_name or basename(old) == basename(path)), None)
             if match is not None:
                 candidates.remove(match)
-                pairs[path] = gone.pop(match)
-    rest = sorted(came.keys() - pairs.keys())
-    if len(rest) == len(gone) == 1:
-        old = next(iter(gone.values()))
-        before, after = read(old.old or ""), read(came[rest[0]].new or "")
+                pairs[path] = deleted.pop(match)
+    rest = sorted(added.keys() - pairs.keys())
+    if len(rest) == len(deleted) == 1:
+        old = next(iter(deleted.values()))
+        before, after = read(old.old or ""), read(added[rest[0]].new or "")
         if before is not None and after is not None and similarity(before, after) >= SIMILAR:
             pairs[rest[0]] = old
     return pairs
@@ -49,15 +49,16 @@ def similarity(first: bytes, second: bytes) -> float:
     return common / largest if largest else float(before == after)
 
 
-def folder_renames(gone: dict[str, Counter[str]], came: dict[str, Counter[str]]) -> dict[str, str]:
+def folder_renames(deleted_blobs: dict[str, Counter[str]], added_blobs: dict[str, Counter[str]]) -> dict[str, str]:
     """(new name -> old name) of what moved: at least half of the old one's blobs came to the new one.
 
-    Both sides are multisets of blob ids by name. Where two compete, more equal blobs win, then the smaller name.
+    Both are multisets of blob ids by name: of the blobs that were deleted, and of those that were added. Where two
+    compete, more equal blobs win, then the smaller name.
     """
     ranked = sorted(
         (-(deleted & added).total(), old, new)
-        for old, deleted in gone.items()
-        for new, added in came.items()
+        for old, deleted in deleted_blobs.items()
+        for new, added in added_blobs.items()
         if 0 < deleted.total() <= 2 * (deleted & added).total()
     )
     pairs: dict[str, str] = {}

@@ -26,10 +26,10 @@ _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
 def commit_lines(
-    found: RepositoryPlace, arguments: Sequence[str], feed: Iterable[bytes] | None = None
+    repository: RepositoryPlace, arguments: Sequence[str], feed: Iterable[bytes] | None = None
 ) -> Iterator[bytes]:
     """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent."""
-    with Process(found, ["rev-list", "--parents", *arguments], feed or ()) as listing:
+    with Process(repository, ["rev-list", "--parents", *arguments], feed or ()) as listing:
         for line in listing.stdout:
             ids = line.split()
             yield b" ".join(ids[:2]) + b"\n"
@@ -37,7 +37,7 @@ def commit_lines(
 
 
 def walk(
-    found: RepositoryPlace,
+    repository: RepositoryPlace,
     new: str,
     since: str | None,
     *,
@@ -48,7 +48,7 @@ def walk(
 ) -> Iterator[Revision]:
     """Every commit after *since* up to *new*, as ``Repository.walk`` says."""
     order = ["--first-parent"] if first_parent else ["--topo-order"]
-    listing = commit_lines(found, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
+    listing = commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
     command = [
         "diff-tree",
         "--stdin",
@@ -65,7 +65,7 @@ def walk(
         _FORMAT,
         *(["--", *pathspecs] if pathspecs else []),
     ]
-    with Process(found, command, listing) as trees:
+    with Process(repository, command, listing) as trees:
         yield from _revisions(tokens(trees.stdout), first_position, irregular)
         try:
             trees.finish()

@@ -60,17 +60,17 @@ class RulesInForce:
             self._take_manifest(commit, manifest)
         return [eval_id for eval_id, outside in before.items() if outside != self._outside(eval_id)]
 
-    def inputs(self, each: EvalState) -> EvalInputs:
+    def inputs(self, eval_state: EvalState) -> EvalInputs:
         """What scoring an eval depends on besides its outputs."""
-        folder = each.active or each.folders[0]
-        rules = self._rules(each.id, folder)
-        entry = self._layout.entry(each.id)
+        folder = eval_state.active or eval_state.folders[0]
+        rules = self._rules(eval_state.id, folder)
+        entry = self._layout.entry(eval_state.id)
         if traits_of(
             entry.kind
         ).is_recorded:  # nothing is scored: the newest manifest says what is shown of the numbers
-            return EvalInputs(settings=self._layout.rules(each.id).settings)
+            return EvalInputs(settings=self._layout.rules(eval_state.id).settings)
         in_cases = case_settings(rules.settings) is not None
-        truth = self._in_cases(each, entry, rules) if in_cases else self._own_file(each, entry, rules)
+        truth = self._in_cases(eval_state, entry, rules) if in_cases else self._own_file(eval_state, entry, rules)
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(
@@ -80,14 +80,14 @@ class RulesInForce:
             settings=rules.settings,
         )
 
-    def _in_cases(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
-        file = newest_case_file(each, entry)
-        return file and expected_side(each, file, rules.settings, self._read, self._contents)
+    def _in_cases(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
+        file = newest_case_file(eval_state, entry)
+        return file and expected_side(eval_state, file, rules.settings, self._read, self._contents)
 
-    def _own_file(self, each: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
-        truth = ground_truth(each, entry.kind, rules.ground_truth, self._state.shared)
+    def _own_file(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
+        truth = ground_truth(eval_state, entry.kind, rules.ground_truth, self._state.shared)
         if truth is None and rules.borrowed:  # the named file may have had its conventional name before
-            truth = ground_truth(each, entry.kind, None, self._state.shared)
+            truth = ground_truth(eval_state, entry.kind, None, self._state.shared)
         return truth
 
     def _take_manifest(self, commit: Commit, change: ChangedPath) -> None:

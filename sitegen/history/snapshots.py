@@ -29,7 +29,7 @@ def new_snapshot(
     eval_commit: EvalCommit, unit: SeriesIteration, cause: tuple[Cause, ...], view: IterationFiles, inputs: EvalInputs
 ) -> Snapshot:
     """An iteration as the commit leaves it; its first snapshot has the plain slug, a later one the commit's id too."""
-    made = Snapshot(
+    snapshot = Snapshot(
         iteration=unit.number,
         label=view.label,
         slug=f"{unit.slug}-{eval_commit.commit.sha[:_SHORT]}" if unit.points else unit.slug,
@@ -42,21 +42,21 @@ def new_snapshot(
         settings=inputs.settings,
         runs=view.runs,
     )
-    return _with_origin(made, view, eval_commit)
+    return _with_origin(snapshot, view, eval_commit)
 
 
-def with_companions(made: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
+def with_companions(snapshot: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
-    if not _same_file(made.recorded, view.recorded):
-        made = _with_origin(made, view, eval_commit)
-    return made if same_files(made.runs, view.runs) else made._replace(runs=view.runs)
+    if not _same_file(snapshot.recorded, view.recorded):
+        snapshot = _with_origin(snapshot, view, eval_commit)
+    return snapshot if same_files(snapshot.runs, view.runs) else snapshot._replace(runs=view.runs)
 
 
-def _with_origin(made: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
+def _with_origin(snapshot: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """The snapshot with what its run states of itself: in the record beside the output, else in the output."""
     beside = _read_record(view.recorded, eval_commit) if view.recorded else _RunStatement()
-    inside = _RunStatement() if beside.made_at else _read_outputs(made, view, eval_commit)
-    return made._replace(
+    inside = _RunStatement() if beside.made_at else _read_outputs(snapshot, view, eval_commit)
+    return snapshot._replace(
         recorded=view.recorded,
         recorded_at=beside.at or inside.at or view.stated_at,
         made_at=beside.made_at or inside.made_at,
@@ -142,12 +142,12 @@ def _read_record(blob: Blob, eval_commit: EvalCommit) -> _RunStatement:
     return _checked_statement(recorded, eval_commit)
 
 
-def _read_outputs(made: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> _RunStatement:
+def _read_outputs(snapshot: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> _RunStatement:
     """What the first of the output's files states that states anything."""
     for blob in view.outputs:
         content = eval_commit.read(blob.oid).content
         try:
-            recorded = content and eval_commit.contents.recorded(view.kind, blob.path, content, made.settings)
+            recorded = content and eval_commit.contents.recorded(view.kind, blob.path, content, snapshot.settings)
         except Exception as error:  # a fault of ours in one output; all else can be built
             eval_commit.report(problems.fault_at_output(eval_commit.commit, eval_commit.entry.id, blob.path, error))
             continue
@@ -190,8 +190,8 @@ def start_snapshots(
         series.waiting |= dict.fromkeys(touched, True)
         return
     started = _new_or_changed(series, eval_commit, in_force.inputs, touched, views)
-    for name, made in in_series_order(started):
-        _append_snapshot(series, name, made)
+    for name, snapshot in in_series_order(started):
+        _append_snapshot(series, name, snapshot)
     newest = newest_scored(series)
     if in_force.changed and newest is not None and newest in views and newest not in {name for name, _ in started}:
         _score_again(series, eval_commit, in_force.inputs, newest, views[newest])
@@ -250,10 +250,10 @@ def _score_again(
         _append_snapshot(series, name, new_snapshot(eval_commit, unit, cause, view, own))
 
 
-def _append_snapshot(series: SeriesState, name: str, made: Snapshot) -> None:
+def _append_snapshot(series: SeriesState, name: str, snapshot: Snapshot) -> None:
     unit = series.units[name]
     if not unit.points:
         # Units stand in the order of their first snapshots.
         series.units[name] = series.units.pop(name)
     unit.points.append(len(series.snapshots))
-    series.snapshots.append(made)
+    series.snapshots.append(snapshot)

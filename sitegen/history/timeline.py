@@ -90,14 +90,14 @@ def advance(
                 fold.fold(extra(fold.layout, fold.head, fold.irregular))
             if not fold.state.scorable and not fold.has_instructions:
                 raise problems.nothing_to_report(repository.found.top, fold.layout)
-            update, known = update_of(fold), all_problems(fold, store)
+            update, problems_so_far = update_of(fold), all_problems(fold, store)
         except StartOverError as reason:
             state, watched = None, watched | fold.layout.watched | reason.watched
             renamed += reason.renamed
             continue
         if fold.head != since:
-            keep_parts(fold, store, known)
-        return Advanced(update, fold.head, fold.head.position + 1, shown_problems(fold, known))
+            keep_parts(fold, store, problems_so_far)
+        return Advanced(update, fold.head, fold.head.position + 1, shown_problems(fold, problems_so_far))
 
 
 def current_histories(
@@ -132,14 +132,14 @@ def _can_go_on(
 
 
 def update_of(fold: HistoryFold) -> Update:
-    """What new commits changed. Raises StartOverError if they changed how an eval was told so far."""
-    evals = [_eval_update(fold, each) for _, each in sorted(fold.evals.items()) if each.was_scorable]
+    """What new commits changed. Raises StartOverError if they changed what earlier pages already show of an eval."""
+    evals = [_eval_update(fold, state) for _, state in sorted(fold.evals.items()) if state.was_scorable]
     files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
     if len(files) < len(fold.instructions.touched) and not fold.complete:
         raise StartOverError  # a file was renamed: the pages of earlier commits name it by its last path
     return Update(
         fold.complete,
-        tuple(each for each in evals if each is not None),
+        tuple(update for update in evals if update is not None),
         tuple(files),
         tuple(_with_snapshots(record, started) for record, started in fold.records),
     )
@@ -150,30 +150,33 @@ def all_problems(fold: HistoryFold, store: FoldStore) -> list[Problem]:
     return problems.first_of_each([] if fold.complete else store.problems(), fold.problems)
 
 
-def shown_problems(fold: HistoryFold, known: list[Problem]) -> tuple[Problem, ...]:
+def shown_problems(fold: HistoryFold, all_of_history: list[Problem]) -> tuple[Problem, ...]:
     """The problems of evals that are shown and of the whole, with those that are found at the end."""
     evals = fold.state.scorable
-    return (*(each for each in known if each.eval_id is None or each.eval_id in evals), *_problems_of_the_whole(fold))
+    return (
+        *(problem for problem in all_of_history if problem.eval_id is None or problem.eval_id in evals),
+        *_problems_of_the_whole(fold),
+    )
 
 
-def keep_parts(fold: HistoryFold, store: FoldStore, known: list[Problem]) -> None:
+def keep_parts(fold: HistoryFold, store: FoldStore, every_problem: list[Problem]) -> None:
     """Write the parts that the fold touched, and *known*: all problems."""
     state, watched = fold.state, fold.layout.watched
     state.shared_paths, state.ground_truth_names = sorted(watched.shared), sorted(watched.ground_truths)
     if fold.complete:
         store.clear()
     if fold.complete or fold.problems:
-        store.put_problems(known)
-    for eval_id, each in fold.evals.items():
-        store.put_eval(eval_id, each)
+        store.put_problems(every_problem)
+    for eval_id, eval_state in fold.evals.items():
+        store.put_eval(eval_id, eval_state)
     for path, history in fold.instructions.touched.items():
         store.put_instruction(path, history)
     store.put_state(state)
 
 
-def _eval_update(fold: HistoryFold, each: EvalState) -> EvalUpdate | None:
-    history = history_of(each, fold.layout.entry(each.id))
-    before = fold.before.get(each.id)
+def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
+    history = history_of(eval_state, fold.layout.entry(eval_state.id))
+    before = fold.before.get(eval_state.id)
     if before is None:
         return EvalUpdate(history, 0)
     if before == history:
@@ -188,11 +191,11 @@ def _eval_update(fold: HistoryFold, each: EvalState) -> EvalUpdate | None:
 def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> CommitRecord:
     """The record with the snapshots of the series that counts, under the names that evals have in the end."""
     snapshots = []
-    for each in started:
-        if each.state.was_scorable:
-            layout = layout_of(each.state, each.entry)
-            slugs = each.iterations if layout == "iterations" else each.overwritten
-            snapshots += [(each.state.id, slug) for slug in slugs]
+    for start in started:
+        if start.state.was_scorable:
+            layout = layout_of(start.state, start.entry)
+            slugs = start.iterations if layout == "iterations" else start.overwritten
+            snapshots += [(start.state.id, slug) for slug in slugs]
     return record._replace(snapshots=tuple(snapshots))
 
 

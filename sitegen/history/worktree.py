@@ -128,10 +128,10 @@ def _file_blob_id(root: Path, path: str, digits: int) -> str | None:
     """
     try:
         with open_inside(root, path) as stream:
-            found = os.fstat(stream.fileno())
-            if found.st_size > LARGEST_HASHED:
-                state = f"{found.st_size} {found.st_mtime_ns}".encode()
+            status = os.fstat(stream.fileno())
+            if status.st_size > LARGEST_HASHED:
+                state = f"{status.st_size} {status.st_mtime_ns}".encode()
                 return blob_id(BytesIO(state), len(state), digits)
-            return blob_id(stream, found.st_size, digits)
+            return blob_id(stream, status.st_size, digits)
     except OSError:
         return None
