@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypedDict
 from sitegen.analysis.attribution import Role
 from sitegen.analysis.blame import Blame, CellBlame, ExplainedRun
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
-from sitegen.commands.saying import say
+from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Fate, State
 from sitegen.model.series import Point, Series
@@ -27,15 +27,16 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     """Print the runs of every cell of a field, newest first."""
     series = read_series(options, eval_id)
     whose = Blame(series.cells, [point.snapshot for point in series.points])
-    found = [whose.of(cell) for cell in chosen(series.cells.cells, field, document)]
+    found = [whose.of(cell) for cell in matching_cells(series.cells.cells, field, document)]
     if as_json:
-        print(json.dumps(document_of(series, field, found), ensure_ascii=False, indent=1))
+        text = json.dumps(blame_document(series, field, found), ensure_ascii=False, indent=1)
+        print_document(text.encode("utf-8", "backslashreplace") + b"\n")
     else:
-        for row in (*rows(series, found), *made_again(series, [one.cell for one in found])):
-            say(row)
+        for row in (*blame_lines(series, found), *repeat_lines(series, [one.cell for one in found])):
+            print_line(row)
 
 
-def chosen(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
+def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
     """The cells of an attribute, at a path, with items by index or by name; ``*`` and ``?`` stand for any characters.
 
     Raises ConfigurationError if there are none, with the names that come near.
@@ -63,17 +64,17 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     return f"Did you mean {', '.join(line(one, 80) for one in near)}?" if near else "There is none with a name."
 
 
-def rows(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
+def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
     """A line that names the cell, then one a run."""
     for number, one in enumerate(cells):
         if number:
             yield ""
-        yield _head(series, one)
+        yield _cell_summary(series, one)
         for stretch in reversed(one.stretches):
-            yield _row(series.points[stretch.run.start], stretch)
+            yield _run_line(series.points[stretch.run.start], stretch)
 
 
-def made_again(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
+def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
     """How often the outcomes of these cells differ between outputs made again under the same instructions."""
     found = noise_of(repeats_among(series.points, CellMap(series.cells.points, tuple(cells))))
     if found is None or found.pooled.rate is None:
@@ -86,7 +87,7 @@ def made_again(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
         yield f"{line(rate.attribute, 120)}: {differ}, of {outputs}"
 
 
-def _head(series: Series, one: CellBlame) -> str:
+def _cell_summary(series: Series, one: CellBlame) -> str:
     cell = one.cell
     name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
     document = f", {line(cell.document, 80)}" if cell.document else ""
@@ -100,16 +101,16 @@ def _head(series: Series, one: CellBlame) -> str:
     return f"{name}{document}: wrong since {line(since, 40)} ({streak} points), {right}"
 
 
-def _row(point: Point, stretch: ExplainedRun) -> str:
+def _run_line(point: Point, stretch: ExplainedRun) -> str:
     at, run = point.snapshot, stretch.run
-    values = "" if run.state == "absent" else f"expected {_value(run.expected)}, got {_value(run.actual)}"
+    values = "" if run.state == "absent" else f"expected {_shortened(run.expected)}, got {_shortened(run.actual)}"
     because = " and ".join(ROLES[role] for role in stretch.causes)
     why = ": ".join(part for part in (FATES[stretch.fate] if stretch.fate else "", because) if part)
     told = [f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {run.state:13}", values, why]
     return "  ".join(part for part in told if part).rstrip()
 
 
-def _value(text: str) -> str:
+def _shortened(text: str) -> str:
     return line(text, SHOWN) if text else "nothing"
 
 
@@ -161,17 +162,17 @@ BlamedRun = TypedDict(
 )
 
 
-def document_of(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
+def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
     """The same as JSON, form ``sitegen/blame/1``."""
     return {
         "schema": "sitegen/blame/1",
         "eval_id": series.info.id,
         "field": field,
-        "cells": [_cell(series, one) for one in cells],
+        "cells": [_cell_document(series, one) for one in cells],
     }
 
 
-def _cell(series: Series, one: CellBlame) -> BlamedCell:
+def _cell_document(series: Series, one: CellBlame) -> BlamedCell:
     since = one.wrong_since
     return {
         "document": one.cell.document,
@@ -183,11 +184,11 @@ def _cell(series: Series, one: CellBlame) -> BlamedCell:
         "flips": one.flips,
         "points_judged": one.judged,
         "points_wrong": one.wrong,
-        "runs": [_run(series.points[stretch.run.start], stretch) for stretch in one.stretches],
+        "runs": [_run_document(series.points[stretch.run.start], stretch) for stretch in one.stretches],
     }
 
 
-def _run(point: Point, stretch: ExplainedRun) -> BlamedRun:
+def _run_document(point: Point, stretch: ExplainedRun) -> BlamedRun:
     at, run = point.snapshot, stretch.run
     return {
         "from": at.label,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from sitegen.build import Progress, build
-from sitegen.commands.saying import say_text
+from sitegen.commands.printing import print_text
+from sitegen.commands.progress import StageBars, stage_line
 from sitegen.project import Options
 from sitegen.stages.site_files import Site
 
@@ -23,19 +24,19 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
 
     ``public``: raise SecretsError if the site holds what looks like a secret.
     """
-    gate = _gate(options) if public else None
-    bars = Bars() if sys.stderr.isatty() else None
-    site = build(options, bars.progress if bars else Progress(stage=_line))
+    gate = _public_check(options) if public else None
+    bars = StageBars() if sys.stderr.isatty() else None
+    site = build(options, bars.progress if bars else Progress(stage=stage_line))
     if bars:
         bars.end()
     if gate:
         gate.check(site.unmatched_redactions)
-    say_text(closing_line(site))
+    print_text(closing_line(site))
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
 
 
-def _gate(options: Options) -> PublicCheck:
+def _public_check(options: Options) -> PublicCheck:
     from sitegen.questions.public import PublicCheck
 
     return PublicCheck(options)
@@ -69,36 +70,3 @@ def _counted(count: int, noun: str) -> str:
     if noun in {"error", "warning", "note"} and not count:
         return ""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _line(name: str, steps: int) -> None:
-    """Plain lines, for logs."""
-    print(f"{name}{f' ({steps})' if steps else ''} ...", file=sys.stderr, flush=True)
-
-
-class Bars:
-    """A progress bar for each stage, on a terminal."""
-
-    def __init__(self) -> None:
-        self.progress = Progress(self._stage, self._step)
-        self._bar: Any = None  # typer names no type for its bars
-
-    def _stage(self, name: str, steps: int) -> None:
-        self.end()
-        if steps:
-            import typer
-
-            self._bar = typer.progressbar(length=steps, label=name, file=sys.stderr)
-            self._bar.render_progress()
-        else:
-            print(f"{name} ...", file=sys.stderr)
-
-    def _step(self, steps: int) -> None:
-        if self._bar is not None:
-            self._bar.update(steps)
-
-    def end(self) -> None:
-        """Finish the bar that is drawn."""
-        if self._bar is not None:
-            self._bar.render_finish()
-            self._bar = None

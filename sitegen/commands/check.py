@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.commands.saying import say_text
+from sitegen.commands.printing import print_document, print_text, print_workflow_command
 from sitegen.comparing.gate.annotations import Annotation, annotate, annotation_of_error
 from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.comparing.gate.junit import junit_of_error, to_junit_bytes
@@ -22,7 +22,7 @@ FAILED: Final = 1
 """Exit code if the gate does not pass."""
 
 
-class Forms(NamedTuple):
+class ReportForms(NamedTuple):
     """In which forms the report is wanted, and where."""
 
     as_json: bool = False
@@ -33,7 +33,7 @@ class Forms(NamedTuple):
     """None: in a GitHub workflow."""
 
 
-def check(options: Options, base: str | None, forms: Forms, *, exact: bool = False) -> None:
+def check(options: Options, base: str | None, forms: ReportForms, *, exact: bool = False) -> None:
     """Compare, write every form of the report, and then exit with 1 if the gate does not pass.
 
     An error is written too, but for standard output, before it ends the command.
@@ -41,22 +41,21 @@ def check(options: Options, base: str | None, forms: Forms, *, exact: bool = Fal
     try:
         report = compare(options, base or _base_of_workflow(), exact=exact)
     except SitegenError as error:
-        _write(forms, markdown_of_error(error), junit_of_error(error))
-        _annotate(forms, [annotation_of_error(error)])
+        _write_forms(forms, markdown_of_error(error), junit_of_error(error))
+        _print_annotations(forms, [annotation_of_error(error)])
         raise
     text = markdown(report)
-    _write(forms, text, to_junit_bytes(report))
+    _write_forms(forms, text, to_junit_bytes(report))
     if forms.as_json:
-        sys.stdout.buffer.write(to_json_bytes(report))
-        sys.stdout.buffer.flush()
+        print_document(to_json_bytes(report))
     else:
-        say_text(text)
-    _annotate(forms, annotate(report))
+        print_text(text)
+    _print_annotations(forms, annotate(report))
     if not report.passed:
         sys.exit(FAILED)
 
 
-def show(file: Path, markdown_file: Path | None) -> None:
+def print_report_of(file: Path, markdown_file: Path | None) -> None:
     """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is none.
 
     The exit code says nothing of its verdict: the run that came to it has said that.
@@ -72,7 +71,7 @@ def show(file: Path, markdown_file: Path | None) -> None:
     if markdown_file:
         markdown_file.write_bytes(text.encode("utf-8", "backslashreplace"))
     else:
-        say_text(text)
+        print_text(text)
 
 
 def _base_of_workflow() -> str:
@@ -85,7 +84,7 @@ def _base_of_workflow() -> str:
     return f"origin/{branch}"
 
 
-def _write(forms: Forms, text: str, junit: bytes) -> None:
+def _write_forms(forms: ReportForms, text: str, junit: bytes) -> None:
     content = text.encode("utf-8", "backslashreplace")
     if forms.markdown:
         forms.markdown.write_bytes(content)
@@ -96,8 +95,8 @@ def _write(forms: Forms, text: str, junit: bytes) -> None:
             file.write(content)
 
 
-def _annotate(forms: Forms, every: Iterable[Annotation]) -> None:
+def _print_annotations(forms: ReportForms, annotations: Iterable[Annotation]) -> None:
     """GitHub reads both streams; one JSON document is alone on the first."""
     wanted = os.environ.get("GITHUB_ACTIONS") == "true" if forms.annotations is None else forms.annotations
-    for one in every if wanted else ():
-        print(one, file=sys.stderr if forms.as_json else sys.stdout)
+    for annotation in annotations if wanted else ():
+        print_workflow_command(annotation, error=forms.as_json)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen.commands.saying import say, say_error, say_text
+from sitegen.commands.printing import print_document, print_error, print_line, print_text
 from sitegen.comparing.document import to_json_bytes
 from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparing.prompts import prompts_document
@@ -33,7 +32,7 @@ _VARIANT: Final = re.compile(r"([^:]+):(.+)")
 _ITERATION: Final = re.compile(r"(.+)@(\d{1,9})")
 
 
-class Sides(NamedTuple):
+class ComparedSides(NamedTuple):
     """What to compare: variants or iterations of one eval, else two revisions."""
 
     eval_id: str = ""
@@ -43,7 +42,7 @@ class Sides(NamedTuple):
     revisions: tuple[str, ...] = ()
 
 
-class Written(NamedTuple):
+class ComparisonOutput(NamedTuple):
     """What the command line says of what is written."""
 
     out: Path | None
@@ -53,7 +52,13 @@ class Written(NamedTuple):
 
 
 def compare(
-    repo: Path, sides: list[str], *, eval_id: str | None, cache: Path | None, config: Path | None, written: Written
+    repo: Path,
+    sides: list[str],
+    *,
+    eval_id: str | None,
+    cache: Path | None,
+    config: Path | None,
+    written: ComparisonOutput,
 ) -> None:
     """Compare, and print the report or write the files."""
     wanted = read_sides(sides, eval_id)
@@ -62,18 +67,18 @@ def compare(
     if config and not wanted.variants and (wanted.iterations or wanted.revisions):
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
     if wanted.revisions or wanted.iterations:
-        found, chosen = _compared(Options(repo=repo, cache=cache), wanted), None
+        found, chosen = _compare_in_history(Options(repo=repo, cache=cache), wanted), None
     else:
         bench = WorktreeProject.open(repo)
         bench = bench.configured(wanted.eval_id, config) if config else bench
         found = compare_variants(bench, wanted.eval_id, wanted.variants)
         chosen = bench.evaluation.plot_format
     files = {RESULTS: to_json_bytes(found.document)}
-    _give(files, found, written._replace(plot_format=written.plot_format or chosen))
+    _print_or_write(files, found, written._replace(plot_format=written.plot_format or chosen))
 
 
 def compare_files(
-    repo: Path, prompts: Sequence[str], test_cases: Path, *, config: Path | None, written: Written
+    repo: Path, prompts: Sequence[str], test_cases: Path, *, config: Path | None, written: ComparisonOutput
 ) -> None:
     """Compare prompts by their recorded responses to test cases; print the report, or write the files.
 
@@ -88,7 +93,7 @@ def compare_files(
     if config:
         bench = bench.configured(eval_id, config)
     elif bench.misread:
-        say_error(bench.misread)
+        print_error(bench.misread)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     evaluations = []
     for prompt in map(Path, prompts):
@@ -98,7 +103,7 @@ def compare_files(
     files = {RESULTS: json_bytes(prompts_document(found.document.variants[0], evaluations, timestamp))}
     for number, evaluation in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = json_bytes(evaluation.document)
-    _give(files, found, written._replace(plot_format=written.plot_format or bench.evaluation.plot_format))
+    _print_or_write(files, found, written._replace(plot_format=written.plot_format or bench.evaluation.plot_format))
 
 
 def _refuse_files(revisions: Sequence[str]) -> None:
@@ -110,17 +115,17 @@ def _refuse_files(revisions: Sequence[str]) -> None:
         )
 
 
-def _give(files: dict[str, bytes], found: ComparisonWithThresholds, written: Written) -> None:
+def _print_or_write(files: dict[str, bytes], found: ComparisonWithThresholds, written: ComparisonOutput) -> None:
     if written.as_json:
-        sys.stdout.buffer.write(files[RESULTS])
+        print_document(files[RESULTS])
     elif written.out is None:
-        say_text(report(found.document))
+        print_text(report(found.document))
     if written.out is not None:
-        for path in _write(written.out, files, found, written.plot_format or "png"):
-            say(f"wrote {path}", error=True)
+        for path in _write_files(written.out, files, found, written.plot_format or "png"):
+            print_line(f"wrote {path}", error=True)
 
 
-def read_sides(sides: list[str], eval_id: str | None) -> Sides:
+def read_sides(sides: list[str], eval_id: str | None) -> ComparedSides:
     """Understand the arguments. Raises ConfigurationError if they do not go together."""
     fix = "Give EVAL:VARIANT EVAL:VARIANT, EVAL@NUMBER EVAL@NUMBER, two revisions, or --eval EVAL and variants."
     if len(set(sides)) < len(sides):
@@ -131,7 +136,7 @@ def read_sides(sides: list[str], eval_id: str | None) -> Sides:
         ]
         sides = [f"{eval_id}{side}" if side.startswith("@") else side for side in sides]
         if not sides:
-            return Sides(eval_id)
+            return ComparedSides(eval_id)
     if len(sides) < 2:
         raise ConfigurationError("There are not two sides to compare.", fix=fix)
     for pattern in (_VARIANT, _ITERATION):
@@ -142,32 +147,34 @@ def read_sides(sides: list[str], eval_id: str | None) -> Sides:
             raise ConfigurationError("Both sides have to be of one sort.", where=" ".join(sides), fix=fix)
     if len(sides) > 2:
         raise ConfigurationError("More than two sides have to be variants or iterations of one eval.", fix=fix)
-    return Sides(revisions=tuple(sides))
+    return ComparedSides(revisions=tuple(sides))
 
 
-def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: str) -> Sides:
+def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: str) -> ComparedSides:
     evals = {eval_id for eval_id, _ in sides}
     if len(evals) > 1:
         raise ConfigurationError("The sides are of different evals.", where=", ".join(sorted(evals)), fix=fix)
     names = tuple(name for _, name in sides)
     if pattern is _ITERATION:
-        return Sides(evals.pop(), iterations=tuple(map(int, names)))
-    return Sides(evals.pop(), variants=names)
+        return ComparedSides(evals.pop(), iterations=tuple(map(int, names)))
+    return ComparedSides(evals.pop(), variants=names)
 
 
-def _compared(options: Options, wanted: Sides) -> ComparisonWithThresholds:
+def _compare_in_history(options: Options, wanted: ComparedSides) -> ComparisonWithThresholds:
     if wanted.revisions:
         return compare_revisions(options, (wanted.revisions[0], wanted.revisions[1]))
     return compare_iterations(options, wanted.eval_id, wanted.iterations)
 
 
-def _write(out: Path, files: dict[str, bytes], found: ComparisonWithThresholds, plot_format: PlotFormat) -> list[Path]:
+def _write_files(
+    out: Path, files: dict[str, bytes], found: ComparisonWithThresholds, plot_format: PlotFormat
+) -> list[Path]:
     """All files, with the report and the picture; without matplotlib no picture, which is said but no failure."""
     files = {**files, "comparison_report.md": report(found.document).encode("utf-8", "backslashreplace")}
     try:
         files[f"comparison_plots.{plot_format}"] = plots(found.document, plot_format, found.thresholds)
     except NoPlotsError as error:
-        say_error(error)
+        print_error(error)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (out / name).write_bytes(content)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from sitegen.commands.saying import say, say_error
+from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file
@@ -40,16 +39,16 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
         raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None
     for finding in done.findings[:SHOWN]:
         where = str(log) if finding.line is None else f"{log}:{finding.line}"
-        say_error(SitegenError(f"{finding.text}.", where=where, fix=finding.fix))
+        print_error(SitegenError(f"{finding.text}.", where=where, fix=finding.fix))
     if len(done.findings) > SHOWN:
-        say(f"sitegen: ... and {len(done.findings) - SHOWN} more", error=True)
+        print_line(f"sitegen: ... and {len(done.findings) - SHOWN} more", error=True)
     if out == STDOUT:
-        sys.stdout.buffer.write(done.content)
+        print_document(done.content)
         return
     out.write_bytes(done.content)
     of_run = "" if done.run is None else f" of run {done.run}"
     counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
-    say(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
+    print_line(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
 
 
 def _name(log: Path) -> str:

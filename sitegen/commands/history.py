@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sitegen.commands.saying import say
+from sitegen.commands.printing import print_document, print_line
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -20,13 +19,13 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
     if as_json:
         from sitegen.pages.exports import series_files
 
-        sys.stdout.buffer.write(series_files(series)[0].content)
+        print_document(series_files(series)[0].content)
     else:
-        for row in rows(series):
-            say(row)
+        for row in history_lines(series):
+            print_line(row)
 
 
-class _Shown(NamedTuple):
+class LineMetrics(NamedTuple):
     """The metrics that a line has room for."""
 
     names: tuple[str, ...]
@@ -34,14 +33,14 @@ class _Shown(NamedTuple):
     """The headline by the second clock too, because the two part."""
 
 
-def rows(series: Series) -> list[str]:
+def history_lines(series: Series) -> list[str]:
     """A line a point: iteration, metrics, the headline's change in points, errors, commit; below it what explains it.
 
     A change is explained where it is not the outputs' alone, where not all documents could be compared, and where the
     output is stale.
     """
     specs = series.specs[:3]
-    shown = _Shown(tuple(spec.name for spec in specs), _parts(series))
+    shown = LineMetrics(tuple(spec.name for spec in specs), _clocks_differ(series))
     labels = [f"{spec.label[:9]:>9}" for spec in specs]
     if shown.both:
         labels.insert(1, f"{'now':>9}")
@@ -49,17 +48,17 @@ def rows(series: Series) -> list[str]:
     found = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
     before: Point | None = None
     for point in series.points:
-        found.extend(_lines(series, shown, before, point))
+        found.extend(_point_lines(series, shown, before, point))
         before = point
     return found
 
 
-def _parts(series: Series) -> bool:
+def _clocks_differ(series: Series) -> bool:
     headline = series.specs[0].name
     return any(point.now and point.now.metric(headline) != point.scorecard.metric(headline) for point in series.points)
 
 
-def _lines(series: Series, shown: _Shown, before: Point | None, point: Point) -> Iterator[str]:
+def _point_lines(series: Series, shown: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
     from sitegen.pages.changes import changes
     from sitegen.pages.labels import STALE
     from sitegen.pages.tallies import errors

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sitegen.commands.saying import say, say_text
+from sitegen.commands.printing import print_line, print_text
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.initialising import copy_templates, initialise, write_schema
@@ -34,58 +34,58 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
     if found.root is None:
         raise SitegenError("A bare repository has no work tree to write to.", where=str(found.top), fix="Clone it.")
     if templates:
-        _copy(found.root, templates)
+        _copy_templates(found.root, templates)
         return
     if schema:
-        _schema(found.root, schema)
+        _write_schema(found.root, schema)
         return
-    told, contents = _found(found, found.root, head) if head else ((), {})
+    told, contents = _discover(found, found.root, head) if head else ((), {})
     written = () if dry_run else initialise(found.root, {name: text.encode() for name, text in contents.items()})
     for row in told:
-        say(row)
+        print_line(row)
     if dry_run:
         for name, text in contents.items():
-            say(f"{name} would be:")
-            say_text(text)
+            print_line(f"{name} would be:")
+            print_text(text)
         return
     unknown = PLACEHOLDER in requirement(source())
     for one in written:
-        say(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(found.root)}")
+        print_line(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(found.root)}")
     if unknown and any(one.new and one.path.suffix == ".yml" for one in written):
-        say(f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}")
+        print_line(f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}")
     if any(one.new for one in written):
         after = (
             "look over what was found, commit it, then sitegen build"
             if contents
             else "put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME"
         )
-        say(f"next: {after}")
+        print_line(f"next: {after}")
 
 
-def _copy(root: Path, templates: Sequence[str]) -> None:
+def _copy_templates(root: Path, templates: Sequence[str]) -> None:
     from sitegen.render.environment import find_templates
 
     written = copy_templates(root, find_templates(), templates)
     for one in written:
-        say(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(root)}")
+        print_line(f"{'wrote ' if one.new else 'kept  '} {one.path.relative_to(root)}")
     if any(one.new for one in written):
-        say("next: change them, then sitegen build")
+        print_line("next: change them, then sitegen build")
 
 
-def _schema(root: Path, model: str) -> None:
+def _write_schema(root: Path, model: str) -> None:
     one = write_schema(root, model)
     name = one.path.relative_to(root).as_posix()
     if not one.new:
-        say(f"kept   {name}")
+        print_line(f"kept   {name}")
         return
     rules = read_schema(one.path.read_bytes())
-    say(f"wrote  {name}: types of {len(rules.types)} fields, tolerances of {len(rules.tolerances)}")
+    print_line(f"wrote  {name}: types of {len(rules.types)} fields, tolerances of {len(rules.tolerances)}")
     for finding in rules.findings:
-        say(f"{finding.severity}: {finding.text}. {finding.fix}")
-    say(f"next: name it in evals/manifest.yaml as schema: {name}")
+        print_line(f"{finding.severity}: {finding.text}. {finding.fix}")
+    print_line(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
-def _found(found: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+def _discover(found: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """What lies in the project, a line each, and the files that say it to a build, by their paths."""
     from sitegen.configuring import read_manifest, read_site
     from sitegen.discovery import discover
@@ -104,10 +104,10 @@ def _found(found: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ..
         ) from None
     discovery = discover(Repository(found), config, read_manifest(content, name, config.evals_dir), head)
     files = {name: discovery.manifest, SITE: discovery.site}
-    return tuple(told(discovery)), {path: text for path, text in files.items() if text is not None}
+    return tuple(discovery_lines(discovery)), {path: text for path, text in files.items() if text is not None}
 
 
-def told(discovery: Discovery) -> Iterator[str]:
+def discovery_lines(discovery: Discovery) -> Iterator[str]:
     """What was found, an eval and a glob a line."""
     from sitegen.discovery import summary
     from sitegen.discovery.written import counted

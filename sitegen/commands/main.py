@@ -6,12 +6,16 @@ import gc
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from sitegen import __version__
 
 if TYPE_CHECKING:
     from sitegen.errors import SitegenError
+    from sitegen.project import Options
+
+
+_FOLDERS: Final = {"-o": "out", "--out": "out", "--cache": "cache"}
 
 
 def run() -> None:
@@ -25,16 +29,16 @@ def run() -> None:
     from sitegen.errors import Notice, SitegenError
 
     warnings.simplefilter("default", Notice)  # the same text once
-    warnings.showwarning = _show
+    warnings.showwarning = _print_warning
     for stream in (sys.stdout, sys.stderr):  # a name in git need not be text that the terminal has
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        _call(sys.argv[1:])
+        _run_command(sys.argv[1:])
     except SitegenError as error:
         _say(error)
         sys.exit(error.exit_code)
     except OSError as error:  # of the disk: what is wrong with the project's own files is a problem, not an error
-        _say(_in_words(error))
+        _say(_system_error(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -43,7 +47,7 @@ def run() -> None:
         gc.freeze()
 
 
-def _show(
+def _print_warning(
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -52,17 +56,37 @@ def _show(
     line: str | None = None,
 ) -> None:
     """Print a warning of ours as a message of the command."""
-    from sitegen.commands.saying import say
+    from sitegen.commands.printing import print_line
     from sitegen.errors import Notice
 
     text = f"sitegen: {message}" if issubclass(category, Notice) else f"{filename}:{lineno}: {message}"
     for row in text.split("\n"):
-        say(row, error=True)
+        print_line(row, error=True)
 
 
-def _call(arguments: Sequence[str]) -> None:
-    from sitegen.commands.plain import plain_build
+def plain_build(arguments: Sequence[str]) -> Options | None:
+    """What ``build [REPO] [-o DIR] [--cache DIR]`` asks for; None for anything else, which is typer's to read.
 
+    Most builds are called like that, and importing typer takes longer than a build with nothing to do.
+    """
+    from pathlib import Path
+
+    from sitegen.project import Options
+
+    if not arguments or arguments[0] != "build":
+        return None
+    paths: dict[str, Path] = {}
+    words = iter(arguments[1:])
+    for word in words:
+        name = _FOLDERS.get(word, "repo")
+        path = word if name == "repo" else next(words, "-")
+        if name in paths or path.startswith("-"):
+            return None
+        paths[name] = Path(path)
+    return Options(paths.get("repo", Path()), paths.get("out"), cache=paths.get("cache"))
+
+
+def _run_command(arguments: Sequence[str]) -> None:
     if plain := plain_build(arguments):
         from sitegen.commands.build import command
 
@@ -74,12 +98,12 @@ def _call(arguments: Sequence[str]) -> None:
 
 
 def _say(error: SitegenError) -> None:
-    from sitegen.commands.saying import say_error
+    from sitegen.commands.printing import print_error
 
-    say_error(error)
+    print_error(error)
 
 
-def _in_words(error: OSError) -> SitegenError:
+def _system_error(error: OSError) -> SitegenError:
     from sitegen.errors import SitegenError
 
     where = None if error.filename is None else str(error.filename)

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 import typer
 
 from sitegen.commands import verified_text
-from sitegen.commands.progress import TerminalProgress
-from sitegen.commands.saying import say
+from sitegen.commands.printing import print_line
+from sitegen.commands.progress import CallProgress
 from sitegen.config import files_of
 from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
@@ -65,7 +65,7 @@ class RespondRequest(NamedTuple):
         return self.test_cases is not None or self.output is not None
 
 
-def of_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+def split_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     """(the eval's id, methods) of what is typed: names of methods may stand behind the first one.
 
     Raises ConfigurationError if more than one word is left.
@@ -77,7 +77,7 @@ def of_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, 
     return (ids[0] if ids else None), (*methods, *further)
 
 
-class _Opened(NamedTuple):
+class AskedEval(NamedTuple):
     """The eval that a command is about."""
 
     bench: WorktreeProject
@@ -86,21 +86,22 @@ class _Opened(NamedTuple):
 
     @property
     def eval_id(self) -> str:
+        """Its id."""
         return self.place.entry.id
 
 
 def respond(wanted: RespondRequest) -> None:
     """Run a prompt over the test cases that have no response yet; if that is wanted, grade and score them all."""
-    opened = _open(wanted)
+    opened = _asked_eval(wanted)
     bench, place, _ = opened
     if wanted.test_cases and not wanted.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
-    prompt = wanted.prompt or _named(bench, place, "prompt") or _default_prompt(bench, opened.eval_id)
+    prompt = wanted.prompt or _prompt_of_setting(bench, place, "prompt") or _default_prompt(bench, opened.eval_id)
     template = read_prompt(prompt)
     variant = wanted.variant
     if wanted.test_cases and not variant:
         variant = variant_name(bench, prompt)
-    path = _inside(bench, _target(place, variant))
+    path = _inside(bench, _responses_path(place, variant))
     methods = wanted.methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
     metrics_of(methods)  # what is wrong is said before a call is paid for
     judges = _judge_template(opened, None) if wanted.evaluates and "quality" in methods else None
@@ -111,42 +112,42 @@ def respond(wanted: RespondRequest) -> None:
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
         found = evaluate(bench, opened.eval_id, prompt, path, timestamp=timestamp, methods=methods)
         for row in verified_text.one_eval(bench, found.verified, methods):
-            say(row)
+            print_line(row)
         if wanted.output:
             wanted.output.parent.mkdir(parents=True, exist_ok=True)
             wanted.output.write_bytes(to_json_bytes(found.document))
-            say(f"wrote {wanted.output}", error=True)
+            print_line(f"wrote {wanted.output}", error=True)
     if failed:
         raise typer.Exit(FAILED)
 
 
 def judge(wanted: RespondRequest) -> None:
     """Grade the responses that have no grade yet."""
-    opened = _open(wanted)
+    opened = _asked_eval(wanted)
     template = _judge_template(opened, wanted.prompt)
     if _judge(opened, wanted, template, _responses(opened.bench, opened.place, wanted.variant), wanted.model):
         raise typer.Exit(FAILED)
 
 
-def _respond(opened: _Opened, wanted: RespondRequest, template: PromptTemplate, path: Path) -> bool:
+def _respond(opened: AskedEval, wanted: RespondRequest, template: PromptTemplate, path: Path) -> bool:
     """Whether a call failed."""
     bench, _, cases = opened
-    settings = _settings(bench, wanted, wanted.model)
+    settings = _call_settings(bench, wanted, wanted.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
     todo = responding.missing(cases, file, again=wanted.again, limit=wanted.limit)
     other = 0 if wanted.again else responding.of_another_prompt(template, cases, file)
     if other:
-        say(
+        print_line(
             f"sitegen: {other} of the responses in {path.name} were made with another prompt; --again makes all anew",
             error=True,
         )
-    with TerminalProgress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
+    with CallProgress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
         asked = responding.respond(todo, template, file, settings, step=progress.step, log=progress.log)
-    return _report(bench, path, asked, "responses")
+    return _print_outcome(bench, path, asked, "responses")
 
 
-def _judge_template(opened: _Opened, prompt: Path | None) -> PromptTemplate:
-    named = prompt or _named(opened.bench, opened.place, "judge_prompt")
+def _judge_template(opened: AskedEval, prompt: Path | None) -> PromptTemplate:
+    named = prompt or _prompt_of_setting(opened.bench, opened.place, "judge_prompt")
     template = read_prompt(named) if named else parse(JUDGE)
     if "output" not in template.placeholders:
         raise ConfigurationError("The judge's prompt has no {output}.", where=str(named), fix="Say where it stands.")
@@ -154,11 +155,11 @@ def _judge_template(opened: _Opened, prompt: Path | None) -> PromptTemplate:
 
 
 def _judge(
-    opened: _Opened, wanted: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
+    opened: AskedEval, wanted: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
 ) -> bool:
     """Grade the responses in some files, by a model or else by the one that is configured. Whether a call failed."""
     bench, _, cases = opened
-    settings = _settings(bench, wanted, model or bench.config.llm.judge_model)
+    settings = _call_settings(bench, wanted, model or bench.config.llm.judge_model)
     failed = False
     for path in paths:
         file = ResponsesFile.read(path, [case.id for case in cases])
@@ -166,14 +167,14 @@ def _judge(
         if own := judging.of_the_judge(todo, file, settings.model):
             option = "--judge-model" if wanted.evaluates else "--model"
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
-            say(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
-        with TerminalProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
+            print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
+        with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
             asked = judging.judge(todo, template, file, settings, step=progress.step, log=progress.log)
-        failed |= _report(bench, path, asked, "grades")
+        failed |= _print_outcome(bench, path, asked, "grades")
     return failed
 
 
-def _open(wanted: RespondRequest) -> _Opened:
+def _asked_eval(wanted: RespondRequest) -> AskedEval:
     if wanted.variant is not None and not _VARIANT.fullmatch(wanted.variant):
         raise ConfigurationError(
             f"A variant cannot be called {wanted.variant!r}.", fix="Use letters, digits, dots, hyphens and underscores."
@@ -199,7 +200,7 @@ def _open(wanted: RespondRequest) -> _Opened:
             where=str(place.ground_truth),
             fix="Keep the test cases in a test_cases.json of their own.",
         )
-    return _Opened(bench, place, read_cases(_inside(bench, place.ground_truth)))
+    return AskedEval(bench, place, read_cases(_inside(bench, place.ground_truth)))
 
 
 def _configured(bench: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
@@ -213,14 +214,14 @@ def _configured(bench: WorktreeProject, eval_id: str, file: Path | None) -> Work
     return bench.configured(eval_id, file)
 
 
-def _settings(bench: WorktreeProject, wanted: RespondRequest, model: str | None) -> CallSettings:
+def _call_settings(bench: WorktreeProject, wanted: RespondRequest, model: str | None) -> CallSettings:
     """The table ``[llm]``, options before it."""
     stated = {each.name: getattr(bench.config.llm, each.name) for each in fields(bench.config.llm)}
     options = {"model": model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 
-def _named(bench: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
+def _prompt_of_setting(bench: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
     """The file that one of the eval's settings names, relative to the project."""
     name: Any = json.loads(place.entry.settings).get(setting)
     if name is None:
@@ -234,7 +235,7 @@ def _default_prompt(bench: WorktreeProject, eval_id: str) -> Path:
     return _inside(bench, bench.root / "prompts" / f"{eval_id}.md")
 
 
-def _target(place: WorktreeEval, variant: str | None) -> Path:
+def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
     """The file that a variant's responses are in, or where they belong."""
     if variant is not None:
         names: tuple[str, ...] = (f"responses-{variant}.jsonl", f"responses-{variant}.json")
@@ -242,12 +243,12 @@ def _target(place: WorktreeEval, variant: str | None) -> Path:
         names = (place.entry.outputs,)
     else:
         names = files_of("responses").overwritten
-    return _existing(place.folder, names) or place.folder / names[0]
+    return _first_existing(place.folder, names) or place.folder / names[0]
 
 
 def _responses(bench: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
     """The files to grade: the variant's, or all that lie in the eval's folder; without any, its newest iteration's."""
-    found = [_target(place, variant)]
+    found = [_responses_path(place, variant)]
     if variant is None and place.folder.is_dir():
         pattern = files_of("responses").variants
         found += sorted(each for each in place.folder.iterdir() if re.fullmatch(pattern, each.name))
@@ -266,7 +267,7 @@ def _variant_of(path: Path) -> str:
     return path.stem.partition("-")[2]
 
 
-def _existing(folder: Path, names: tuple[str, ...]) -> Path | None:
+def _first_existing(folder: Path, names: tuple[str, ...]) -> Path | None:
     """The first of the files that is there, if only what an interruption left of it."""
     begun = first_file(folder, tuple(str(partial_of(Path(name))) for name in names))
     return first_file(folder, names) or (begun.with_suffix("") if begun else None)
@@ -280,16 +281,16 @@ def _inside(bench: WorktreeProject, path: Path) -> Path:
     return resolved
 
 
-def _report(bench: WorktreeProject, path: Path, asked: Asked, what: str) -> bool:
+def _print_outcome(bench: WorktreeProject, path: Path, asked: Asked, what: str) -> bool:
     """Say what came of it, and return whether a call failed."""
     shown = line(str(path.relative_to(bench.root.resolve())))
     if not asked.calls:
-        say(f"{shown}: nothing to do; --again makes all {what} anew")
+        print_line(f"{shown}: nothing to do; --again makes all {what} anew")
         return False
     for case_id, why in asked.failures:
-        say(f"sitegen: case {line(case_id, 80)}: {why}", error=True)
+        print_line(f"sitegen: case {line(case_id, 80)}: {why}", error=True)
     made = asked.calls - len(asked.failures) - asked.malformed
     malformed = f", {asked.malformed} malformed" if asked.malformed else ""
     failed = f", {len(asked.failures)} failed: the same command asks for them again" if asked.failures else ""
-    say(f"{shown}: {made} {what}{malformed}{failed}")
+    print_line(f"{shown}: {made} {what}{malformed}{failed}")
     return bool(asked.failures)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import webbrowser
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 from sitegen import saving
 from sitegen.commands import verified_text
-from sitegen.commands.saying import say, say_error
+from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.configuring import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
@@ -47,7 +46,7 @@ class VerifyRequest(NamedTuple):
     debug: bool = False
 
 
-def asked(
+def verify_request(
     repo: Path, eval_id: str, rest: Sequence[str], methods: Sequence[str], settings: Iterable[tuple[str, str | None]]
 ) -> VerifyRequest:
     """Sort out the words behind the eval's id: names of methods, if ``--methods`` stands before them, and an output.
@@ -75,31 +74,31 @@ def verify_one(wanted: VerifyRequest) -> None:
     if traits_of(verified.place.kind).answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
         if bench.misread:
-            say_error(bench.misread)
+            print_error(bench.misread)
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if wanted.debug:
         for row in verified_text.debug(bench, verified):
-            say(row, error=True)
+            print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     kept = _document(bench, verified, timestamp=timestamp, methods=methods)
     if wanted.save:
         results, kept = saving.save(bench, verified, kept)
-        say(f"saved {results.parent if results.name == RECORDED else results}", error=True)
+        print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
         _write_report(bench, verified, kept, results, verified.place.folder)
     if wanted.output_dir:
         results = saving.save_into(wanted.output_dir.resolve(), verified, kept)
         _write_report(bench, verified, kept, results, results.parent)
-    _give(wanted, kept, [] if as_json else verified_text.one_eval(bench, verified, methods))
+    _print_or_write_results(wanted, kept, [] if as_json else verified_text.one_eval(bench, verified, methods))
     if output is None and (other := bench.passed_over(verified)):
         what = f"{verified_text.shown(bench, other)} is no iteration yet, and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
-        say_error(SitegenError(what, fix=fix))
+        print_error(SitegenError(what, fix=fix))
     if open_report:
         from sitegen.questions.preview import write_preview
 
         page = write_preview(bench, verified)
-        say(f"report {page}", error=True)
+        print_line(f"report {page}", error=True)
         webbrowser.open(page.as_uri())
 
 
@@ -110,18 +109,18 @@ def _write_report(bench: WorktreeProject, verified: Verified, kept: Document, re
     report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
     html = report_file(bench, verified, kept.metadata, results.name)
     write_inside(below, report.relative_to(below).as_posix(), html)
-    say(f"report {report}", error=True)
+    print_line(f"report {report}", error=True)
 
 
-def _give(wanted: VerifyRequest, kept: Document, rows: Iterable[str]) -> None:
+def _print_or_write_results(wanted: VerifyRequest, kept: Document, rows: Iterable[str]) -> None:
     if wanted.written_to:
         wanted.written_to.parent.mkdir(parents=True, exist_ok=True)
         wanted.written_to.write_bytes(to_json_bytes(kept))
-        say(f"wrote {wanted.written_to}", error=True)
+        print_line(f"wrote {wanted.written_to}", error=True)
     if wanted.as_json:
-        sys.stdout.buffer.write(to_json_bytes(kept))
+        print_document(to_json_bytes(kept))
     for row in rows:
-        say(row)
+        print_line(row)
 
 
 def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:
@@ -142,9 +141,9 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         _print_all(bench, verified, averages)
     else:
         for row in verified_text.every_eval(bench, verified, averages):
-            say(row)
+            print_line(row)
     for failure in missing:
-        say_error(failure)
+        print_error(failure)
 
 
 def _print_all(bench: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
@@ -153,7 +152,7 @@ def _print_all(bench: WorktreeProject, verified: Sequence[Verified], averages: A
     documents = [_document(bench, one, timestamp=None) for one in verified]
     body = {"evals": documents, **averages.named()}
     encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
-    sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
+    print_document(msgspec.json.format(encoded, indent=2) + b"\n")
 
 
 def _document(

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from socket import socket
 
-from sitegen.commands.build import Bars
-from sitegen.commands.saying import say
+from sitegen.commands.printing import print_line
+from sitegen.commands.progress import StageBars
 from sitegen.project import Options, open_project
 from sitegen.serve.board import Board
 from sitegen.serve.server import ADDRESS, Server, listen
@@ -23,7 +23,7 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
     with suppress(KeyboardInterrupt), listen(port) as listening:
         first = _first_build(options)
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
-        say(f"{address} shows {root}; Ctrl-C ends it")
+        print_line(f"{address} shows {root}; Ctrl-C ends it")
         sys.stdout.flush()
         if open_browser:
             import webbrowser
@@ -36,7 +36,7 @@ def _first_build(options: Options) -> Built:
     """With bars on a terminal: it may take a while."""
     if not sys.stderr.isatty():
         return attempt(options)
-    bars = Bars()
+    bars = StageBars()
     built = attempt(options, progress=bars.progress)
     bars.end()
     return built
@@ -47,8 +47,8 @@ async def _serve(listening: socket, options: Options, first: Built, root: Path) 
     server = Server(board)
 
     def tell(built: Built) -> None:
-        for row in _lines(built, root):
-            say(row, error=True)
+        for row in _build_lines(built, root):
+            print_line(row, error=True)
 
     def end(_: object) -> None:
         server.should_exit = True
@@ -64,7 +64,7 @@ async def _serve(listening: socket, options: Options, first: Built, root: Path) 
         await following
 
 
-def _lines(built: Built, root: Path) -> list[str]:
+def _build_lines(built: Built, root: Path) -> list[str]:
     """What a build is told in: what had changed, and what came of it."""
     if built.error:
         return f"sitegen: {built.error}".split("\n")

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Final
+
+from sitegen.errors import ConfigurationError
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -48,3 +51,16 @@ def head(name: str) -> dict[str, str]:
 def content(name: str) -> bytes:
     """A schema as a file, by its name in ``TITLES``."""
     return Path(__file__).with_name(file_name(name)).read_bytes()
+
+
+def printed(name: str | None) -> bytes:
+    """What ``sitegen schema`` prints: one schema as it is, or all of them as one object, by name.
+
+    Raises ConfigurationError if there is no schema of that name.
+    """
+    if name is None:
+        schemas = {each: json.loads(content(each)) for each in TITLES}
+        return json.dumps(schemas, indent=2, ensure_ascii=False).encode() + b"\n"
+    if name not in TITLES:
+        raise ConfigurationError(f"There is no schema {name!r}.", fix=f"Use one of: {', '.join(TITLES)}.")
+    return content(name)

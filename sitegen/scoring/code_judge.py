@@ -25,6 +25,9 @@ from sitegen.stats import counts as stats
 
 Subject: TypeAlias = Literal["fields", "line-items"]
 
+LARGEST: Final = 20_000_000
+"""Bytes of a payload."""
+
 LISTED: Final = 100
 """Hits and misses that are written out; the counts are of all."""
 
@@ -66,6 +69,8 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
 
     A candidate that cannot be read is no bad payload: it misses everything.
     """
+    if len(payload) > LARGEST:
+        raise ConfigurationError(f"The payload is larger than {LARGEST:,} bytes.", where=_WHERE)
     body = _object(payload, "The payload")
     expected = _expected(body)
     config = body.get("config")

@@ -7,7 +7,7 @@ import pytest
 
 from sitegen.analysis.attribution import Role
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, turns, worst_first
-from sitegen.commands.blame import chosen
+from sitegen.commands.blame import matching_cells
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Run, State
 from sitegen.model.timeline import Blob, Snapshot
@@ -154,7 +154,7 @@ CELLS = (
     ],
 )
 def test_a_field_is_an_attribute_a_path_or_a_pattern(field: str, document: str | None, found: list[int]):
-    assert chosen(CELLS, field, document) == [CELLS[index] for index in found]
+    assert matching_cells(CELLS, field, document) == [CELLS[index] for index in found]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_field_is_an_attribute_a_path_or_a_pattern(field: str, document: str |
 )
 def test_a_miss_names_what_comes_near(field: str, document: str | None, what: str, fix: str):
     with pytest.raises(ConfigurationError) as caught:
-        chosen(CELLS, field, document)
+        matching_cells(CELLS, field, document)
     assert caught.value.what == what
     assert (caught.value.fix or "").startswith(fix)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.commands.compare import Sides, read_sides
+from sitegen.commands.compare import ComparedSides, read_sides
 from sitegen.errors import ConfigurationError
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -140,14 +140,14 @@ def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
 @pytest.mark.parametrize(
     ("sides", "eval_id", "expected"),
     [
-        (["a:x", "a:y", "a:z"], None, Sides("a", variants=("x", "y", "z"))),
-        (["a:x@2", "a:y"], None, Sides("a", variants=("x@2", "y"))),
-        (["a@1", "a@12"], None, Sides("a", iterations=(1, 12))),
-        (["main", "v1.2"], None, Sides(revisions=("main", "v1.2"))),
-        (["HEAD@{1}", "@"], None, Sides(revisions=("HEAD@{1}", "@"))),
-        ([], "a", Sides("a")),
-        (["x", "2"], "a", Sides("a", variants=("x", "2"))),
-        (["@1", "a@2"], "a", Sides("a", iterations=(1, 2))),
+        (["a:x", "a:y", "a:z"], None, ComparedSides("a", variants=("x", "y", "z"))),
+        (["a:x@2", "a:y"], None, ComparedSides("a", variants=("x@2", "y"))),
+        (["a@1", "a@12"], None, ComparedSides("a", iterations=(1, 12))),
+        (["main", "v1.2"], None, ComparedSides(revisions=("main", "v1.2"))),
+        (["HEAD@{1}", "@"], None, ComparedSides(revisions=("HEAD@{1}", "@"))),
+        ([], "a", ComparedSides("a")),
+        (["x", "2"], "a", ComparedSides("a", variants=("x", "2"))),
+        (["@1", "a@2"], "a", ComparedSides("a", iterations=(1, 2))),
     ],
 )
 def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):

@@ -1,6 +1,6 @@
 """What ``sitegen history`` prints."""
 
-from sitegen.commands.history import rows
+from sitegen.commands.history import history_lines
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.series import Series
 from tests import pages_sample as sample
@@ -25,7 +25,7 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
     parts = DeltaParts(0.05, -0.011, 0.003)
     series = _series(Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
-    assert rows(series) == [
+    assert history_lines(series) == [
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
         f"iteration-001        {_values(series, 0)}               16  {first.short} {first.subject}",
         f"iteration-002        {_values(series, 1)}     +4.2      23  {second.short} {second.subject}",
@@ -35,21 +35,21 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
 
 def test_a_refused_change_is_a_dash_with_its_reason():
     series = _series(Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),)))
-    lines = rows(series)
+    lines = history_lines(series)
     assert lines[2].split()[7] == "—"
     assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]
 
 
 def test_a_stale_output_is_called_stale():
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
-    lines = rows(_series(delta, stale=True))
+    lines = history_lines(_series(delta, stale=True))
     assert lines[2].split()[7] == "+2.0"
     assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]
 
 
 def test_where_the_clocks_part_the_headline_has_both():
     series = sample.series(2)
-    lines = rows(series)
+    lines = history_lines(series)
     now = series.points[0].now
     assert now is not None
     assert " ".join(lines[0].split()) == "iteration F1 95 % now Precision Recall change errors commit"

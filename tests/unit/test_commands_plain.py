@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.commands.app import app
-from sitegen.commands.plain import plain_build
+from sitegen.commands.main import plain_build
 from sitegen.project import Options
 
 PLAIN = (

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sitegen import __version__
-from sitegen.commands.init import told
+from sitegen.commands.init import discovery_lines
 from sitegen.configuring import read_manifest
 from sitegen.discovery import Discovery
 from sitegen.initialising import SKELETONS, initialise
@@ -26,7 +26,7 @@ from tests.sites import content, run
 
 Done: TypeAlias = CompletedProcess[str]
 PATHS = [path for _, path in SKELETONS]
-NOTHING = "".join(f"{row}\n" for row in told(Discovery(commits=1, is_whole=True, files=1)))
+NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(commits=1, is_whole=True, files=1)))
 """What is said of a project that has neither evals nor instructions."""
 
 

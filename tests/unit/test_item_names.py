@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
-from sitegen.commands.blame import chosen
+from sitegen.commands.blame import matching_cells
 from sitegen.commands.verified_text import discrepancy
 from sitegen.comparing.changed import change_lines
 from sitegen.comparing.gate.markdown import _cell
@@ -49,7 +49,9 @@ def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
 
 def test_blame_takes_a_path_with_a_name_as_it_takes_one_with_an_index():
     cells = followed(scored(TRUTH, OUTPUT)).cells
-    assert chosen(cells, "walls[E Wall].area", None) == chosen(cells, "walls[1].area", None) == [cells[3]]
+    assert (
+        matching_cells(cells, "walls[E Wall].area", None) == matching_cells(cells, "walls[1].area", None) == [cells[3]]
+    )
 
 
 def test_the_terminal_names_the_item_of_a_discrepancy():

@@ -1,0 +1,124 @@
+"""Asking about the history of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sitegen.commands.signatures.options import Cache, Json, PlotFormat, RepoOption
+
+
+def history(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    json_: Json = False,
+    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """The series of an eval in the terminal."""
+    from sitegen.commands.history import history as command
+
+    command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
+
+
+def blame(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
+    document: Annotated[str | None, typer.Option(metavar="ID", help="This document alone.")] = None,
+    json_: Json = False,
+    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """When a field was right and wrong, and which commit flipped it."""
+    from sitegen.commands.blame import blame as command
+    from sitegen.project import Options
+
+    command(Options(repo=repo, rev=rev, cache=cache), eval_id, field, document=document, as_json=json_)
+
+
+def compare(
+    sides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, two revisions, or with --test_cases files of prompts."
+        ),
+    ] = None,
+    eval_id: Annotated[
+        str | None, typer.Option("--eval", metavar="EVAL", help="A and B are variants of it; without them, all are.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "--output-dir", "-o", metavar="DIR", help="Write JSON, Markdown and a picture there."),
+    ] = None,
+    plot_format: Annotated[
+        PlotFormat | None,
+        typer.Option("--format", help="Of the picture; needs the extra 'plots'. Default: png."),
+    ] = None,
+    test_cases: Annotated[
+        Path | None,
+        typer.Option("--test_cases", "--test-cases", metavar="FILE", help="A and B are files of prompts."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How prompts are evaluated (YAML)."),
+    ] = None,
+    json_: Json = False,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Compare variants of a prompt, iterations, or revisions."""
+    from sitegen.commands.compare import ComparisonOutput, compare_files
+    from sitegen.commands.compare import compare as command
+
+    written = ComparisonOutput(out, plot_format, json_)
+    if test_cases:
+        compare_files(repo, sides or [], test_cases, config=config, written=written)
+    else:
+        command(repo, sides or [], eval_id=eval_id, cache=cache, config=config, written=written)
+
+
+def check(
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="REV", help="Compare with the commit where the work left REV. In a workflow: its target."),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False,
+    rev: Annotated[str | None, typer.Option(help="Revision to check. Default: HEAD.")] = None,
+    worktree: Annotated[bool, typer.Option("--worktree", help="Check the uncommitted state.")] = False,
+    json_: Json = False,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there too.")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
+    annotations: Annotated[
+        bool | None,
+        typer.Option("--annotations/--no-annotations", help="Workflow commands for GitHub. Default: in a workflow."),
+    ] = None,
+    shown: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Check nothing: write as Markdown what --json wrote elsewhere, after making sure that it is a report.",
+        ),
+    ] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Hold every eval against its limits and its base: the gate.
+
+    Exits with 1 if one of them fails. Limits stand under [gate] in sitegen.toml, and as thresholds in the manifest.
+    """
+    from sitegen.commands.check import ReportForms, print_report_of
+    from sitegen.commands.check import check as command
+    from sitegen.project import Options
+
+    if shown:
+        print_report_of(shown, markdown)
+        return
+
+    options = Options(repo=repo, rev=rev, cache=cache, worktree=worktree)
+    command(
+        options, base, ReportForms(as_json=json_, markdown=markdown, junit=junit, annotations=annotations), exact=exact
+    )

@@ -1,0 +1,222 @@
+"""Scoring what lies in the work tree, and calling models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sitegen.commands.signatures.options import (
+    ApiAddress,
+    Concurrency,
+    Debug,
+    Json,
+    Limit,
+    LlmConfig,
+    Methods,
+    Model,
+    OutputFile,
+    RepoOption,
+    TestCases,
+    Variant,
+)
+
+
+def verify_one(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    rest: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output."),
+    ] = None,
+    methods: Methods = None,
+    range_: Annotated[
+        str | None,
+        typer.Option("--range", metavar="X-Y", help="Kind highlights: paragraphs X to Y alone."),
+    ] = None,
+    run_id: Annotated[
+        str | None,
+        typer.Option("--run-id", metavar="ID", help="Kind highlights: this run of the log. Default: the newest."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keys of the eval's entry, or how prompts are evaluated; they go before the manifest's (YAML).",
+        ),
+    ] = None,
+    output: OutputFile = None,
+    save: Annotated[
+        bool, typer.Option("--save", help="Write the next iteration-NNN/ with a report, and aggregate.json.")
+    ] = False,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write output, results and report there."),
+    ] = None,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    json_: Json = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Tell what was read.")] = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Score one output of the work tree now."""
+    from sitegen.commands.verify import verify_one as command
+    from sitegen.commands.verify import verify_request
+
+    wanted = verify_request(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
+    command(
+        wanted._replace(
+            config=config,
+            written_to=output,
+            save=save,
+            output_dir=output_dir,
+            open_report=open_report,
+            as_json=json_,
+            debug=debug,
+        )
+    )
+
+
+def verify_all(
+    evals_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder of evals, before the configuration's."),
+    ] = None,
+    json_: Json = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Score the newest output of every eval now."""
+    from sitegen.commands.verify import verify_all as command
+
+    command(repo, evals_dir, as_json=json_)
+
+
+def respond(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EVAL]", help="Id of an eval of kind responses."),
+    ] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', else prompts/EVAL.md.")
+    ] = None,
+    variant: Variant = None,
+    model: Model = None,
+    concurrency: Concurrency = None,
+    limit: Limit = None,
+    again: Annotated[bool, typer.Option("--again", help="Ask for every case, also for those answered.")] = False,
+    config: LlmConfig = None,
+    base_url: ApiAddress = None,
+    debug: Debug = False,
+    test_cases: TestCases = None,
+    judge_model: Annotated[
+        str | None,
+        typer.Option("--judge-model", help="Name of the model that grades, before the configuration's."),
+    ] = None,
+    methods: Methods = None,
+    output: OutputFile = None,
+    repo: RepoOption = Path(),
+) -> None:
+    """Run a prompt over the test cases of an eval, by a model.
+
+    Goes on where it was interrupted. With --test_cases or --output the responses are graded and scored too.
+    """
+    from sitegen.commands.respond import RespondRequest, split_words
+    from sitegen.commands.respond import respond as command
+
+    eval_id, named = split_words(words or [], methods or [])
+    command(
+        RespondRequest(
+            repo=repo,
+            eval_id=eval_id,
+            variant=variant,
+            prompt=prompt,
+            config=config,
+            model=model,
+            concurrency=concurrency,
+            limit=limit,
+            again=again,
+            debug=debug,
+            base_url=base_url,
+            test_cases=test_cases,
+            judge_model=judge_model,
+            methods=named,
+            output=output,
+        )
+    )
+
+
+def judge(
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of an eval of kind responses.")],
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'judge_prompt', else sitegen's own.")
+    ] = None,
+    variant: Variant = None,
+    model: Model = None,
+    concurrency: Concurrency = None,
+    limit: Limit = None,
+    again: Annotated[bool, typer.Option("--again", help="Grade every response, also those graded.")] = False,
+    config: LlmConfig = None,
+    base_url: ApiAddress = None,
+    debug: Debug = False,
+    repo: RepoOption = Path(),
+) -> None:
+    """Grade responses from 1 to 5, by a model.
+
+    The grades are recorded with the responses: those in the eval's folder, else those of its newest iteration.
+    """
+    from sitegen.commands.respond import RespondRequest
+    from sitegen.commands.respond import judge as command
+
+    command(
+        RespondRequest(
+            repo=repo,
+            eval_id=eval_id,
+            variant=variant,
+            prompt=prompt,
+            config=config,
+            model=model,
+            concurrency=concurrency,
+            limit=limit,
+            again=again,
+            debug=debug,
+            base_url=base_url,
+        )
+    )
+
+
+def code_judge(
+    subject: Annotated[Literal["fields", "line-items"], typer.Argument(help="What of the candidate is judged.")],
+) -> None:
+    """Judge one candidate for another runner.
+
+    {expected, candidate, config} on standard input, {score, hits, misses, ...} on standard output.
+    """
+    import sys
+
+    import msgspec
+
+    from sitegen.commands.printing import print_document
+    from sitegen.scoring.code_judge import LARGEST, opinion
+
+    judgement = opinion(subject, sys.stdin.buffer.read(LARGEST + 1))
+    print_document(msgspec.json.Encoder(decimal_format="number").encode(judgement) + b"\n")
+
+
+def extract(
+    log: Annotated[Path, typer.Argument(metavar="[LOG]", help="A log of highlights: one JSON object a line.")] = Path(
+        "logs/processing-log.ndjson"
+    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File to write; - is standard output. Default: raw-llm-run.json, in evals/ if there is that folder.",
+        ),
+    ] = None,
+    run_id: Annotated[str | None, typer.Option(metavar="ID", help="Default: the run of the last line.")] = None,
+) -> None:
+    """Write one run of a log of highlights as raw-llm-run.json."""
+    from sitegen.commands.extract import extract as command
+
+    command(log, out, run_id)

@@ -1,0 +1,172 @@
+"""Building the site, and what else is written of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sitegen.commands.signatures.options import Cache, ExportFormat, OwnTemplates, Repo, RepoOption
+
+
+def build(
+    repo: Repo = Path(),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Output folder. Default: public in the project.")
+    ] = None,
+    rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
+    pin: Annotated[
+        str | None, typer.Option(metavar="REV", help="Score all history by the ground truth and rules of REV.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes, at most four a core. Default: as many as there are cores.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
+    ] = False,
+    public: Annotated[
+        bool,
+        typer.Option("--public", help="Exit with 1, and delete the site again, if anything in it looks like a secret."),
+    ] = False,
+    worktree: Annotated[bool, typer.Option("--worktree", help="Add the uncommitted state as one last point.")] = False,
+    allow_shallow: Annotated[
+        bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Use a folder that sitegen did not make; pages replace its files.")
+    ] = False,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
+    ] = None,
+    templates: OwnTemplates = True,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every file of the site, also those that seem untouched.")
+    ] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Address of a dask scheduler (extra 'dask'); or SITEGEN_DASK in the environment."
+        ),
+    ] = None,
+    cache: Cache = None,
+) -> None:
+    """Walk the history, score every commit, write the site."""
+    from sitegen.commands.build import command
+    from sitegen.project import Options
+
+    project = Options(
+        repo=repo,
+        out=out,
+        rev=rev,
+        jobs=jobs,
+        cache=cache,
+        force=force,
+        allow_shallow=allow_shallow,
+        worktree=worktree,
+        pin=pin,
+        base_url=base_url,
+        own_templates=templates,
+        verify=verify,
+        dask=dask,
+    )
+    command(project, strict=strict, public=public)
+
+
+def watch(
+    repo: Repo = Path(),
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Default: 8000. If it is taken, a free one.")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the site in the browser.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes of the first build.")] = None,
+    allow_shallow: Annotated[
+        bool, typer.Option("--allow-shallow", help="Follow a shallow clone, with a banner.")
+    ] = False,
+    templates: OwnTemplates = True,
+    cache: Cache = None,
+) -> None:
+    """Serve the site on this machine, and follow every change."""
+    from sitegen.commands.watch import command
+    from sitegen.project import Options
+
+    options = Options(repo=repo, jobs=jobs, cache=cache, allow_shallow=allow_shallow, own_templates=templates)
+    command(options, port=port, open_browser=open_browser)
+
+
+def init(
+    repo: Repo = Path(),
+    templates: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--templates",
+            metavar="NAME",
+            help="Copy this into site_templates/ instead, to change it: theme.css, a file such as frame/footer.html, "
+            "a folder, or all. One or more.",
+        ),
+    ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:MODEL",
+            help="Write the JSON Schema of this pydantic model instead. Imports the module, from what is installed.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what was found, and print what would be written for it.")
+    ] = False,
+) -> None:
+    """Look for evals and instructions, and write a manifest of them.
+
+    And a mapping, workflows for GitHub and a verifier with its instructions; only where there are none yet.
+    """
+    from sitegen.commands.init import init as command
+
+    command(repo, templates or (), schema=schema, dry_run=dry_run)
+
+
+def export(
+    format_: Annotated[ExportFormat, typer.Option("--format", help="parquet needs the extra 'parquet'.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="PATH", help="Default: export/, export.json or export.sqlite."),
+    ] = None,
+    evals: Annotated[
+        list[str] | None,
+        typer.Option("--eval", metavar="EVAL", help="This eval, one or more. Default: all."),
+    ] = None,
+    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    repo: RepoOption = Path(),
+    cache: Cache = None,
+) -> None:
+    """Write all scores and outcomes of history as tables."""
+    from sitegen.commands.printing import print_line
+    from sitegen.project import Options
+    from sitegen.questions.export import write_export
+
+    options = Options(repo=repo, rev=rev, cache=cache)
+    for path in write_export(options, format_, out, tuple(dict.fromkeys(evals or []))):
+        print_line(f"wrote {path}", error=True)
+
+
+def schema(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Default: all of them, by name.")] = None,
+) -> None:
+    """JSON Schemas of all files that sitegen reads and writes."""
+    from sitegen.commands.printing import print_document
+    from sitegen.schemas import printed
+
+    print_document(printed(name))
+
+
+def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
+    """Write a repository with history, to try it all on."""
+    import shlex
+
+    from sitegen.commands.printing import print_line
+    from sitegen.demo import write_demo
+
+    head = write_demo(folder)
+    print_line(f"wrote {folder}, head {head[:7]}")
+    print_line(f"next: cd {shlex.quote(str(folder))} && sitegen build")
