@@ -15,7 +15,7 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import RunUsage
-from sitegen.pages.noise import interval_basis
+from sitegen.pages.labels import interval_basis
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs

@@ -10,7 +10,7 @@ from sitegen.analysis.comparison.change import ResultChange
 from sitegen.comparing.flips import flip_lines
 from sitegen.comparing.words import NIL, count, name, number, probability, prose, signed, table
 from sitegen.model.metrics import Nouns
-from sitegen.pages.noise import reason
+from sitegen.pages.labels import reason
 from sitegen.scoring.usage import UNITS
 from sitegen.stats.significance import Significance
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sitegen import __version__
+from sitegen import __version__, schemas
 from sitegen.analysis.attribution import ROLES
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
@@ -254,3 +254,9 @@ def _csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
 
 def _exported_errors(counts: Counts) -> dict[str, int]:
     return dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True))
+
+
+def schema_files() -> Iterator[RawFile]:
+    """Every schema, as it ships with sitegen."""
+    for name in schemas.TITLES:
+        yield RawFile(links.schema(schemas.file_name(name)), schemas.content(name))

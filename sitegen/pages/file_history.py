@@ -1,21 +1,24 @@
-"""What the history of an instruction file teaches: its size beside the evals, and the best version for each."""
+"""What the history of an instruction file teaches: its size beside the evals, its best versions, how to restore one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from shlex import quote
 from typing import Final, NamedTuple
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
-from sitegen.model.commits import Commit
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect
-from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.restore import restore
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.text.plain import line
 
 EVALS: Final = 8
 """Evals whose line is drawn at once; the others stand behind a fold."""
+
+_PATTERN: Final = frozenset("*?[\\:")
+"""Characters that git reads as a pattern in a path, not as themselves."""
 
 
 class Track(NamedTuple):
@@ -145,3 +148,22 @@ def _tracks(effects: Sequence[Sequence[Effect]]) -> tuple[Track, ...]:
 def _tendency(means: Iterable[float | None]) -> Tendency:
     known = [mean for mean in means if mean is not None]
     return Tendency(len(known), sum(mean > 0 for mean in known), sum(mean < 0 for mean in known))
+
+
+def restore(edit: Edit, now: str) -> str | None:
+    """Puts the file where it is now, as an edit left it.
+
+    None if the edit left no file, is not committed, or if a path cannot be shown as it is: no command is better than
+    one for another file.
+
+    Args:
+        edit: the edit that made the version.
+        now: the file's path now.
+
+    """
+    if edit.new is None or edit.commit.sha == WORKTREE or line(edit.path) != edit.path or line(now) != now:
+        return None
+    if edit.path != now:
+        return f"git show {quote(f'{edit.commit.short}:{edit.path}')} > {quote(now)}"
+    literal = "--literal-pathspecs " if _PATTERN & set(now) else ""
+    return f"git {literal}checkout {edit.commit.short} -- {quote(now)}"

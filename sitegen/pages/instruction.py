@@ -13,8 +13,7 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import EditStatus, InstructionHistory
 from sitegen.pages import agents, links
-from sitegen.pages.file_history import BestRow, Growth, best_rows, growth
-from sitegen.pages.restore import restore
+from sitegen.pages.file_history import BestRow, Growth, best_rows, growth, restore
 from sitegen.text.markdown import LARGEST, document
 from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
 from sitegen.text.plain import line

@@ -18,13 +18,23 @@ from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, changes
-from sitegen.pages.clocks import ONE_CLOCK, Clocks, clocks
-from sitegen.pages.heat import HeatMap, HeatRow, field_rows, heat_map
 from sitegen.pages.labels import CAUSES, STATUSES
-from sitegen.pages.last_change import LastChange, last_changes
-from sitegen.pages.repeats import RepeatsView, repeats_view
 from sitegen.pages.tallies import Flipped, errors_by_type, flipped
-from sitegen.pages.usage import UsageView, usage_view
+from sitegen.pages.trend_panels import (
+    ONE_CLOCK,
+    Clocks,
+    HeatMap,
+    HeatRow,
+    LastChange,
+    RepeatsView,
+    UsageView,
+    clocks,
+    field_rows,
+    heat_map,
+    last_changes,
+    repeats_view,
+    usage_view,
+)
 
 DRAWN: Final = 3
 """Metrics that are drawn: the first of the kind's specs, as far as they share the headline's range."""

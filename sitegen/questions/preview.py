@@ -19,8 +19,7 @@ from sitegen.pages.methods import methods_page
 from sitegen.pages.report import EarlierPoints, report_page
 from sitegen.project import own_templates
 from sitegen.render.environment import Renderer, template_folders
-from sitegen.render.standalone import standalone
-from sitegen.render.unlinked import without_links
+from sitegen.render.standalone import standalone, without_links
 from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.results_file import Metadata

@@ -198,24 +198,19 @@ def make_environment(
         evidence,
         field_rows,
         formats,
-        heat,
-        matrix_rows,
         move_rows,
         rows,
         span_rows,
         step_lines,
-        tracks,
-        tradeoff,
         trend_chart,
         trend_rows,
-        usage_rows,
         variants,
         why_rows,
     )
-    from sitegen.render.escaping import output
+    from sitegen.render.cells import output
 
     class EscapingTemplate(jinja2.Template):
-        """Writes values by ``escaping.output``: the same text for a third of the time."""
+        """Writes values by ``cells.output``: the same text for a third of the time."""
 
         @classmethod
         def from_code(cls, *arguments: Any, **more: Any) -> jinja2.Template:
@@ -278,11 +273,8 @@ def make_environment(
         changes=changes,
         charts=charts,
         compare_rows=compare_rows,
-        heat=heat,
         trend_chart=trend_chart,
         trend_rows=trend_rows,
-        tradeoff=tradeoff,
-        usage_rows=usage_rows,
         rows=rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
@@ -290,8 +282,6 @@ def make_environment(
         field_rows=field_rows,
         move_rows=move_rows,
         variants=variants,
-        tracks=tracks,
-        matrix_rows=matrix_rows,
         span_rows=span_rows,
         step_lines=step_lines,
         spans=spans,

@@ -1,28 +1,39 @@
-"""Lists of metrics before and after, as escaped f-strings: an edit's page has one entry for each eval it moved."""
+"""Lists of metrics before and after, as escaped f-strings: an edit's page has one entry for each eval it moved.
+
+A commit's page has the same entries, each with what the commit did to the eval and which fields flipped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.model.cells import Flips, Tally
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import Headline
 from sitegen.pages import links
 from sitegen.pages.commit import MoveRow, PointRow
+from sitegen.pages.commit_effects import CommitEffect
 from sitegen.pages.edit import EffectRow, Move
 from sitegen.pages.labels import exchanges
 from sitegen.render import changes
-from sitegen.render.commit_effect_rows import commit_effect_row
+from sitegen.render.cells import text
 from sitegen.render.evidence import judged
-from sitegen.render.flip_rows import flipped
-from sitegen.render.formats import RECORDED, number, signed
+from sitegen.render.formats import RECORDED, breakable, number, printable, signed
+from sitegen.render.why_rows import sentence
 
 NOTICED = 0.0005
 """A part of a change that is written as none below this."""
+
 SHOWN = 3
 """Metrics of each eval: the headline and two more."""
+
+NAMED: Final = 5
+"""Fields of each kind that are named at once."""
 
 
 def effects(rows: Iterable[EffectRow], root: str) -> Markup:
@@ -156,3 +167,70 @@ def _point_cell(eval_id: str, point: PointRow | None, root: str) -> str:
         f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(point.label)}</a> '
         f"<span{around}>{value}</span>"
     )
+
+
+def flipped(flips: Flips | None) -> str:
+    """A line for the fixed and one for the broken cells, by field; empty if nothing flipped."""
+    if flips is None:
+        return ""
+    lines = _tally_line(flips.fixed, "up", "fixed") + _tally_line(flips.broken, "dn", "broken")
+    if flips.by_truth:
+        lines += f'<p class="ef-f">{flips.by_truth:,} of them while the ground truth of the field changed</p>'
+    return lines
+
+
+def _tally_line(tally: Tally, tone: str, word: str) -> str:
+    if not tally:
+        return ""
+    total = sum(number for _, number in tally)
+    rest = len(tally) - NAMED
+    more = ""
+    if rest > 0:
+        fields = "field" if rest == 1 else "fields"
+        more = f" <details><summary>{rest:,} more {fields}</summary>{_flipped_field_names(tally[NAMED:])}</details>"
+    names = _flipped_field_names(tally[:NAMED])
+    return f'<p class="ef-f"><span class="delta {tone}">{total:,} {word}</span> {names}</p>{more}'
+
+
+def _flipped_field_names(tally: Tally) -> str:
+    return ", ".join(
+        f"<code>{breakable(escape(printable(attribute)))}</code>{f' {number:,}' if number > 1 else ''}"
+        for attribute, number in tally
+    )
+
+
+def commit_effect_row(made: CommitEffect | None, spec: MetricSpec) -> str:
+    """Lines below the numbers of an eval; empty if it had no point before."""
+    if made is None:
+        return ""
+    note = _sentence(made.headline.note) if made.headline.points is not None else ""
+    said = f"{sentence(spec, made.headline)}{note} {judged(made.verdict, spec)}"
+    return f'<p class="ef-f">{said}</p>{_flipped_lines(made)}'
+
+
+def _sentence(note: str) -> str:
+    return f" {text(note[:1].upper() + note[1:])}." if note else ""
+
+
+def _flipped_lines(effect: CommitEffect) -> str:
+    fixed, broken, still, appeared, vanished = effect.flipped
+    if not (fixed or broken or appeared or vanished):
+        return ""
+    lines = _flip_direction_line(
+        fixed, "up", "fixed", [(row.attribute, row.fixed) for row in effect.fields if row.fixed]
+    )
+    lines += _flip_direction_line(
+        broken, "dn", "broken", [(row.attribute, row.broken) for row in effect.fields if row.broken]
+    )
+    rest = [f"{still:,} still wrong"]
+    rest += [f"{appeared:,} came and {vanished:,} went with documents or expected values"] * bool(appeared or vanished)
+    rest += [f"{effect.more_fields:,} more fields flipped less"] * bool(effect.more_fields)
+    return f'{lines}<p class="ef-f">{"; ".join(rest)}</p>'
+
+
+def _flip_direction_line(number: int, tone: str, word: str, fields: list[tuple[str, int]]) -> str:
+    """The cells that flipped one way, and the fields that most of them are of."""
+    if not number:
+        return ""
+    named = ", ".join([f"<code>{text(name)}</code>{f' {count:,}' if count > 1 else ''}" for name, count in fields])
+    return f'<p class="ef-f"><span class="delta {tone}">{number:,} {word}</span> {named or "in other fields"}</p>'

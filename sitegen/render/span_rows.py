@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.pages.spans import Piece, ShownText
-from sitegen.render.escaping import escape
+from sitegen.render.cells import escape
 from sitegen.render.formats import bounded, printable
 
 _LETTERS: Final = {"correct": "C", "missed": "M", "wrong": "W"}

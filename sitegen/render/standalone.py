@@ -1,12 +1,13 @@
-"""A page as one file that is read without the site: its styles inside it, no script, and no way out of it."""
+"""A page without the site around it: with its styles inside, without scripts, and without links to pages not there."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection
+from html import unescape
 from typing import Final
-
-from sitegen.render.unlinked import without_links
+from urllib.parse import unquote, urlsplit
 
 _SCRIPT: Final = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
 _HEADER: Final = re.compile(r'<a class="skip"[^>]*>.*?</a>\n?|<header\b.*?</header>\n?', re.DOTALL)
@@ -15,6 +16,16 @@ _OURS: Final = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
     "img-src data:; base-uri 'none'; form-action 'none'\">"
 )
+
+_LINK: Final = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
+"""Links are not nested, and no attribute holds a ``>``: templates escape it."""
+
+_HREF: Final = re.compile(r"""\shref=(?:"([^"]*)"|'([^']*)'|([^\s>]*))""")
+_HEAD_LINK: Final = re.compile(r"<link\b([^>]*)>\n?")
+_SEARCH: Final = re.compile(r"<button\b[^>]*\sdata-search\b.*?</button>\n?", re.DOTALL)
+_CLASS: Final = re.compile(r"""\sclass=["'][^"']*["']""")
+_BUTTON: Final = re.compile(r"""\sclass=["']([^"']*\s)?btn\b""")
+_MAIN: Final = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
 def standalone(page: bytes, path: str, styles: str, beside: Collection[str] = ()) -> bytes:
@@ -28,3 +39,35 @@ def standalone(page: bytes, path: str, styles: str, beside: Collection[str] = ()
     # First of all that the head holds: a policy counts for what follows it, and a project's own head may have none.
     html = _POLICY.sub("", html).replace("<head>", f"<head>\n{_OURS}", 1)
     return html.replace("</head>", sheet, 1).encode()
+
+
+def without_links(page: bytes, path: str, there: Collection[str]) -> bytes:
+    """The page at ``path`` where nothing but the files ``there`` can be reached.
+
+    In its main part links to other files become text, and buttons are left out; around it, where links are ways through
+    a site, they are left out.
+    """
+    folder = posixpath.dirname(path)
+
+    def leads(attributes: str) -> bool:
+        found = _HREF.search(attributes)
+        parts = urlsplit(unescape("".join(part or "" for part in found.groups()))) if found else None
+        if parts is None or parts.scheme or parts.netloc or not parts.path:
+            return True
+        return posixpath.normpath(posixpath.join(folder, unquote(parts.path))) in there
+
+    def text(link: re.Match[str]) -> str:
+        attributes, content = link.groups()
+        if leads(attributes):
+            return link[0]
+        kind = _CLASS.search(attributes)
+        return "" if _BUTTON.search(attributes) else f"<span{kind[0] if kind else ''}>{content}</span>"
+
+    def nothing(link: re.Match[str]) -> str:
+        return link[0] if leads(link[1]) else ""
+
+    html = _SEARCH.sub("", _HEAD_LINK.sub(nothing, page.decode()))
+    main = _MAIN.search(html)
+    start, end = main.span() if main else (0, len(html))
+    parts = (_LINK.sub(nothing, html[:start]), _LINK.sub(text, html[start:end]), _LINK.sub(nothing, html[end:]))
+    return "".join(parts).encode()

@@ -1,4 +1,4 @@
-"""Table bodies of the trend page as escaped f-strings: the points of an eval, and its attributes."""
+"""Table bodies of the trend page as escaped f-strings: points of an eval, its attributes, what its outputs took."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from sitegen.model.outcomes import ErrorType
 from sitegen.model.series import EvalInfo
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange
-from sitegen.pages.heat import HeatRow
 from sitegen.pages.labels import STALE
 from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import TrendPoint, TrendView
+from sitegen.pages.trend_panels import ROWS, HeatRow, OutputUsage, UsageView
 from sitegen.render.cells import text
 from sitegen.render.changes import parts, points
-from sitegen.render.formats import SMALL, day, number, printable, signed
+from sitegen.render.formats import NIL, SMALL, day, number, printable, signed
 from sitegen.render.rows import error_types
+from sitegen.text.values import amount
 
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""
@@ -138,3 +139,20 @@ def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
     is_share = not unit and value is not None and SMALL <= value <= 1  # most are
     return f"{value:.3f}" if is_share else str(number(value, unit=unit))
+
+
+def outputs(view: UsageView) -> Markup:
+    """A row for each output, the newest first; units stand in the head."""
+    return Markup("".join([_output(output, view.specs) for output in reversed(view.outputs[-ROWS:])]))
+
+
+def _output(usage: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
+    values = "".join([f"<td>{_usage_amount(value, spec)}" for value, spec in zip(usage.values, specs, strict=True)])
+    made_by = text(usage.made_by[:160]) or str(NIL)
+    return (
+        f"<tr><td><a href={text(usage.file)}>{text(usage.label)}</a><td>{made_by}<td>{number(usage.headline)}{values}\n"
+    )
+
+
+def _usage_amount(value: float | None, spec: MetricSpec) -> str:
+    return str(NIL) if value is None else amount(value, spec.unit).removesuffix(f" {spec.unit}")

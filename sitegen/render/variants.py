@@ -1,10 +1,15 @@
-"""Bars and radar of variants, as SVG drawn on the server."""
+"""SVG of variants and models, drawn on the server: bars, a radar, and quality against cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sitegen.pages.trend_panels import OutputUsage, UsageView
+from sitegen.render.charts import Tick, nice_ticks, percent
+from sitegen.render.formats import number, printable
+from sitegen.text.values import amount
 
 if TYPE_CHECKING:
     from sitegen.pages.variants import MetricRow
@@ -104,3 +109,60 @@ def _radar_label(x: float, y: float, text: str) -> RadarLabel:
     side = x - CENTRE[0]
     anchor = "middle" if abs(side) < 1 else "start" if side > 0 else "end"
     return RadarLabel(x, y + 4, anchor, text)
+
+
+class Dot(NamedTuple):
+    """One output."""
+
+    x: str
+    """From the left, in percent."""
+    y: str
+    """From the top, in percent."""
+    mark: str
+    """Class of its colour."""
+    is_newest: bool
+    text: str
+    file: str
+
+
+class Tradeoff(NamedTuple):
+    """What the template draws."""
+
+    dots: tuple[Dot, ...]
+    legend: tuple[tuple[str, str], ...]
+    """(class, model); empty if only one is named."""
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+
+
+def tradeoff(view: UsageView) -> Tradeoff | None:
+    """None if there is nothing to draw. The horizontal axis begins at 0, so that distances on it are ratios."""
+    drawn = [output for output in view.outputs if output.headline is not None and output.against is not None]
+    spec = view.against
+    if spec is None or not drawn:
+        return None
+    most = max(each.against or 0.0 for each in drawn) * 1.06
+    values = [each.headline or 0.0 for each in drawn]
+    margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
+    low, high = min(values) - margin, max(values) + margin
+    models = list(view.models)
+
+    def dot(each: OutputUsage) -> Dot:
+        return Dot(
+            x=percent(each.against or 0.0, most),
+            y=percent(high - (each.headline or 0.0), high - low),
+            mark=f"v{tone(models.index(each.made_by))}" if len(models) > 1 and each.made_by else "m0",
+            is_newest=each is drawn[-1],
+            text=printable(
+                f"{each.label}: {view.headline.label} {number(each.headline)}, {amount(each.against or 0.0, spec.unit)}"
+                + (f", {each.made_by[:80]}" if each.made_by else "")
+            ),
+            file=each.file,
+        )
+
+    return Tradeoff(
+        dots=tuple(map(dot, drawn)),
+        legend=tuple((f"v{tone(k)}", name) for k, name in enumerate(models)) if len(models) > 1 else (),
+        across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
+        up=tuple(Tick(percent(high - tick, high - low), f"{tick:.3f}") for tick in nice_ticks(low, high, 4)),
+    )

@@ -11,7 +11,7 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import FlipRate, Interval
 from sitegen.pages.changes import DisplayedChange, in_points
-from sitegen.pages.noise import interval_basis
+from sitegen.pages.labels import interval_basis
 from sitegen.pages.report import FateRow, FixedCell
 from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.report.why import Why

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Snapshot
-from sitegen.pages.failed import failed_page
+from sitegen.pages.placeholders import failed_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sitegen.model.site import RawFile
-from sitegen.pages.exports import index_file
+from sitegen.pages.exports import index_file, schema_files
 from sitegen.pages.overview import EditEffects
-from sitegen.pages.schema_files import schema_files
 from sitegen.render.badges import badge_files
 from sitegen.render.feed import feed_file
 from sitegen.render.summary import summary_file

@@ -14,12 +14,11 @@ from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links, search
-from sitegen.pages.failed import failed_page
 from sitegen.pages.instruction_overview import InstructionOverview, instruction_overview
 from sitegen.pages.instructions import FileRecord, instructions_page
 from sitegen.pages.methods import methods_page
-from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.placeholders import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.render.environment import Renderer

@@ -21,8 +21,8 @@ from sitegen.pages.commit_effects import FlippedField, commit_effect
 from sitegen.pages.compare import compare_page
 from sitegen.pages.fields import field_page, field_work
 from sitegen.pages.methods import methods_page
-from sitegen.pages.not_found import NO_JEKYLL, not_found_page
 from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import report_page

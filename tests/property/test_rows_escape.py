@@ -13,12 +13,12 @@ from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange
-from sitegen.pages.heat import HeatMap, HeatRow
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.pages.report import Discrepancy, ErrorChange, FateRow, FixedCell, ReportMetric, SchemaSection, Since
 from sitegen.pages.trend import TrendPoint, TrendView
+from sitegen.pages.trend_panels import HeatMap, HeatRow
 from sitegen.pages.values import DisplayValue
-from sitegen.render import escaping, formats, rows, trend_rows, why_rows
+from sitegen.render import cells, formats, rows, trend_rows, why_rows
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
@@ -63,8 +63,8 @@ def _clean(text: str) -> str:
 def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
     clean = _clean(text)
     assert (
-        escaping.escape(clean)
-        == escaping.output(clean)
+        cells.escape(clean)
+        == cells.output(clean)
         == str(escape(clean))
         == JINJA.from_string("{{ text }}").render(text=clean)
     )

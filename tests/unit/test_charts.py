@@ -10,7 +10,7 @@ from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_page
-from sitegen.render import charts, heat, trend_chart
+from sitegen.render import charts, trend_chart
 from tests import pages_sample as sample
 
 
@@ -59,12 +59,12 @@ def test_bars_are_narrow_for_a_few_points_and_touch_for_many(points, width):
 
 
 def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
-    paths = heat.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
+    paths = charts.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
     assert paths == ("M-.5 .5m0 0h2", "", "", "", "", "M-.5 .5m3 0h1")
 
 
 def test_levels_of_the_heat_map_begin_at_their_share():
-    assert [heat.level(share) for share in (None, 0.0, 0.029, 0.03, 0.6, 1.0)] == [0, 0, 0, 1, 6, 6]
+    assert [charts.level(share) for share in (None, 0.0, 0.029, 0.03, 0.6, 1.0)] == [0, 0, 0, 1, 6, 6]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_day_stands_where_it_changes():
 
 def test_what_was_not_judged_is_told_from_what_was_right():
     shares = ((None, None, 0.0, 0.5), (0.0, None, 0.2, None))
-    assert heat.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"
+    assert charts.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"
 
 
 def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last_point():

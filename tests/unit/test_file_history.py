@@ -4,9 +4,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
-from sitegen.pages.file_history import Tendency, Track, best_rows, growth
-from sitegen.pages.restore import restore
-from sitegen.render.tracks import TrackShape, track
+from sitegen.pages.file_history import Tendency, Track, best_rows, growth, restore
+from sitegen.render.charts import TrackShape, track
 
 F1 = MetricSpec("f1", "F1", "")
 

@@ -8,8 +8,7 @@ from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.pages.agents import apart_since, thickens
 from sitegen.pages.edit import EditView, Move, RenderedPatch, draw_edit, edit_page, effects_view
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.render.flip_rows import NAMED
-from sitegen.render.move_rows import effects
+from sitegen.render.move_rows import NAMED, effects
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 

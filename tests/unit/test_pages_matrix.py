@@ -4,11 +4,10 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
-from sitegen.pages.instructions import instructions_page
-from sitegen.pages.matrix import ROWS, MatrixColumn, Shift, matrix
+from sitegen.pages.instructions import ROWS, MatrixColumn, Shift, instructions_page, matrix
 from sitegen.pages.overview import EditEffects, FileEdit
+from sitegen.render.edit_rows import body
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.render.matrix_rows import body
 from tests import pages_sample_diffs as sample
 
 F1 = MetricSpec("f1", "F1", "")

@@ -4,7 +4,7 @@ import pytest
 
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Unit, Why
-from sitegen.pages.noise import interval_basis, reason
+from sitegen.pages.labels import interval_basis, reason
 
 PARAGRAPHS = Nouns("category", "categories", "paragraph", "paragraphs")
 

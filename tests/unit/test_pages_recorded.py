@@ -7,8 +7,8 @@ from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
-from sitegen.pages.clocks import clocks
 from sitegen.pages.recorded import RecordedRow, agrees_with_now, recorded_view
+from sitegen.pages.trend_panels import clocks
 from tests import pages_sample as sample
 
 LABELS = (("f1", "F1"), ("precision", "Precision"), ("recall", "Recall"))

@@ -12,11 +12,9 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, Part
-from sitegen.pages.heat import HEAT_ROWS, HeatRow
-from sitegen.pages.last_change import LastChange
-from sitegen.pages.repeats import repeats_view
 from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
+from sitegen.pages.trend_panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.render.environment import Renderer, find_templates

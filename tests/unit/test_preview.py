@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.questions.preview import report_file, write_preview
-from sitegen.render.unlinked import without_links
+from sitegen.render.standalone import without_links
 from sitegen.scoring.results_file import Metadata
 from sitegen.verifying import WorktreeProject
 from tests.receipts import write_receipts

@@ -10,7 +10,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.pages.changes import in_points
-from sitegen.pages.noise import reason as by_noise
+from sitegen.pages.labels import reason as by_noise
 
 
 def sentences(one: EvalCheck) -> Iterator[str]:

@@ -13,7 +13,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.thinned import thinned_page
+from sitegen.pages.placeholders import thinned_page
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.eval_job import owner
 from sitegen.stages.scorecard_store import EvalScorecards

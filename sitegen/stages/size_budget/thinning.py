@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self
 from sitegen.analysis.memo import PageRow
 from sitegen.model.series import Headline, Series
 from sitegen.pages import links
-from sitegen.pages.thinned import thinned_page
+from sitegen.pages.placeholders import thinned_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer

@@ -1,18 +1,50 @@
-"""The page that stands where a full report stood, once newer ones took its place (``limits.reports_kept``)."""
+"""Pages that stand in the place of others: of one that failed, of an unknown address, of a report that made room."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import EvalInfo
-from sitegen.model.site import Page
+from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.tallies import errors_by_type
 from sitegen.scoring.usage import specs_with_usage
+
+
+class FailedView(NamedTuple):
+    """What ``pages/failed.html`` shows."""
+
+    problem: Problem
+    nav: str = ""
+
+
+def failed_page(path: str, problem: Problem) -> Page:
+    """At the address of the page that could not be made: links to it lead here."""
+    return Page(path, "pages/failed.html", FailedView(problem))
+
+
+class NotFoundView(NamedTuple):
+    """What ``pages/not_found.html`` needs."""
+
+    root: str
+    """The way to the root of the site from any depth; without ``base_url`` only right at the root itself."""
+    nav: str = ""
+
+
+def not_found_page(base_url: str | None) -> Page:
+    """``404.html``: a server shows it for any address, so that no relative link would do."""
+    root = urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
+    return Page(links.not_found(), "pages/not_found.html", NotFoundView(root))
+
+
+NO_JEKYLL: Final = RawFile(".nojekyll", b"")
+"""Tells GitHub Pages to serve the files as they are."""
 
 
 class ThinnedView(NamedTuple):
