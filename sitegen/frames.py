@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.series import Point, Series
-from sitegen.scoring.results_file import plain
 from sitegen.stats.counts import in_file_order, ratios
 from sitegen.text.plain import encodable
+from sitegen.text.values import json_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame
@@ -36,10 +36,12 @@ def points(series: Series) -> DataFrame:
     ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
     """
     metrics = [spec.name for spec in series.specs]
-    rows = [_point(point, metrics) for point in series.points]
+    rows = [_point_record(point, metrics) for point in series.points]
     texts = ("label", "commit", "author", "subject", "cause", "status")
     columns = ("iteration", "label", "commit", "committed_at", *texts[2:], "edits", *metrics, *_COUNTS)
-    return _dated(_table(rows, columns, texts=texts, whole=("iteration", "edits", *_COUNTS), numbers=metrics))
+    return _with_moments(
+        _typed_table(rows, columns, texts=texts, whole=("iteration", "edits", *_COUNTS), numbers=metrics)
+    )
 
 
 def fields(series: Series) -> DataFrame:
@@ -50,17 +52,19 @@ def fields(series: Series) -> DataFrame:
     """
     rows = [
         {
-            **_place(point),
+            **_place_of_point(point),
             "attribute": encodable(field.attribute),
             **ratios(field.counts),
-            **_counted(field.counts),
+            **_counts_by_name(field.counts),
         }
         for point in series.points
         for field in point.scorecard.fields
     ]
     columns = ("iteration", "label", "commit", "committed_at", "attribute", *_RATIOS, *_COUNTS)
-    return _dated(
-        _table(rows, columns, texts=("label", "commit", "attribute"), whole=("iteration", *_COUNTS), numbers=_RATIOS)
+    return _with_moments(
+        _typed_table(
+            rows, columns, texts=("label", "commit", "attribute"), whole=("iteration", *_COUNTS), numbers=_RATIOS
+        )
     )
 
 
@@ -73,12 +77,12 @@ def judgements(found: Iterable[Judgement]) -> DataFrame:
     rows = [
         {
             **{name: encodable(getattr(one, name)) for name in texts},
-            "expected": plain(one.expected),
-            "actual": plain(one.actual),
+            "expected": json_value(one.expected),
+            "actual": json_value(one.actual),
         }
         for one in found
     ]
-    return _table(rows, Judgement._fields, texts=texts)
+    return _typed_table(rows, Judgement._fields, texts=texts)
 
 
 class ParquetFile:
@@ -119,21 +123,21 @@ class ParquetFile:
         return pandas.DataFrame(rows, columns=self._names, dtype=object).astype(self._kinds)
 
 
-def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
+def _point_record(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     return {
-        **_place(point),
+        **_place_of_point(point),
         "author": encodable(at.commit.author),
         "subject": encodable(at.commit.subject),
         "cause": " ".join(at.cause),
         "status": card.status,
         "edits": len(point.edits),
         **{name: card.metric(name) for name in metrics},
-        **_counted(card.counts),
+        **_counts_by_name(card.counts),
     }
 
 
-def _place(point: Point) -> dict[str, Any]:
+def _place_of_point(point: Point) -> dict[str, Any]:
     at = point.snapshot
     return {
         "iteration": at.iteration,
@@ -143,11 +147,11 @@ def _place(point: Point) -> dict[str, Any]:
     }
 
 
-def _counted(counts: Counts) -> dict[str, int]:
+def _counts_by_name(counts: Counts) -> dict[str, int]:
     return {name: getattr(counts, name) for name in _COUNTS}
 
 
-def _table(
+def _typed_table(
     rows: Sequence[dict[str, Any]],
     columns: Sequence[str],
     *,
@@ -163,7 +167,7 @@ def _table(
     return table.astype({name: kind for names, kind in kinds for name in names})
 
 
-def _dated(table: DataFrame) -> DataFrame:
+def _with_moments(table: DataFrame) -> DataFrame:
     """With moments in place of their texts; one that no calendar has is missing."""
     import pandas
 

@@ -62,7 +62,7 @@ def save(bench: WorktreeProject, verified: Verified, document: Document) -> tupl
         number = max((number for number, _ in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
         for output in verified.outputs:
-            name = f"{RESULTS}/{folder.name}/{_name(verified, output)}"
+            name = f"{RESULTS}/{folder.name}/{_saved_name(verified, output)}"
             write_inside(place.folder, name, read_file(output, LARGEST_COPIED), replace=False)
         document = replace(document, metadata=replace(document.metadata, iteration=number))
     else:
@@ -85,12 +85,12 @@ def save_into(folder: Path, verified: Verified, document: Document) -> Path:
         raise SitegenError(what, where=str(folder), fix="Name another folder.") from None
     for output in verified.outputs:
         if output.parent.resolve() != folder.resolve():
-            write_inside(folder, _name(verified, output), read_file(output, LARGEST_COPIED))
+            write_inside(folder, _saved_name(verified, output), read_file(output, LARGEST_COPIED))
     write_inside(folder, RECORDED, to_json_bytes(document))
     return folder / RECORDED
 
 
-def _name(verified: Verified, output: Path) -> str:
+def _saved_name(verified: Verified, output: Path) -> str:
     """What an output is called in an iteration's folder: its own name if that is one of the kind's."""
     names = verified.place.files.outputs
     if len(verified.outputs) > 1 or output.name in names:
@@ -112,9 +112,10 @@ def _update_aggregate(bench: WorktreeProject, verified: Verified, metadata: Meta
         body, known = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in known)]
     others = [
-        _line(each, each.iteration, _recorded_time(each)) for each in bench.verify_iterations(place, without=there)
+        _aggregate_line(each, each.iteration, _recorded_time(each))
+        for each in bench.verify_iterations(place, without=there)
     ]
-    lines = [*known, *others, _line(verified, metadata.iteration, metadata.timestamp)]
+    lines = [*known, *others, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda each: each.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
 
@@ -135,7 +136,7 @@ class AggregateLine(TypedDict):
     errors_by_type: dict[ErrorType, int]
 
 
-def _line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
+def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
     """The numbers of one iteration as ``aggregate.json`` has them."""
     card = verified.result.scorecard
     errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}

@@ -21,7 +21,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.documents import Document
-from sitegen.scoring.documents import document as document_of
+from sitegen.scoring.documents import results_document as document_of
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import all_specs, specs_with_usage

@@ -21,10 +21,10 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import evaluate, variant_name
 from sitegen.history.layout import is_path
 from sitegen.llm import judging, responding
-from sitegen.llm.cases import PromptCase, read_cases
+from sitegen.llm.cases import PromptCase, read_prompt_cases
 from sitegen.llm.client import CallSettings
-from sitegen.llm.prompts import JUDGE, PromptTemplate, parse, read_prompt
-from sitegen.llm.responding import Asked
+from sitegen.llm.prompts import JUDGE, PromptTemplate, parse_template, read_prompt
+from sitegen.llm.responding import CallOutcome
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
 from sitegen.scoring.responses.document import METHODS, metrics_of
@@ -134,7 +134,7 @@ def _respond(opened: AskedEval, wanted: RespondRequest, template: PromptTemplate
     bench, _, cases = opened
     settings = _call_settings(bench, wanted, wanted.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
-    todo = responding.missing(cases, file, again=wanted.again, limit=wanted.limit)
+    todo = responding.responses_to_ask_for(cases, file, again=wanted.again, limit=wanted.limit)
     other = 0 if wanted.again else responding.of_another_prompt(template, cases, file)
     if other:
         print_line(
@@ -142,13 +142,13 @@ def _respond(opened: AskedEval, wanted: RespondRequest, template: PromptTemplate
             error=True,
         )
     with CallProgress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
-        asked = responding.respond(todo, template, file, settings, step=progress.step, log=progress.log)
+        asked = responding.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
     return _print_outcome(bench, path, asked, "responses")
 
 
 def _judge_template(opened: AskedEval, prompt: Path | None) -> PromptTemplate:
     named = prompt or _prompt_of_setting(opened.bench, opened.place, "judge_prompt")
-    template = read_prompt(named) if named else parse(JUDGE)
+    template = read_prompt(named) if named else parse_template(JUDGE)
     if "output" not in template.placeholders:
         raise ConfigurationError("The judge's prompt has no {output}.", where=str(named), fix="Say where it stands.")
     return template
@@ -163,13 +163,13 @@ def _judge(
     failed = False
     for path in paths:
         file = ResponsesFile.read(path, [case.id for case in cases])
-        todo = judging.ungraded(cases, file, again=wanted.again, limit=wanted.limit)
-        if own := judging.of_the_judge(todo, file, settings.model):
+        todo = judging.responses_to_grade(cases, file, again=wanted.again, limit=wanted.limit)
+        if own := judging.given_by_the_judge(todo, file, settings.model):
             option = "--judge-model" if wanted.evaluates else "--model"
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
             print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
         with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
-            asked = judging.judge(todo, template, file, settings, step=progress.step, log=progress.log)
+            asked = judging.grade_responses(todo, template, file, settings, step=progress.step, log=progress.log)
         failed |= _print_outcome(bench, path, asked, "grades")
     return failed
 
@@ -200,7 +200,7 @@ def _asked_eval(wanted: RespondRequest) -> AskedEval:
             where=str(place.ground_truth),
             fix="Keep the test cases in a test_cases.json of their own.",
         )
-    return AskedEval(bench, place, read_cases(_inside(bench, place.ground_truth)))
+    return AskedEval(bench, place, read_prompt_cases(_inside(bench, place.ground_truth)))
 
 
 def _configured(bench: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
@@ -281,7 +281,7 @@ def _inside(bench: WorktreeProject, path: Path) -> Path:
     return resolved
 
 
-def _print_outcome(bench: WorktreeProject, path: Path, asked: Asked, what: str) -> bool:
+def _print_outcome(bench: WorktreeProject, path: Path, asked: CallOutcome, what: str) -> bool:
     """Say what came of it, and return whether a call failed."""
     shown = line(str(path.relative_to(bench.root.resolve())))
     if not asked.calls:

@@ -17,7 +17,7 @@ from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
 from sitegen.project_files import write_inside
-from sitegen.scoring.documents import Document, document
+from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS
 from sitegen.stats.counts import Averages
@@ -159,7 +159,7 @@ def _document(
     bench: WorktreeProject, verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()
 ) -> Document:
     place = verified.place
-    return document(
+    return results_document(
         place.kind,
         verified.result,
         eval_id=encodable(place.entry.id),

@@ -35,7 +35,7 @@ AT_ONCE: Final = 10_000
 _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER"}
 
 
-def check(format: Format) -> None:
+def check_format(format: Format) -> None:
     """Raise ConfigurationError if a format needs what is not installed: before the work, not after it."""
     from importlib.util import find_spec
 
@@ -46,36 +46,36 @@ def check(format: Format) -> None:
         )
 
 
-def write(format: Format, place: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def write_tables(format: Format, place: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """Write every table; the files that came of it. What stands at the place under the same names is replaced."""
     return _WRITERS[format](place, found)
 
 
-def _csv(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_csv(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One file a table, with a line of names; undefined is empty, and true is true."""
     files = {table.name: folder / f"{table.name}.csv" for table in TABLES}
     with ExitStack() as stack:
         writers = {}
         for table in TABLES:
-            temporary = stack.enter_context(_beside(files[table.name]))
+            temporary = stack.enter_context(_whole_file(files[table.name]))
             stream = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
             writers[table.name] = csv.writer(stream, lineterminator="\n")
-            writers[table.name].writerow(_names(table))
+            writers[table.name].writerow(_column_names(table))
         for name, rows in found:
             writers[name].writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
     return tuple(files.values())
 
 
-def _json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One object: name of a table -> its rows as objects.
 
     The rows of a table come in between those of others, and stand together: until then in a file of their own.
     """
-    with _beside(file) as temporary, ExitStack() as stack:
+    with _whole_file(file) as temporary, ExitStack() as stack:
         parts = {table.name: stack.enter_context(TemporaryFile(dir=file.parent)) for table in TABLES}
-        names = {table.name: _names(table) for table in TABLES}
+        names = {table.name: _column_names(table) for table in TABLES}
         for name, rows in found:
-            for some in _some(rows):
+            for some in _row_chunks(rows):
                 listed = to_json_bytes([dict(zip(names[name], row, strict=True)) for row in some], indent=None)
                 parts[name].write(b"," * bool(parts[name].tell()) + listed.strip()[1:-1])
         with open(temporary, "wb") as whole:
@@ -89,7 +89,7 @@ def _json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     return (file,)
 
 
-def _parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One file a table."""
     from sitegen.frames import ParquetFile
 
@@ -97,31 +97,31 @@ def _parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     with ExitStack() as stack:
         writers = {}
         for table in TABLES:
-            temporary = stack.enter_context(_beside(files[table.name]))
+            temporary = stack.enter_context(_whole_file(files[table.name]))
             columns = [(column.name, column.type) for column in table.columns]
             writers[table.name] = stack.enter_context(closing(ParquetFile(columns, temporary)))
         for name, rows in found:
-            for some in _some(rows):
+            for some in _row_chunks(rows):
                 writers[name].add(some)
     return tuple(files.values())
 
 
-def _sqlite(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_sqlite(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     """One database with keys, foreign keys and declared types."""
-    inserts = {table.name: f"INSERT INTO {table.name} VALUES ({_marks(table)})" for table in TABLES}
-    with _beside(file) as temporary, closing(sqlite3.connect(temporary)) as database:
+    inserts = {table.name: f"INSERT INTO {table.name} VALUES ({_insert_marks(table)})" for table in TABLES}
+    with _whole_file(file) as temporary, closing(sqlite3.connect(temporary)) as database:
         database.execute("PRAGMA journal_mode = OFF")
         database.execute("PRAGMA foreign_keys = ON")
         for table in TABLES:
-            database.execute(_created(table))
+            database.execute(_create_statement(table))
         for name, rows in found:
             database.executemany(inserts[name], rows)
         database.commit()
     return (file,)
 
 
-def _created(table: Table) -> str:
-    parts = [_declared(column) for column in table.columns]
+def _create_statement(table: Table) -> str:
+    parts = [_column_declaration(column) for column in table.columns]
     parts.append(f"PRIMARY KEY ({', '.join(table.key)})")
     parts += [
         f"FOREIGN KEY ({', '.join(each.columns)}) REFERENCES {each.table} ({', '.join(each.key)})"
@@ -131,21 +131,21 @@ def _created(table: Table) -> str:
     return f"CREATE TABLE {table.name} (\n  {lines}\n) WITHOUT ROWID"
 
 
-def _declared(column: ExportColumn) -> str:
+def _column_declaration(column: ExportColumn) -> str:
     needed = "" if column.optional else " NOT NULL"
     checked = f" CHECK ({column.name} IN (0, 1))" if column.type == "boolean" else ""
     return f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}"
 
 
-def _marks(table: Table) -> str:
+def _insert_marks(table: Table) -> str:
     return ", ".join("?" for _ in table.columns)
 
 
-def _names(table: Table) -> tuple[str, ...]:
+def _column_names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
-def _some(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _row_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """The rows, a few thousand at a time."""
     every = iter(rows)
     while some := list(islice(every, AT_ONCE)):
@@ -153,7 +153,7 @@ def _some(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 @contextmanager
-def _beside(file: Path) -> Iterator[Path]:
+def _whole_file(file: Path) -> Iterator[Path]:
     """A name for a file while it is not whole; moved to its place at the end, or removed if there is no good one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
@@ -165,8 +165,8 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 _WRITERS: Final[dict[Format, Callable[[Path, Iterable[Batch]], tuple[Path, ...]]]] = {
-    "csv": _csv,
-    "json": _json,
-    "parquet": _parquet,
-    "sqlite": _sqlite,
+    "csv": _write_csv,
+    "json": _write_json,
+    "parquet": _write_parquet,
+    "sqlite": _write_sqlite,
 }

@@ -40,40 +40,40 @@ def batches(exported: Exported) -> Iterator[Batch]:
     )
     about = {"schema": SCHEMA, "sitegen": __version__, "head": exported.head}
     yield "about", about.items()
-    yield "instructions", (_edit(number, edit) for number, edit in enumerate(edits))
-    numbers = {_key(edit): number for number, edit in enumerate(edits)}
+    yield "instructions", (_edit_row(number, edit) for number, edit in enumerate(edits))
+    numbers = {_edit_key(edit): number for number, edit in enumerate(edits)}
     for series in exported.series:
-        yield from _of_series(series, numbers)
+        yield from _series_batches(series, numbers)
 
 
-def _of_series(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
+def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     info, points = series.info, tuple(enumerate(series.points))
     about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
-    yield "evals", [_texts(about)]
-    yield "points", (_point(info.id, index, point) for index, point in points)
-    yield "scores", (row for index, point in points for row in _scores(series, index, point))
+    yield "evals", [_encodable_row(about)]
+    yield "points", (_point_row(info.id, index, point) for index, point in points)
+    yield "scores", (row for index, point in points for row in _score_rows(series, index, point))
     yield (
         "fields",
         (
-            _texts((info.id, index, field.attribute, *_counts(field.counts)))
+            _encodable_row((info.id, index, field.attribute, *_counts_in_columns(field.counts)))
             for index, point in points
             for field in point.scorecard.fields
         ),
     )
-    yield "cells", _cells(series)
+    yield "cells", _cell_rows(series)
     yield (
         "point_edits",
         (
             (encodable(info.id), index, number)
             for index, point in points
-            for number in sorted({numbers[_key(edit)] for edit in point.edits})
+            for number in sorted({numbers[_edit_key(edit)] for edit in point.edits})
         ),
     )
 
 
-def _edit(number: int, edit: Edit) -> Row:
+def _edit_row(number: int, edit: Edit) -> Row:
     old, new = edit.old, edit.new
-    return _texts(
+    return _encodable_row(
         (
             number,
             edit.path,
@@ -81,34 +81,34 @@ def _edit(number: int, edit: Edit) -> Row:
             old and old.path,
             old and old.oid,
             new and new.oid,
-            *_commit(edit.commit),
+            *_commit_in_columns(edit.commit),
         )
     )
 
 
-def _key(edit: Edit) -> _EditKey:
+def _edit_key(edit: Edit) -> _EditKey:
     return edit.path, edit.commit.sha
 
 
-def _commit(commit: Commit) -> Row:
+def _commit_in_columns(commit: Commit) -> Row:
     return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
 
 
-def _point(eval_id: str, index: int, point: Point) -> Row:
+def _point_row(eval_id: str, index: int, point: Point) -> Row:
     at, card = point.snapshot, point.scorecard
     usage = card.usage or RunUsage()
-    return _texts(
+    return _encodable_row(
         (
             eval_id,
             index,
             at.iteration,
             at.label,
-            *_commit(at.commit),
+            *_commit_in_columns(at.commit),
             at.recorded_at,
             " ".join(at.cause),
             card.status,
             point.stale,
-            *_counts(card.counts),
+            *_counts_in_columns(card.counts),
             links.report(eval_id, at.slug),
             ", ".join(usage.models) or None,
             usage.parameters or None,
@@ -117,7 +117,7 @@ def _point(eval_id: str, index: int, point: Point) -> Row:
     )
 
 
-def _scores(series: Series, index: int, point: Point) -> Iterator[Row]:
+def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
     """Every metric of the kind; the interval is the headline's."""
     deltas = {delta.name: delta for delta in point.delta.metrics} if point.delta else {}
     for spec in series.specs:
@@ -137,13 +137,13 @@ def _scores(series: Series, index: int, point: Point) -> Iterator[Row]:
         )
 
 
-def _cells(series: Series) -> Iterator[Row]:
+def _cell_rows(series: Series) -> Iterator[Row]:
     """A row a run: from its first point to its last."""
     last = len(series.points) - 1
     for number, cell in enumerate(series.cells.cells):
         ends = [*(run.start - 1 for run in cell.runs[1:]), last]
         for run, end in zip(cell.runs, ends, strict=True):
-            yield _texts(
+            yield _encodable_row(
                 (
                     series.info.id,
                     number,
@@ -160,10 +160,10 @@ def _cells(series: Series) -> Iterator[Row]:
             )
 
 
-def _counts(counts: Counts) -> tuple[int, ...]:
+def _counts_in_columns(counts: Counts) -> tuple[int, ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn, *(getattr(counts, name) for name in ERROR_TYPES)
 
 
-def _texts(row: Iterable[Cell]) -> Row:
+def _encodable_row(row: Iterable[Cell]) -> Row:
     """With bytes of names that are no text spelled out."""
     return tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row)

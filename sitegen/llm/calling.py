@@ -62,10 +62,10 @@ async def _call_all(jobs: Iterable[Job], client: Client, concurrency: int, done:
                 for _ in range(concurrency):
                     group.create_task(work())
         except* SitegenError as failures:
-            raise _first(failures) from None
+            raise _first_failure(failures) from None
 
 
-def _first(group: BaseExceptionGroup[SitegenError]) -> SitegenError:
+def _first_failure(group: BaseExceptionGroup[SitegenError]) -> SitegenError:
     for each in group.exceptions:
-        return _first(each) if isinstance(each, BaseExceptionGroup) else each
+        return _first_failure(each) if isinstance(each, BaseExceptionGroup) else each
     raise AssertionError("a group of exceptions is never empty")

@@ -28,7 +28,7 @@ class PromptCase(NamedTuple):
         return {**named, "id": self.id, "input": self.input, "category": self.category}
 
 
-def read_cases(file: Path) -> tuple[PromptCase, ...]:
+def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
     """The cases of ``test_cases.json``: a list, or an object with the list under ``test_cases`` or ``cases``.
 
     Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
@@ -53,34 +53,34 @@ def read_cases(file: Path) -> tuple[PromptCase, ...]:
         raise ConfigurationError("The test cases are no list.", where=str(file), fix="Write a list of objects.")
     if are_anonymous(root):
         root = [{**each, "id": str(number)} for number, each in enumerate(root, 1)]
-    cases = tuple(_case(each, number, file) for number, each in enumerate(root, 1))
+    cases = tuple(_prompt_case(each, number, file) for number, each in enumerate(root, 1))
     _refuse_twins(cases, file)
     return cases
 
 
-def _case(value: Any, number: int, file: Path) -> PromptCase:
-    if not isinstance(value, dict) or _text(value.get("id")) == "" or value.get("input") is None:
+def _prompt_case(value: Any, number: int, file: Path) -> PromptCase:
+    if not isinstance(value, dict) or _case_text(value.get("id")) == "" or value.get("input") is None:
         raise ConfigurationError(f"Test case {number} has no id or no input.", where=str(file), fix="Give it both.")
     expected = value.get("expected")
     metadata = value.get("metadata")
     return PromptCase(
-        id=_text(value["id"]),
-        input=_text(value["input"]),
-        expected=None if expected is None else _text(expected),
-        category=_text(value.get("category")),
-        metadata=tuple(_flat("", metadata)) if isinstance(metadata, dict) else (),
+        id=_case_text(value["id"]),
+        input=_case_text(value["input"]),
+        expected=None if expected is None else _case_text(expected),
+        category=_case_text(value.get("category")),
+        metadata=tuple(_flat_metadata("", metadata)) if isinstance(metadata, dict) else (),
     )
 
 
-def _flat(above: str, members: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _flat_metadata(above: str, members: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in members.items():
         if isinstance(value, dict):
-            yield from _flat(f"{above}{key}.", value)
+            yield from _flat_metadata(f"{above}{key}.", value)
         else:
-            yield f"{above}{key}", _text(value)
+            yield f"{above}{key}", _case_text(value)
 
 
-def _text(value: Any) -> str:
+def _case_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -68,7 +68,7 @@ class Client:
 
     def __init__(self, settings: CallSettings, log: Log) -> None:
         """Raises ConfigurationError if the settings make no sense, the package or the key is missing."""
-        check(settings)
+        check_call_settings(settings)
         try:
             import anthropic
         except ImportError:
@@ -164,13 +164,13 @@ class Client:
         if isinstance(error, anthropic.APITimeoutError):
             return f"no answer within {self._settings.timeout:g} s"
         if isinstance(error, anthropic.APIStatusError):
-            return f"{error.status_code} {_message(error.body) or error.message}"
+            return f"{error.status_code} {_error_message(error.body) or error.message}"
         if isinstance(error, anthropic.APIError):
             return f"{error.message} {error.__cause__ or ''}"
         return f"the answer of the API is no JSON: {error}"
 
 
-def check(settings: CallSettings) -> None:
+def check_call_settings(settings: CallSettings) -> None:
     """Refuse what no API takes, and what would send the key in the clear. Raises ConfigurationError."""
     least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
     for name, bound in least.items():
@@ -189,7 +189,7 @@ def check(settings: CallSettings) -> None:
             )
 
 
-def _message(body: object) -> str:
+def _error_message(body: object) -> str:
     """The API's own words for an error, where it sent any."""
     inner = body.get("error") if isinstance(body, dict) else None
     if not isinstance(inner, dict):

@@ -10,7 +10,7 @@ from sitegen.llm.calling import Job, call_all
 from sitegen.llm.cases import PromptCase
 from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
 from sitegen.llm.prompts import PromptTemplate
-from sitegen.llm.responding import Asked, Todo, is_answered
+from sitegen.llm.responding import CallOutcome, PendingResponse, is_answered
 from sitegen.llm.responses_file import ResponsesFile
 from sitegen.text.plain import cut
 
@@ -29,38 +29,40 @@ def grade(answer: str) -> int | None:
     return int(text) if text in _GRADES else None
 
 
-def ungraded(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
+def responses_to_grade(
+    cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None
+) -> tuple[PendingResponse, ...]:
     """The responses that have no grade; with *again* all. At most *limit*."""
     found = []
     for case in cases:
         for slot in file.slots(case.id):
             row = file.rows.get(slot)
             if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
-                found.append(Todo(case, slot))
+                found.append(PendingResponse(case, slot))
     return tuple(found[:limit])
 
 
-def of_the_judge(todo: Sequence[Todo], file: ResponsesFile, model: str) -> int:
+def given_by_the_judge(todo: Sequence[PendingResponse], file: ResponsesFile, model: str) -> int:
     """How many of the responses to grade did the judge give itself, by their recorded model, an alias resolved."""
     models = [str(file.rows[each.slot].get("model") or "") for each in todo]
     return sum(_DATED.sub("", each) == _DATED.sub("", model) for each in models)
 
 
-def judge(
-    todo: Sequence[Todo],
+def grade_responses(
+    todo: Sequence[PendingResponse],
     template: PromptTemplate,
     file: ResponsesFile,
     settings: CallSettings,
     *,
     step: Callable[[], None],
     log: Log,
-) -> Asked:
+) -> CallOutcome:
     """Ask for a grade of each response and write the file.
 
     An answer that is no grade is kept as ``judge_answer`` and counted; a failed call is kept as ``judge_error``. The
     next command asks for both again. Raises SitegenError if no call can succeed.
     """
-    jobs = [Job(slot, template.fill(_values(case, file.rows[slot]["output"]))) for case, slot in todo]
+    jobs = [Job(slot, template.fill(_judge_placeholders(case, file.rows[slot]["output"]))) for case, slot in todo]
     failures: list[tuple[str, str]] = []
     malformed = 0
 
@@ -87,10 +89,10 @@ def judge(
         if jobs:
             call_all(jobs, settings, done, log)
         file.finish()
-    return Asked(len(jobs), tuple(failures), malformed)
+    return CallOutcome(len(jobs), tuple(failures), malformed)
 
 
-def _values(case: PromptCase, output: str) -> dict[str, str]:
+def _judge_placeholders(case: PromptCase, output: str) -> dict[str, str]:
     expected = NO_REFERENCE if case.expected is None else case.expected
     return {**case.values(), "expected": expected, "output": output}
 

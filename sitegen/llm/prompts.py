@@ -79,7 +79,7 @@ class PromptTemplate(NamedTuple):
         return Prompt(_PLACEHOLDER.sub(value, self.system).strip(), _PLACEHOLDER.sub(value, self.message).strip())
 
 
-def parse(text: str) -> PromptTemplate:
+def parse_template(text: str) -> PromptTemplate:
     """A template from the text of a prompt file.
 
     What follows a line ``<!-- system -->`` is the system prompt, what follows ``<!-- user -->`` the message; what
@@ -111,4 +111,4 @@ def read_prompt(file: Path) -> PromptTemplate:
         raise ConfigurationError("The prompt is not UTF-8.", where=str(file), fix="Save it as UTF-8.") from None
     if not text.strip():
         raise ConfigurationError("The prompt is empty.", where=str(file), fix="Write what the model should do.")
-    return parse(text.replace("\r\n", "\n"))
+    return parse_template(text.replace("\r\n", "\n"))

@@ -12,7 +12,7 @@ from sitegen.llm.prompts import PromptTemplate
 from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
 
-class Asked(NamedTuple):
+class CallOutcome(NamedTuple):
     """What became of the calls of one file."""
 
     calls: int
@@ -22,16 +22,18 @@ class Asked(NamedTuple):
     """Answers of a judge that are no grade."""
 
 
-class Todo(NamedTuple):
+class PendingResponse(NamedTuple):
     """A response to ask for, or to grade."""
 
     case: PromptCase
     slot: Slot
 
 
-def missing(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None) -> tuple[Todo, ...]:
+def responses_to_ask_for(
+    cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None
+) -> tuple[PendingResponse, ...]:
     """The responses that are not there, or whose call failed; with *again* all of them. At most *limit*."""
-    every = (Todo(case, slot) for case in cases for slot in file.slots(case.id))
+    every = (PendingResponse(case, slot) for case in cases for slot in file.slots(case.id))
     return tuple(todo for todo in every if again or not is_answered(file.rows.get(todo.slot)))[:limit]
 
 
@@ -47,15 +49,15 @@ def of_another_prompt(template: PromptTemplate, cases: Sequence[PromptCase], fil
     return sum(row.get("prompt", template.digest) != template.digest for row in rows)
 
 
-def respond(
-    todo: Sequence[Todo],
+def ask_for_responses(
+    todo: Sequence[PendingResponse],
     template: PromptTemplate,
     file: ResponsesFile,
     settings: CallSettings,
     *,
     step: Callable[[], None],
     log: Log,
-) -> Asked:
+) -> CallOutcome:
     """Ask for each of the responses and write the file. Raises SitegenError if no call can succeed.
 
     A new response takes the place of the old one with all that was said of it: its quality, its embedding.
@@ -78,4 +80,4 @@ def respond(
         if jobs:
             call_all(jobs, settings, done, log)
         file.finish()
-    return Asked(len(jobs), tuple(failures))
+    return CallOutcome(len(jobs), tuple(failures))

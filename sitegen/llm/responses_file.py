@@ -50,7 +50,7 @@ class ResponsesFile:
 
         The file will be written in the *order* of these cases; those of cases that are no more come last.
         """
-        return cls(path, {**_numbered(_read(path)), **_read_journal(partial_of(path))}, order)
+        return cls(path, {**_rows_by_slot(_read_rows(path)), **_read_journal(partial_of(path))}, order)
 
     def slots(self, case_id: str) -> tuple[Slot, ...]:
         """The responses of a case; of one that has none, the first that it could have."""
@@ -77,7 +77,7 @@ class ResponsesFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._journal = append_inside(self._partial.parent, self._partial.name)
         self.rows[slot] = row
-        self._journal.write(_line([slot.number, row]))
+        self._journal.write(_json_line([slot.number, row]))
         self._journal.flush()
 
     def finish(self) -> None:
@@ -89,7 +89,7 @@ class ResponsesFile:
         places = {case: place for place, case in enumerate(self._order)}
         slots = sorted(self.rows, key=lambda slot: places.get(slot.case_id, len(places)))
         rows = [self.rows[slot] for slot in slots]
-        write_inside(self.path.parent, self.path.name, _content(rows, lines=self.path.suffix == ".jsonl"))
+        write_inside(self.path.parent, self.path.name, _responses_bytes(rows, lines=self.path.suffix == ".jsonl"))
         self._partial.unlink(missing_ok=True)
 
 
@@ -98,17 +98,17 @@ def partial_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.partial")
 
 
-def _content(rows: list[Row], *, lines: bool) -> bytes:
+def _responses_bytes(rows: list[Row], *, lines: bool) -> bytes:
     if lines:
-        return b"".join(map(_line, rows))
+        return b"".join(map(_json_line, rows))
     return (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _line(value: Row | list[int | Row]) -> bytes:
+def _json_line(value: Row | list[int | Row]) -> bytes:
     return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _numbered(rows: Iterable[Row]) -> dict[Slot, Row]:
+def _rows_by_slot(rows: Iterable[Row]) -> dict[Slot, Row]:
     seen: Counter[str] = Counter()
     found = {}
     for row in rows:
@@ -118,24 +118,28 @@ def _numbered(rows: Iterable[Row]) -> dict[Slot, Row]:
     return found
 
 
-def _read(path: Path) -> list[Row]:
+def _read_rows(path: Path) -> list[Row]:
     try:
         text = read_inside(path.parent, path.name, LARGEST).decode("utf-8-sig")
     except FileNotFoundError:
         return []
     except NotOpenedError as error:
-        raise _broken(str(path), str(error.strerror)) from None
+        raise _unreadable_responses(str(path), str(error.strerror)) from None
     except UnicodeDecodeError:
         raise ConfigurationError("The responses are not UTF-8.", where=str(path), fix="Save them as UTF-8.") from None
     if path.suffix == ".jsonl":
         lines = enumerate(text.split("\n"), 1)
-        return [_row(_parsed(line, where := f"{path}:{number}"), where) for number, line in lines if line.strip()]
-    root = _parsed(text, str(path))
+        return [
+            _checked_row(_parsed_json(line, where := f"{path}:{number}"), where)
+            for number, line in lines
+            if line.strip()
+        ]
+    root = _parsed_json(text, str(path))
     if isinstance(root, dict):
         root = root.get("responses")
     if not isinstance(root, list):
-        raise _broken(str(path), "a list of objects is wanted")
-    return [_row(each, f"{path}, response {number}") for number, each in enumerate(root, 1)]
+        raise _unreadable_responses(str(path), "a list of objects is wanted")
+    return [_checked_row(each, f"{path}, response {number}") for number, each in enumerate(root, 1)]
 
 
 def _read_journal(path: Path) -> dict[Slot, Row]:
@@ -145,34 +149,34 @@ def _read_journal(path: Path) -> dict[Slot, Row]:
     except FileNotFoundError:
         return {}
     except NotOpenedError as error:
-        raise _broken(str(path), str(error.strerror)) from None
+        raise _unreadable_responses(str(path), str(error.strerror)) from None
     found = {}
     for line_number, line in enumerate(lines, 1):
         where = f"{path}:{line_number}"
-        match _parsed(line.decode("utf-8", "replace"), where):
+        match _parsed_json(line.decode("utf-8", "replace"), where):
             case [int(number), row]:
-                kept = _row(row, where)
+                kept = _checked_row(row, where)
                 found[Slot(kept["case_id"], number)] = kept
             case _:
-                raise _broken(where, "a number and a response are wanted")
+                raise _unreadable_responses(where, "a number and a response are wanted")
     return found
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parsed_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _broken(where, str(error)) from None
+        raise _unreadable_responses(where, str(error)) from None
 
 
-def _row(value: Any, where: str) -> Row:
+def _checked_row(value: Any, where: str) -> Row:
     case_id = value.get("case_id", value.get("id")) if isinstance(value, dict) else None
     if not isinstance(case_id, str | int):
-        raise _broken(where, "an object with a 'case_id' is wanted")
+        raise _unreadable_responses(where, "an object with a 'case_id' is wanted")
     return {**value, "case_id": str(case_id)}
 
 
-def _broken(where: str, why: str) -> ConfigurationError:
+def _unreadable_responses(where: str, why: str) -> ConfigurationError:
     return ConfigurationError(
         f"The responses cannot be read, and would be lost: {why}.", where=where, fix="Correct or remove the file."
     )

@@ -89,7 +89,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail."""
     dirty = snapshot.commit.sha == WORKTREE
     # Few reports are so long that they need it, and it brings the documents of every kind.
-    from sitegen.scoring.documents import document
+    from sitegen.scoring.documents import results_document
     from sitegen.scoring.results_file import Metadata
 
     metadata = Metadata(
@@ -99,7 +99,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
         dirty=dirty,
         sitegen=__version__,
     )
-    whole = document(info.kind, result, eval_id=info.id, metadata=metadata, thresholds=info.thresholds)
+    whole = results_document(info.kind, result, eval_id=info.id, metadata=metadata, thresholds=info.thresholds)
     return to_json_bytes(whole, indent=None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sitegen.exporting.files import PLACES, Format, check, write
+from sitegen.exporting.files import PLACES, Format, check_format, write_tables
 from sitegen.exporting.rows import Exported, batches
 from sitegen.project import Options
 from sitegen.questions.study import open_study
@@ -18,8 +18,8 @@ def write_export(
 
     Raises ConfigurationError if there is no such eval, or if the format needs what is not installed.
     """
-    check(format)
+    check_format(format)
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]
         exported = Exported(study.timeline.head.sha, study.timeline.instructions, map(study.series, histories))
-        return write(format, place or Path(PLACES[format]), batches(exported))
+        return write_tables(format, place or Path(PLACES[format]), batches(exported))

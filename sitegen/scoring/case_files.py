@@ -27,7 +27,7 @@ from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.newest_run import newest_run
 from sitegen.scoring.paths import PathError, follow, parse_path
-from sitegen.scoring.responses.texts import name_of, text_of_value
+from sitegen.scoring.responses.texts import id_text, text_of_value
 from sitegen.scoring.run_statements import recorded_in
 
 EXPECTED: Final = (
@@ -345,7 +345,7 @@ class _CaseReader:
         return TwoSidedCase(
             id=self._name(number, member, question),
             question=question,
-            category=name_of(_at(member, self._category)) if self._category else "",
+            category=id_text(_at(member, self._category)) if self._category else "",
             expected=_at(member, self._expected),
             output=output,
             given=output is not None,
@@ -358,13 +358,13 @@ class _CaseReader:
         """The first key that names every case; one that is no id by its name must tell all of them apart."""
         for wanted in _IDS:
             key = _key(members, (wanted,))
-            names = [name_of(each.get(key)) for each in members] if key else []
+            names = [id_text(each.get(key)) for each in members] if key else []
             if names and all(names) and (wanted.endswith("id") or len(set(names)) == len(names)):
                 return key
         return ""
 
     def _name(self, number: int, member: dict[str, Value], question: Value) -> str:
-        if self._id and (name := name_of(_at(member, self._id))):
+        if self._id and (name := id_text(_at(member, self._id))):
             return name
         if not self._by_question:
             return str(number)

@@ -19,9 +19,10 @@ from sitegen.model.values import Value
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.fields_document import alignments
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
-from sitegen.scoring.results_file import FieldCounts, field_row, plain
+from sitegen.scoring.results_file import FieldCounts, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
+from sitegen.text.values import json_value
 
 Subject: TypeAlias = Literal["fields", "line-items"]
 
@@ -231,7 +232,7 @@ def _bad(what: str, fix: str = "Write {expected, candidate, config}.") -> Config
 def _json(value: Value | dict[str, Value]) -> bytes:
     import msgspec
 
-    return msgspec.json.Encoder(decimal_format="number").encode(plain(value))
+    return msgspec.json.Encoder(decimal_format="number").encode(json_value(value))
 
 
 def _listed(lines: Iterable[str]) -> tuple[str, ...]:

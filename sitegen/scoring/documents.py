@@ -27,7 +27,7 @@ _PARTS: Final[dict[str, Callable[[Result], Any]]] = {
 """By kind. Kinds of installed packages are written as ``fields``."""
 
 
-def document(
+def results_document(
     kind: str,
     result: Result,
     *,

@@ -9,8 +9,9 @@ from sitegen.model.metrics import Convention
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import PairedBy
 from sitegen.model.scorecards import ListAlignment, Result, Status
-from sitegen.scoring.results_file import FieldCounts, RatioValues, field_row, plain
+from sitegen.scoring.results_file import FieldCounts, RatioValues, field_row
 from sitegen.stats import counts as stats
+from sitegen.text.values import json_value
 
 AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
 """A pair of list items, or one that found no partner, as a row."""
@@ -105,8 +106,8 @@ def fields_part(result: Result) -> FieldsPart:
             DiscrepancyRow(
                 document=each.document,
                 field_path=each.path,
-                expected=plain(each.expected),
-                actual=plain(each.actual),
+                expected=json_value(each.expected),
+                actual=json_value(each.actual),
                 error_type=each.outcome,
                 note=each.note,
             )

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.responses.texts import name_of
+from sitegen.scoring.responses.texts import id_text
 
 _RUN_KEYS: Final = ("run_id", "run")
 
@@ -29,7 +29,7 @@ def newest_run(lines: Sequence[Value], of: str = "") -> NewestRun:
     every = NewestRun(tuple(range(len(lines))))
     counted = [(index, line) for index, line in enumerate(lines) if isinstance(line, dict)]
     for key in _RUN_KEYS:
-        runs = {index: name_of(line.get(key)) for index, line in counted}
+        runs = {index: id_text(line.get(key)) for index, line in counted}
         names = set(runs.values())
         if len(names) < 2 or not all(names) or len(names) == len(runs):
             continue

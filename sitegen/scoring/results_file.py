@@ -10,7 +10,6 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import Kappa, Status
 from sitegen.model.usage import RunUsage
-from sitegen.model.values import Unusable, Value
 from sitegen.stats import counts as stats
 
 
@@ -145,14 +144,3 @@ def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
 def field_row(counts: Counts) -> FieldCounts:
     """The counts of one attribute, with the ratios that follow from them."""
     return FieldCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, **stats.ratios(counts))
-
-
-def plain(value: Value) -> Any:
-    """The value with what JSON has no word for as the text it was written as."""
-    if isinstance(value, Unusable):
-        return value.literal
-    if isinstance(value, list):
-        return [plain(each) for each in value]
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    return value

@@ -6,7 +6,7 @@ import hashlib
 import json
 from decimal import Decimal
 from math import floor, log10
-from typing import Final
+from typing import Any, Final
 
 from sitegen.model.values import Unusable, Value
 
@@ -26,6 +26,17 @@ def as_text(value: Value) -> str:
     if value is None:
         return "null"
     return _compact(value)
+
+
+def json_value(value: Value) -> Any:
+    """The value with what JSON has no word for as the text it was written as."""
+    if isinstance(value, Unusable):
+        return value.literal
+    if isinstance(value, list):
+        return [json_value(each) for each in value]
+    if isinstance(value, dict):
+        return {key: json_value(each) for key, each in value.items()}
+    return value
 
 
 def told_apart(expected: Value, actual: Value) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from sitegen.errors import ConfigurationError, RepositoryError
 from sitegen.history import process, repository_place
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import work_tree_paths
-from sitegen.llm.cases import read_cases
+from sitegen.llm.cases import read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, Slot
 from sitegen.project import own_templates
 from tests.gitrepo import GitRepo
@@ -125,7 +125,7 @@ def test_responses_are_not_read_through_a_link_nor_written_through_one(tmp_path,
 def test_test_cases_in_a_pipe_are_an_error(tmp_path):
     os.mkfifo(tmp_path / "cases.json")
     with pytest.raises(ConfigurationError, match="no regular file"):
-        read_cases(tmp_path / "cases.json")
+        read_prompt_cases(tmp_path / "cases.json")
 
 
 def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, monkeypatch):

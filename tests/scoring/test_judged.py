@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.scoring.documents import document as written
+from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.judged.document import judged_part
 from sitegen.scoring.judged.panels import ROWS
 from sitegen.scoring.kinds import scorer

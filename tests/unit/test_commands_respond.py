@@ -19,7 +19,7 @@ import pytest
 from sitegen.commands.app import app
 from sitegen.errors import SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
-from sitegen.llm.prompts import JUDGE, parse
+from sitegen.llm.prompts import JUDGE, parse_template
 from sitegen.llm.responses_file import partial_of
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
@@ -27,11 +27,15 @@ from tests.messages_api import KEY, Api, Reply, Script, serving
 from tests.sites import content
 
 PROMPT = "Add up.\n<!-- user -->\n{input}\n"
-DIGEST = parse(PROMPT).digest
+DIGEST = parse_template(PROMPT).digest
 MODEL = "some-model"
 JUDGE_MODEL = "some-judge"
 TOOK = {"tokens_in": 1, "tokens_out": 1}
-JUDGED: dict[str, Any] = {"judge": f"{JUDGE_MODEL}-20260101", "judge_prompt": parse(JUDGE).digest, "judge_usage": TOOK}
+JUDGED: dict[str, Any] = {
+    "judge": f"{JUDGE_MODEL}-20260101",
+    "judge_prompt": parse_template(JUDGE).digest,
+    "judge_usage": TOOK,
+}
 
 
 class Done(NamedTuple):

@@ -15,7 +15,7 @@ import pytest
 
 import sitegen
 from sitegen.errors import ConfigurationError
-from sitegen.exporting.files import PLACES, check, write
+from sitegen.exporting.files import PLACES, check_format, write_tables
 from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
@@ -270,9 +270,9 @@ def test_what_git_holds_is_text_and_no_formula(tmp_path):
 
 def test_parquet_without_pyarrow_is_an_error_that_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    check("csv")
+    check_format("csv")
     with pytest.raises(ConfigurationError) as raised:
-        check("parquet")
+        check_format("parquet")
     assert raised.value.exit_code == 2
     assert str(raised.value) == (
         "Parquet needs pyarrow, which is not installed.\n"
@@ -299,7 +299,7 @@ def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, mo
     monkeypatch.setattr("sitegen.frames.ROW_GROUP", 100)
     Counted.most = 0
     rows = (Counted((f"row {number}", "x")) for number in range(2999))
-    files = write(format, tmp_path / "place", [("about", islice(rows, 999)), ("about", rows)])
+    files = write_tables(format, tmp_path / "place", [("about", islice(rows, 999)), ("about", rows)])
     assert 0 < Counted.most <= 150
     whole = b"".join(file.read_bytes() for file in files)
     assert format == "parquet" or whole.count(b"row ") >= 2999

@@ -8,10 +8,10 @@ from anthropic.resources.messages import DEPRECATED_MODELS
 
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.llm.cases import PromptCase, read_cases
-from sitegen.llm.client import CallSettings, check
+from sitegen.llm.cases import PromptCase, read_prompt_cases
+from sitegen.llm.client import CallSettings, check_call_settings
 from sitegen.llm.judging import grade
-from sitegen.llm.prompts import JUDGE, Prompt, parse, read_prompt
+from sitegen.llm.prompts import JUDGE, Prompt, parse_template, read_prompt
 from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
 
 CASE = PromptCase("c1", "How much {metadata.unit}?", "Two", "sums", (("unit", "litres"), ("of.what", "milk")))
@@ -57,21 +57,21 @@ def test_a_grade_is_one_digit_from_1_to_5_and_nothing_else(answer: str, expected
     ],
 )  # fmt: skip
 def test_placeholders_are_replaced_literally_and_once(text: str, prompt: Prompt) -> None:
-    assert parse(text).fill(CASE.values()) == prompt
+    assert parse_template(text).fill(CASE.values()) == prompt
 
 
 def test_metadata_that_a_case_lacks_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match=r"\{metadata\.size\}, which the test case 'c1' does not have"):
-        parse("{metadata.size} {input}").fill(CASE.values())
+        parse_template("{metadata.size} {input}").fill(CASE.values())
 
 
 def test_a_prompt_is_known_by_its_text() -> None:
-    assert (parse("a").digest, parse("b").digest) == ("ca978112ca1b", "3e23e8160039")
+    assert (parse_template("a").digest, parse_template("b").digest) == ("ca978112ca1b", "3e23e8160039")
 
 
 def test_a_prompt_file_of_another_system_is_the_same_prompt(tmp_path: Path) -> None:
     (tmp_path / "p.md").write_bytes(b"\xef\xbb\xbf<!-- system -->\r\nShort.\r\n<!-- user -->\r\n{input}\r\n")
-    assert read_prompt(tmp_path / "p.md") == parse("<!-- system -->\nShort.\n<!-- user -->\n{input}\n")
+    assert read_prompt(tmp_path / "p.md") == parse_template("<!-- system -->\nShort.\n<!-- user -->\n{input}\n")
 
 
 @pytest.mark.parametrize(("content", "why"), [(b"\xff", "not UTF-8"), (b" \n", "empty"), (None, "cannot be read")])
@@ -84,7 +84,7 @@ def test_a_prompt_that_cannot_be_used_is_an_error(tmp_path: Path, content: bytes
 
 def test_the_judge_reads_what_it_grades_as_material() -> None:
     values = {"input": "Sum?", "expected": "(none)", "output": "Say 5. {input}", "id": "c1"}
-    assert "<answer>\nSay 5. {input}\n</answer>" in parse(JUDGE).fill(values).message
+    assert "<answer>\nSay 5. {input}\n</answer>" in parse_template(JUDGE).fill(values).message
 
 
 def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
         {"id": "b", "input": "x"},
     ]
     (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
-    assert read_cases(tmp_path / "t.json") == (
+    assert read_prompt_cases(tmp_path / "t.json") == (
         PromptCase("7", '{"a": [1]}', "2", "", (("of.what", "milk"), ("n", "1.5"), ("none", ""))),
         PromptCase("b", "x", None, "", ()),
     )
@@ -112,12 +112,12 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
 def test_cases_that_cannot_be_asked_are_an_error(tmp_path: Path, content: str, why: str) -> None:
     (tmp_path / "t.json").write_text(content)
     with pytest.raises(ConfigurationError, match=why):
-        read_cases(tmp_path / "t.json")
+        read_prompt_cases(tmp_path / "t.json")
 
 
 def test_without_test_cases_there_is_nothing_to_ask(tmp_path: Path) -> None:
     with pytest.raises(NothingToReportError):
-        read_cases(tmp_path / "t.json")
+        read_prompt_cases(tmp_path / "t.json")
 
 
 @pytest.mark.parametrize("name", ["responses.json", "responses.jsonl"])
@@ -197,9 +197,9 @@ def test_the_default_model_is_not_retired() -> None:
 )
 def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: CallSettings) -> None:
     with pytest.raises(ConfigurationError):
-        check(settings)
+        check_call_settings(settings)
 
 
 def test_an_api_on_this_machine_needs_no_encryption() -> None:
     for url in ("https://example.org", "http://localhost:8000", "http://127.0.0.1:1/v1", "http://[::1]:1"):
-        check(CallSettings(base_url=url))
+        check_call_settings(CallSettings(base_url=url))

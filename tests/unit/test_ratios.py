@@ -39,7 +39,7 @@ from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages import exports
 from sitegen.pages.report.numbers import _notes
 from sitegen.render.rows import fields, number_heads
-from sitegen.scoring.documents import document
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -47,7 +47,7 @@ from sitegen.text.json_bytes import to_json_bytes
 
 output, truth = File("e.json", b'{"a": 1, "b": 2, "c": 3}'), File("t.json", b'{"a": 1, "b": 2, "c": 4}')
 result = scorer("fields").score(ScoringInputs((output,), truth, None, None, "{}"))
-written = json.loads(to_json_bytes(document("fields", result, eval_id="e", metadata=Metadata())))
+written = json.loads(to_json_bytes(results_document("fields", result, eval_id="e", metadata=Metadata())))
 row = str(fields(result.scorecard.fields[:1], "e"))
 print(json.dumps({
     "metric": result.scorecard.metric("jaccard"),

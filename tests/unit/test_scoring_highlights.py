@@ -17,7 +17,7 @@ from sitegen.pages.report import is_bounded
 from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.render import field_rows, rows, span_rows
-from sitegen.scoring.documents import document as written
+from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.document import HighlightNumbers, ParagraphRow
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, Highlight, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer

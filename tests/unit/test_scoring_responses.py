@@ -10,9 +10,9 @@ import pytest
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Answer, Result
-from sitegen.scoring.documents import document
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.responses.answers import variant_of
+from sitegen.scoring.responses.answers import variant_name_of
 from sitegen.scoring.responses.document import metrics_of, responses_part
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs
@@ -69,7 +69,9 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
 
 
 def test_a_variant_is_called_as_its_file_says():
-    names = {path: variant_of(path) for path in ("a/responses-v2.final.jsonl", "responses-.json", "responses.json")}
+    names = {
+        path: variant_name_of(path) for path in ("a/responses-v2.final.jsonl", "responses-.json", "responses.json")
+    }
     assert names == {
         "a/responses-v2.final.jsonl": "v2.final",
         "responses-.json": "responses-",
@@ -137,7 +139,9 @@ def test_two_files_of_one_variant_count_together():
 def test_the_document_says_each_method_with_its_threshold():
     result = score(file("responses.json", ("sky", "blue"), ("sky", "red"), ("grass", "green"), quality=4))
     wanted = (("average_quality", 4.5),)
-    body = json.loads(to_json_bytes(document("responses", result, eval_id="x", metadata=Metadata(), thresholds=wanted)))
+    body = json.loads(
+        to_json_bytes(results_document("responses", result, eval_id="x", metadata=Metadata(), thresholds=wanted))
+    )
     assert list(body) == [
         "schema",
         "eval_id",

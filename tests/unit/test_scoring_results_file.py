@@ -8,7 +8,7 @@ import pytest
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.recorded import Recorded, read_recorded
-from sitegen.scoring.documents import document as results_document
+from sitegen.scoring.documents import results_document as results_document
 from sitegen.scoring.fields_document import alignments
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata

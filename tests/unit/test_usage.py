@@ -13,7 +13,7 @@ from sitegen.comparing.report import report
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated
-from sitegen.scoring.documents import document
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
@@ -176,7 +176,7 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
     rows = [
         {"case_id": "a", "output": "x", "quality": judge, "human_quality": person, **took} for judge, person in grades
     ]
-    written = asdict(document("responses", responses(*rows), eval_id="e", metadata=Metadata()))
+    written = asdict(results_document("responses", responses(*rows), eval_id="e", metadata=Metadata()))
     assert written["usage"] == {
         "answers": 3,
         "models": ("m",),
@@ -196,16 +196,18 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
 
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
-    judged = document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
+    judged = results_document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
     assert judged.usage == UsageRow(1, ("m",), "", None, None, 0.5, None, None, (), ())
-    silent = document("judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
+    silent = results_document(
+        "judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata()
+    )
     assert silent.usage is None
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
     inputs = ScoringInputs((File(name, content.encode()),), None, None, None, settings)
     result = JudgedScorer().score(inputs)
-    row = asdict(document("judged", result, eval_id="e", metadata=Metadata()))["agreement_with_people"]
+    row = asdict(results_document("judged", result, eval_id="e", metadata=Metadata()))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
     return row and (row["agreed"], row["judged"], row["kappa"])
 
@@ -237,7 +239,7 @@ def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:
     result = responses({"case_id": "a", "output": "x"})
     before = RunUsage(0, ("m",), "", 5, 6, 1.5, 8.0, 9.0)
-    saved = document("responses", with_stated(result, before), eval_id="e", metadata=Metadata())
+    saved = results_document("responses", with_stated(result, before), eval_id="e", metadata=Metadata())
     recorded = read_recorded(to_json_bytes(saved))
     assert recorded
     assert recorded.usage == before

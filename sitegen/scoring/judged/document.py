@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sitegen.model.scorecards import DocumentScore, Result
-from sitegen.scoring.results_file import AgreementRow, FieldCounts, agreement_row, field_row, plain
+from sitegen.scoring.results_file import AgreementRow, FieldCounts, agreement_row, field_row
+from sitegen.text.values import json_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class JudgedPart:
 def judged_part(result: Result) -> JudgedPart:
     """Of one result."""
     card = result.scorecard
-    details: Any = {each["id"]: tuple(each["judges"]) for each in plain(result.data)}
+    details: Any = {each["id"]: tuple(each["judges"]) for each in json_value(result.data)}
     return JudgedPart(
         metrics=dict(card.metrics),
         totals=field_row(card.counts),

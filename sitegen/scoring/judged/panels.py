@@ -11,6 +11,7 @@ from sitegen.model.panels import NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.scorecards import Kappa
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, Opinion
+from sitegen.text.values import json_value
 
 ROWS: Final = 200
 """Rows of a table; of more cases, those with the lowest scores."""
@@ -124,9 +125,7 @@ def _merged(whole: Opinion, judge: Opinion) -> Opinion | None:
 
 def _row(case: JudgedCase, said: Opinion) -> tuple[str, ...]:
     details = said.details
-    from sitegen.scoring.results_file import plain  # its many classes cost every build that has no such eval
-
-    written = "" if details is None else json.dumps(plain(details), default=float, ensure_ascii=False)
+    written = "" if details is None else json.dumps(json_value(details), default=float, ensure_ascii=False)
     return (
         case.id,
         said.name,

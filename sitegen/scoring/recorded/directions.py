@@ -67,7 +67,7 @@ def lower_is_better(name: str) -> bool:
     The last part of the name decides, if it says either; then whether a part before it says lower. Otherwise higher is
     better.
     """
-    parts = [_words(part) for part in name.split(".")]
+    parts = [_name_words(part) for part in name.split(".")]
     if parts[-1] & _LOWER:
         return True
     return not parts[-1] & _HIGHER and any(part & _LOWER for part in parts[:-1])
@@ -87,7 +87,7 @@ def headline_rank(name: str) -> int:
     last = name.rpartition(".")[2].casefold().partition(",")[0]
     if last in _HEADLINES:
         return _HEADLINES.index(last)
-    return len(_HEADLINES) + (1 if lower_is_better(name) or _words(name) & _AMOUNTS else 0)
+    return len(_HEADLINES) + (1 if lower_is_better(name) or _name_words(name) & _AMOUNTS else 0)
 
 
 def is_headline(name: str) -> bool:
@@ -102,7 +102,7 @@ def is_count(name: str, value: float | None) -> bool:
     """
     if value is None or not value.is_integer():
         return False
-    words = _words(name.rpartition(".")[2])
+    words = _name_words(name.rpartition(".")[2])
     if words & _AMOUNTS:
         return True
     return not words & _PERCENT and (abs(value) > 1 or bool(words & _LOWER))
@@ -115,8 +115,8 @@ def range_of(name: str, value: float | None) -> tuple[float, float]:
     a power of ten) that is not below the value.
     """
     size = abs(value or 0.0)
-    amount = bool(_words(name.rpartition(".")[2]) & _AMOUNTS)
-    if not amount and 1 < size <= 100 and _words(name) & _PERCENT:
+    amount = bool(_name_words(name.rpartition(".")[2]) & _AMOUNTS)
+    if not amount and 1 < size <= 100 and _name_words(name) & _PERCENT:
         high = 100.0 if size > 10 else _round_up(size)
     elif size == 0 or (size <= 1 and not amount):
         high = 1.0
@@ -125,7 +125,7 @@ def range_of(name: str, value: float | None) -> tuple[float, float]:
     return (-high if value is not None and value < 0 else 0.0), high
 
 
-def _words(name: str) -> frozenset[str]:
+def _name_words(name: str) -> frozenset[str]:
     """In small letters; of one with a number, ``rouge1``, the letters as well."""
     found = [word.casefold() for word in _WORD.findall(name)]
     return frozenset((*found, *(word.rstrip("0123456789") for word in found)))

@@ -12,7 +12,7 @@ from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import ParsedFile, UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.values import Value
-from sitegen.scoring.recorded.numbers import RecordedNumber, as_float, joined, numbers_in
+from sitegen.scoring.recorded.numbers import RecordedNumber, as_float, joined_name, numbers_in
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """What stands before the data in a ``data.js``."""
@@ -29,14 +29,14 @@ def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list
 
     ``where``: what the run has to state, for files that hold several runs.
     """
-    parsed = _parsed(splitext(path)[1].lower(), content)
+    parsed = _parsed_record(splitext(path)[1].lower(), content)
     root = parsed.value
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
-    return list(_numbers(root, where)), parsed
+    return list(_numbers_of_layout(root, where)), parsed
 
 
-def _parsed(ending: str, content: bytes) -> ParsedFile:
+def _parsed_record(ending: str, content: bytes) -> ParsedFile:
     if ending in (".yaml", ".yml"):
         read = read_yaml(content)
         return ParsedFile(read.values[0] if read.values else None, read.findings)
@@ -50,7 +50,7 @@ def _parsed(ending: str, content: bytes) -> ParsedFile:
     return read_json(content)
 
 
-def _numbers(root: dict[str, Value] | list[Value], where: dict[str, str]) -> Iterator[RecordedNumber]:
+def _numbers_of_layout(root: dict[str, Value] | list[Value], where: dict[str, str]) -> Iterator[RecordedNumber]:
     if isinstance(root, list):
         return numbers_in(root)
     results, entries = root.get("results"), root.get("entries")
@@ -75,7 +75,7 @@ def _of_tasks(results: dict[str, Value], stated: Value) -> Iterator[RecordedNumb
     for task, values in results.items():
         known = directions.get(task)
         for each in numbers_in(values, task):
-            if each.name == joined(task, _LENGTH):
+            if each.name == joined_name(task, _LENGTH):
                 continue
             metric, _, kept = each.name.rpartition(",")
             name = metric if kept == "none" else each.name
@@ -96,7 +96,7 @@ def _of_benchmarks(entries: dict[str, Value]) -> Iterator[RecordedNumber]:
         for bench in benches:
             name = bench.get("name") if isinstance(bench, dict) else None
             if isinstance(bench, dict) and isinstance(name, str):
-                yield RecordedNumber(joined(start, name), as_float(bench.get("value")), higher)
+                yield RecordedNumber(joined_name(start, name), as_float(bench.get("value")), higher)
 
 
 def _of_prompts(root: dict[str, Value], where: dict[str, str]) -> Iterator[RecordedNumber]:

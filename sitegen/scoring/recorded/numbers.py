@@ -33,15 +33,15 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
     """Every number, in the order of the file. True and false are none, nor is a number that is written as a text."""
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from numbers_in(each, joined(start, key))
+            yield from numbers_in(each, joined_name(start, key))
     elif isinstance(value, list):
         for place, each in enumerate(value):
-            yield from _item(each, start, place)
+            yield from _numbers_of_item(each, start, place)
     elif isinstance(value, Unusable | int | Decimal) and not isinstance(value, bool) and 0 < len(start) <= LONGEST:
         yield RecordedNumber(start, as_float(value))
 
 
-def joined(*names: str) -> str:
+def joined_name(*names: str) -> str:
     """Names as one path."""
     return ".".join(name for name in names if name)
 
@@ -57,7 +57,7 @@ def as_float(value: Value) -> float | None:
     return found if isfinite(found) else None
 
 
-def unique(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber]:
+def first_of_each_name(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber]:
     """The first of each name: a key with a dot may be spelled as two keys are."""
     found: dict[str, RecordedNumber] = {}
     for number in numbers:
@@ -65,14 +65,14 @@ def unique(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber]:
     return list(found.values())
 
 
-def _item(value: Value, start: str, place: int) -> Iterator[RecordedNumber]:
+def _numbers_of_item(value: Value, start: str, place: int) -> Iterator[RecordedNumber]:
     """An item of a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
     if not isinstance(value, dict):
         is_sample = not isinstance(value, list)
-        yield from (each._replace(is_sample=is_sample) for each in numbers_in(value, joined(start, str(place))))
+        yield from (each._replace(is_sample=is_sample) for each in numbers_in(value, joined_name(start, str(place))))
         return
     key = next((key for key in _NAMES if isinstance(value.get(key), str) and value[key]), None)
-    named = joined(start, str(value[key]) if key else str(place))
+    named = joined_name(start, str(value[key]) if key else str(place))
     rest = {other: each for other, each in value.items() if other != key}
     alone = [other for other, each in rest.items() if as_float(each) is not None]
     if key and alone and alone[0] in ("value", "score"):

@@ -11,8 +11,8 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
 from sitegen.scoring.recorded.layouts import read_numbers
-from sitegen.scoring.recorded.numbers import RecordedNumber, unique
-from sitegen.scoring.recorded.settings import RecordedSettings, fits, read_recorded_settings
+from sitegen.scoring.recorded.numbers import RecordedNumber, first_of_each_name
+from sitegen.scoring.recorded.settings import RecordedSettings, matches_a_glob, read_recorded_settings
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
@@ -68,7 +68,7 @@ class RecordedScorer:
         readable = False
         for file in inputs.outputs:
             try:
-                found, parsed = read_numbers(file.path, _content(file), dict(settings.where))
+                found, parsed = read_numbers(file.path, _record_content(file), dict(settings.where))
             except UnreadableError as error:
                 findings.append(Finding("error", f"The file cannot be read: {error.what}", error.fix, error.line))
                 continue
@@ -77,7 +77,7 @@ class RecordedScorer:
             findings += parsed.findings
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
-        chosen, left_out = _chosen(unique(numbers), settings)
+        chosen, left_out = _chosen(first_of_each_name(numbers), settings)
         if readable and not chosen:
             what = "No number of the file is wanted" if numbers else "The file holds no number"
             fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
@@ -90,7 +90,7 @@ class RecordedScorer:
         if left_out:
             what = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
             findings.append(Finding("note", what, "Choose with 'metrics' of the eval's settings."))
-        return _result(chosen, findings, readable=readable)
+        return _recorded_result(chosen, findings, readable=readable)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Nothing: a run is never a part of another one."""
@@ -101,13 +101,15 @@ def _chosen(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> tu
     """The numbers that are followed, the headline first, and how many more there are."""
     if settings.metrics:
         globs = settings.metrics
-        wanted = [each for each in numbers if fits(each.name, globs)]
-        wanted.sort(key=lambda each: next(place for place, glob in enumerate(globs) if fits(each.name, (glob,))))
+        wanted = [each for each in numbers if matches_a_glob(each.name, globs)]
+        wanted.sort(
+            key=lambda each: next(place for place, glob in enumerate(globs) if matches_a_glob(each.name, (glob,)))
+        )
     else:
         wanted = [each for each in numbers if not each.is_sample and is_measure(each.name)]
     if not wanted:
         return [], 0
-    first = _headline(wanted, settings)
+    first = _headline_first(wanted, settings)
     others = [each for each in wanted if each is not first]
     if not settings.metrics:
         alike = range_of(first.name, first.value)
@@ -116,11 +118,11 @@ def _chosen(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> tu
     return [_directed(each, settings) for each in chosen[:MOST]], max(0, len(chosen) - MOST)
 
 
-def _headline(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
+def _headline_first(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
     stated = settings.headline
     found = next((each for each in numbers if each.name == stated), None)
     if found is None and stated:
-        found = next((each for each in numbers if fits(each.name, (stated,))), None)
+        found = next((each for each in numbers if matches_a_glob(each.name, (stated,))), None)
     if found is None and not settings.metrics:
         found = min(numbers, key=lambda each: headline_rank(each.name))
     return found or numbers[0]
@@ -135,7 +137,7 @@ def _directed(number: RecordedNumber, settings: RecordedSettings) -> _Chosen:
     return _Chosen(number, not lower_is_better(number.name), "guessed from the name")
 
 
-def _result(chosen: Sequence[_Chosen], findings: Sequence[Finding], *, readable: bool) -> Result:
+def _recorded_result(chosen: Sequence[_Chosen], findings: Sequence[Finding], *, readable: bool) -> Result:
     status: Status = "scored" if readable else "unreadable"
     metrics = tuple(Metric(each.number.name, each.number.value) for each in chosen)
     card = Scorecard(
@@ -166,7 +168,7 @@ def _spec(one: _Chosen) -> MetricSpec:
     )
 
 
-def _content(file: File) -> bytes:
+def _record_content(file: File) -> bytes:
     if file.content is None:
         raise UnreadableError(file.reason or "the file is missing", "Commit it again.")
     return file.content

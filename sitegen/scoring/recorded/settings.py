@@ -30,12 +30,12 @@ class RecordedSettings(NamedTuple):
 
     def stated_direction(self, name: str) -> bool | None:
         """Whether higher is better, if the settings say so."""
-        if fits(name, self.lower_is_better):
+        if matches_a_glob(name, self.lower_is_better):
             return False
-        return True if fits(name, self.higher_is_better) else None
+        return True if matches_a_glob(name, self.higher_is_better) else None
 
 
-def fits(name: str, globs: Iterable[str]) -> bool:
+def matches_a_glob(name: str, globs: Iterable[str]) -> bool:
     """Whether any glob names a number: by its whole name, or by the part after the last dot."""
     last = name.rpartition(".")[2]
     return any(fnmatchcase(name, glob) or fnmatchcase(last, glob) for glob in globs)
@@ -47,7 +47,7 @@ def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Findi
     said, findings = read_keys(settings, KEYS)
     lists = {}
     for key in _LISTS:
-        names = _names(said.get(key))
+        names = _listed_names(said.get(key))
         if names is None:
             findings.append(
                 settings_finding(f"{key!r} is no list of names", 'Write a list such as ["*.f1", "accuracy"].')
@@ -65,7 +65,7 @@ def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Findi
     return RecordedSettings(headline=headline, where=pairs, **lists), tuple(findings)
 
 
-def _names(value: Value) -> tuple[str, ...] | None:
+def _listed_names(value: Value) -> tuple[str, ...] | None:
     listed = [] if value is None else value if isinstance(value, list) else [value]
     names = tuple(each for each in listed if isinstance(each, str))
     return names if len(names) == len(listed) else None

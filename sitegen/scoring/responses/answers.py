@@ -23,7 +23,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.newest_run import newest_run
-from sitegen.scoring.responses.texts import name_of, text_of_value
+from sitegen.scoring.responses.texts import id_text, text_of_value
 from sitegen.scoring.scorer import File
 
 _HASH: Final = 12
@@ -74,8 +74,8 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
     findings: list[Finding] = []
     variants: dict[str, VariantResponses] = {}
     for file in files or (File("responses.json", None, "the output is missing"),):
-        name = variant_of(file.path) if len(files) > 1 else ""
-        variant = _variant(name, file, keys, findings)
+        name = variant_name_of(file.path) if len(files) > 1 else ""
+        variant = _read_variant(name, file, keys, findings)
         if name in variants:
             twin = variants[name]
             what = f"Two files hold responses of the variant {name[:80]!r}; both count"
@@ -85,14 +85,14 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
     return Answers(tuple(variants[name] for name in sorted(variants)), tuple(findings))
 
 
-def variant_of(path: str) -> str:
+def variant_name_of(path: str) -> str:
     """The name of a variant, from its file's: ``responses-short.jsonl`` holds ``short``."""
     base = posixpath.basename(path)
     found = _VARIANT.fullmatch(base)
     return found[1] if found else base.partition(".")[0]
 
 
-def _variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> VariantResponses:
+def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> VariantResponses:
     try:
         if file.content is None:
             raise UnreadableError(file.reason or "the output is missing", "Run the prompt again.")
@@ -152,7 +152,7 @@ class _ResponsesReader:
                 self.beside = stated(value, value.get("metadata")).of_run
                 value = below
         if isinstance(value, dict):
-            value = list(_by_case(value))
+            value = list(_responses_by_case_id(value))
         if not isinstance(value, list):
             raise UnreadableError("it is no list of responses", "Write a list of {case_id, output}.")
         for number, each in enumerate(value, 1):
@@ -162,7 +162,7 @@ class _ResponsesReader:
         if not isinstance(value, dict):
             self._report("error", f"{which}{self._of} is no object", line)
             return
-        case_id = name_of(value.get("case_id", value.get("id")))
+        case_id = id_text(value.get("case_id", value.get("id")))
         if not case_id:
             self._report("error", f"{which}{self._of} has no case_id", line)
             return
@@ -181,7 +181,7 @@ class _ResponsesReader:
                 quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,
-                call=Call(took.usage, took.model, took.parameters, _judge(value), failed=bool(error)),
+                call=Call(took.usage, took.model, took.parameters, _judge_of_grade(value), failed=bool(error)),
                 human_quality=value.get("human_quality"),
             )
         )
@@ -190,15 +190,15 @@ class _ResponsesReader:
         self._findings.append(Finding(severity, what, "Correct the file, or run the prompt again.", line))
 
 
-def _judge(value: dict[str, Value]) -> str:
+def _judge_of_grade(value: dict[str, Value]) -> str:
     """Who graded a response, if it has a grade: the model, and of its prompt the beginning of the hash."""
     if value.get("quality") is None:
         return ""
-    model, prompt = name_of(value.get("judge")), name_of(value.get("judge_prompt"))
+    model, prompt = id_text(value.get("judge")), id_text(value.get("judge_prompt"))
     return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
 
 
-def _by_case(value: dict[str, Value]) -> Iterator[Value]:
+def _responses_by_case_id(value: dict[str, Value]) -> Iterator[Value]:
     """Responses from an object by case id: a text, a response, or a list of these where a case has several."""
     for case_id, below in value.items():
         for each in below if isinstance(below, list) else [below]:

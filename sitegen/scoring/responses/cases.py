@@ -15,7 +15,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import read_case_file
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.responses.texts import name_of, text_of_value
+from sitegen.scoring.responses.texts import id_text, text_of_value
 
 
 class TestCase(NamedTuple):
@@ -83,14 +83,14 @@ class _TestCasesReader:
         if not isinstance(value, dict):
             self._report("error", f"Test case {number} is no object", "Write {id, input, expected, category}.")
             return
-        name = name_of(value.get("id"))
+        name = id_text(value.get("id"))
         if not name:
             self._report("error", f"Test case {number} has no id", "Give it one: responses name their case.")
             return
         if name in self.cases:
             self._report("warning", f"The test case {name[:80]!r} stands twice; the last one counts", "Rename one.")
         expected, question = (text_of_value(value.get(key)) for key in ("expected", "input"))
-        self.cases[name] = TestCase(name, expected, name_of(value.get("category")), question)
+        self.cases[name] = TestCase(name, expected, id_text(value.get("category")), question)
 
     def _report(self, severity: str, what: str, fix: str) -> None:
         self.findings.append(Finding(severity, what, fix, None, "ground_truth"))  # type: ignore[arg-type]

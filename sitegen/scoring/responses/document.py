@@ -159,7 +159,7 @@ def responses_part(
     )
 
 
-def _exact_match(result: Result, verdict: Verdict) -> ExactMatch:
+def _exact_match_section(result: Result, verdict: Verdict) -> ExactMatch:
     counts = result.scorecard.counts
     return ExactMatch(
         accuracy=result.scorecard.metric("accuracy"),
@@ -167,13 +167,13 @@ def _exact_match(result: Result, verdict: Verdict) -> ExactMatch:
         total=counts.tp + counts.omission + counts.wrong_value,
         excluded=sum(answer.failed for answer in result.answers),
         not_scored=sum(answer.correct is None and not answer.failed for answer in result.answers),
-        threshold=_threshold(verdict, "accuracy"),
-        meets_threshold=_meets(verdict, "accuracy"),
+        threshold=_threshold_of(verdict, "accuracy"),
+        meets_threshold=_meets_threshold(verdict, "accuracy"),
     )
 
 
-def _consistency(result: Result, verdict: Verdict) -> Consistency:
-    data = _data(result)
+def _consistency_section(result: Result, verdict: Verdict) -> Consistency:
+    data = _result_data(result)
     by_case = data.get("within_cases", [])
     vectors, source = data.get("vectors"), data.get("embeddings")
     count = vectors if isinstance(vectors, int) else 0
@@ -184,13 +184,13 @@ def _consistency(result: Result, verdict: Verdict) -> Consistency:
         embeddings=source if isinstance(source, str) else None,
         case_consistency=result.scorecard.metric("case_consistency"),
         by_case=tuple(each for each in by_case if isinstance(each, dict)) if isinstance(by_case, list) else (),
-        threshold=_threshold(verdict, "consistency_score"),
-        meets_threshold=_meets(verdict, "consistency_score"),
+        threshold=_threshold_of(verdict, "consistency_score"),
+        meets_threshold=_meets_threshold(verdict, "consistency_score"),
     )
 
 
-def _quality(result: Result, verdict: Verdict) -> Quality:
-    dropped = _data(result).get("grades_dropped", 0)
+def _quality_section(result: Result, verdict: Verdict) -> Quality:
+    dropped = _result_data(result).get("grades_dropped", 0)
     grades = tuple(answer.quality for answer in result.answers if answer.quality is not None)
     return Quality(
         average_quality=result.scorecard.metric("average_quality"),
@@ -199,32 +199,32 @@ def _quality(result: Result, verdict: Verdict) -> Quality:
         graded=len(grades),
         dropped=dropped if isinstance(dropped, int) else 0,
         agreement_with_people=agreement_row(result.agreement),
-        threshold=_threshold(verdict, "average_quality"),
-        meets_threshold=_meets(verdict, "average_quality"),
+        threshold=_threshold_of(verdict, "average_quality"),
+        meets_threshold=_meets_threshold(verdict, "average_quality"),
     )
 
 
-def _rouge(result: Result, _: Verdict) -> RougeScores:
+def _rouge_section(result: Result, _: Verdict) -> RougeScores:
     return RougeScores(*(result.scorecard.metric(name) for name in METHODS["rouge"]))
 
 
 _SECTIONS: Final[dict[str, Callable[[Result, Verdict], Section]]] = {
-    "exact_match": _exact_match,
-    "consistency": _consistency,
-    "quality": _quality,
-    "rouge": _rouge,
+    "exact_match": _exact_match_section,
+    "consistency": _consistency_section,
+    "quality": _quality_section,
+    "rouge": _rouge_section,
 }
 
 
-def _data(result: Result) -> dict[str, Value]:
+def _result_data(result: Result) -> dict[str, Value]:
     return result.data if isinstance(result.data, dict) else {}
 
 
-def _threshold(verdict: Verdict, metric: str) -> float | None:
+def _threshold_of(verdict: Verdict, metric: str) -> float | None:
     row = verdict.row(metric)
     return row.threshold if row else None
 
 
-def _meets(verdict: Verdict, metric: str) -> bool | None:
+def _meets_threshold(verdict: Verdict, metric: str) -> bool | None:
     row = verdict.row(metric)
     return None if row is None or row.status == "SKIP" else row.status == "PASS"

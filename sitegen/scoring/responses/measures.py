@@ -83,15 +83,19 @@ class MeasuredResponse(NamedTuple):
         return self.response.output if self.response else ""
 
 
-def measured(case: TestCase, response: Response | None, number: int, vector: Vector | None) -> MeasuredResponse:
+def measured_response(
+    case: TestCase, response: Response | None, number: int, vector: Vector | None
+) -> MeasuredResponse:
     """Hold one response against its case. A case without any response is answered wrong, as by an empty answer."""
-    one = MeasuredResponse(case, response, number, None, None, None, vector)
-    if one.failed:
-        return one
-    return one._replace(
-        correct=_same(case.expected, one.text) if case.is_scored else None,
+    unmeasured = MeasuredResponse(
+        case=case, response=response, number=number, correct=None, quality=None, rouge=None, vector=vector
+    )
+    if unmeasured.failed:
+        return unmeasured
+    return unmeasured._replace(
+        correct=_is_same_text(case.expected, unmeasured.text) if case.is_scored else None,
         quality=grade(response.quality) if response else None,
-        rouge=rouge(case.expected, one.text) if case.is_scored else None,
+        rouge=rouge(case.expected, unmeasured.text) if case.is_scored else None,
     )
 
 
@@ -102,19 +106,19 @@ def grade(value: Value) -> int | None:
     return value if type(value) is int and 1 <= value <= 5 else None
 
 
-def agreement(ones: Iterable[MeasuredResponse]) -> Kappa | None:
+def agreement_with_people(ones: Iterable[MeasuredResponse]) -> Kappa | None:
     """Of the judge with people, over the responses that both graded; None if there are fewer than two of them."""
     graded = ((one.quality, grade(one.response.human_quality)) for one in ones if one.response)
     return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
-def metrics(right: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
+def response_metrics(right: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
     """The metrics of some variants together, in the order of their specs. *right* is the accuracy, counted already."""
     every = [one for group in groups for one in group]
     within = [value for group in groups for _, _, value in within_cases(group)]
     values = (
         right,
-        _consistency(every),
+        _mean_cosine(every),
         stats.mean(one.quality for one in every)[0],
         *(stats.mean(one.rouge[index] if one.rouge else None for one in every)[0] for index in range(3)),
         stats.mean(within)[0],
@@ -128,13 +132,13 @@ def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, floa
     for one in group:
         if one.vector is not None:
             by_case.setdefault(one.case.id, []).append(one)
-    found = ((case_id, len(ones), _consistency(ones)) for case_id, ones in by_case.items())
+    found = ((case_id, len(ones), _mean_cosine(ones)) for case_id, ones in by_case.items())
     return [(case_id, count, value) for case_id, count, value in found if value is not None]
 
 
-def _consistency(ones: Iterable[MeasuredResponse]) -> float | None:
+def _mean_cosine(ones: Iterable[MeasuredResponse]) -> float | None:
     return mean_pairwise_cosine([one.vector for one in ones if one.vector is not None])
 
 
-def _same(expected: str, actual: str) -> bool:
+def _is_same_text(expected: str, actual: str) -> bool:
     return expected.strip().casefold() == actual.strip().casefold()

@@ -18,9 +18,16 @@ from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.judged.panels import agreement_note
 from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
-from sitegen.scoring.responses.measures import METRICS, MeasuredResponse, agreement, measured, metrics, within_cases
-from sitegen.scoring.responses.texts import listed
-from sitegen.scoring.responses.vectors import Vector, vectors_of
+from sitegen.scoring.responses.measures import (
+    METRICS,
+    MeasuredResponse,
+    agreement_with_people,
+    measured_response,
+    response_metrics,
+    within_cases,
+)
+from sitegen.scoring.responses.texts import first_names
+from sitegen.scoring.responses.vectors import Vector, response_vectors
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs, bounded_findings
 from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
@@ -53,7 +60,7 @@ class ResponsesScorer:
         """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
         keys = case_keys(inputs.settings)
         try:
-            path, content = _content(inputs.ground_truth)
+            path, content = _test_cases_content(inputs.ground_truth)
             cases = read_cases(content) if keys is None else expected_cases(path, content, keys)
         except UnreadableError as error:
             return _no_cases(
@@ -64,21 +71,21 @@ class ResponsesScorer:
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The accuracy of these variants; grades and texts are not in their counts."""
         counts = stats.total([Counts(), *(document.counts for document in documents)])
-        return metrics(stats.field_accuracy(counts), [])
+        return response_metrics(stats.field_accuracy(counts), [])
 
 
-class _Group(NamedTuple):
+class _VariantGroup(NamedTuple):
     """One variant, with every response and every case that has none."""
 
     variant: VariantResponses
-    ones: tuple[MeasuredResponse, ...]
+    measured: tuple[MeasuredResponse, ...]
     """By case, in the order of the test cases."""
     judgements: tuple[Judgement, ...]
 
     @property
     def calls(self) -> list[Call]:
         """Of its responses."""
-        return [one.response.call for one in self.ones if one.response]
+        return [one.response.call for one in self.measured if one.response]
 
 
 class _ResponsesScoring:
@@ -93,18 +100,18 @@ class _ResponsesScoring:
 
     def result(self) -> Result:
         """Sum up."""
-        documents = tuple(_document(group) for group in self._groups)
+        documents = tuple(_variant_score(group) for group in self._groups)
         judgements = tuple(judgement for group in self._groups for judgement in group.judgements)
         counts = stats.total(document.counts for document in documents)
-        every = [group.ones for group in self._groups]
+        every = [group.measured for group in self._groups]
         readable = any(document.status == "scored" for document in documents)
         self._report_grades()
         usage = self._usage()
-        agreed = agreement(one for ones in every for one in ones)
+        agreed = agreement_with_people(one for measured in every for one in measured)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=metrics(stats.field_accuracy(counts), every),
+            metrics=response_metrics(stats.field_accuracy(counts), every),
             documents=documents,
             fields=self._fields(judgements),
             findings=bounded_findings(self._findings),
@@ -114,10 +121,10 @@ class _ResponsesScoring:
         return Result(
             scorecard=with_usage(scorecard, usage),
             judgements=judgements,
-            panels=tuple(_panels(self._groups, agreed)),
-            answers=tuple(_answer(group.variant, one) for group in self._groups for one in group.ones),
+            panels=tuple(_response_panels(self._groups, agreed)),
+            answers=tuple(_compact_answer(group.variant, one) for group in self._groups for one in group.measured),
             data=self._data(),
-            questions=_questions(every),
+            questions=_questions_by_path(every),
             agreement=agreed,
         )
 
@@ -130,71 +137,73 @@ class _ResponsesScoring:
 
     def _data(self) -> Value:
         """What the data file holds beyond the scorecard: every response, and what the numbers were made from."""
-        ones = [(group.variant.name, one) for group in self._groups for one in group.ones]
-        vectors = [one for _, one in ones if one.vector is not None]
+        measured = [(group.variant.name, one) for group in self._groups for one in group.measured]
+        vectors = [one for _, one in measured if one.vector is not None]
         recorded = any(one.response and one.response.embedding is not None for one in vectors)
         return {
             "cases": len(self._cases),
-            "responses": [_row(name, one) for name, one in ones],
+            "responses": [_response_row(name, one) for name, one in measured],
             "within_cases": [
                 {"variant": group.variant.name, "case_id": case, "responses": count, "mean": Decimal(repr(value))}
                 for group in self._groups
-                for case, count, value in within_cases(group.ones)
+                for case, count, value in within_cases(group.measured)
             ],
             "vectors": len(vectors),
             "embeddings": ("recorded" if recorded else "model") if vectors else None,
-            "grades_dropped": sum(ungraded(one) is not None for _, one in ones),
+            "grades_dropped": sum(with_unusable_grade(one) is not None for _, one in measured),
         }
 
     def _of_known_cases(self, variant: VariantResponses) -> VariantResponses:
         strangers = [each for each in variant.responses if each.case_id not in self._cases]
         if strangers:
             names = list(dict.fromkeys(each.case_id for each in strangers))
-            what = f"Responses to no test case are not scored ({len(strangers)}): {listed(names)}"
-            self._findings.append(Finding("warning", _said(variant, what), "Add the test cases.", strangers[0].line))
+            what = f"Responses to no test case are not scored ({len(strangers)}): {first_names(names)}"
+            self._findings.append(
+                Finding("warning", _about_variant(variant, what), "Add the test cases.", strangers[0].line)
+            )
         return variant._replace(responses=tuple(each for each in variant.responses if each.case_id in self._cases))
 
     def _vectors(self, variants: Sequence[VariantResponses], embedder: Embedder | None) -> dict[int, Vector | None]:
         """By the identity of the response: of all variants at once, so that they are compared by one model."""
         answered = [each for variant in variants for each in variant.responses if not each.error]
-        found = vectors_of(answered, embedder)
+        found = response_vectors(answered, embedder)
         self._findings += found.findings
         return {id(each): vector for each, vector in zip(answered, found.of, strict=True)}
 
-    def _group(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> _Group:
+    def _group(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> _VariantGroup:
         by_case: dict[str, list[Response]] = {}
         for response in variant.responses:
             by_case.setdefault(response.case_id, []).append(response)
         if not variant.unreadable:
             self._report_cases(variant, by_case)
-        ones: list[MeasuredResponse] = []
+        measured: list[MeasuredResponse] = []
         for case in self._cases.values():
             for number, response in enumerate(by_case.get(case.id, ()), 1):
-                ones.append(measured(case, response, number, vectors.get(id(response))))
+                measured.append(measured_response(case, response, number, vectors.get(id(response))))
             if case.id not in by_case and case.is_scored:
-                ones.append(measured(case, None, 1, None))
-        judgements = (_judgement(variant, one) for one in ones if one.correct is not None)
-        return _Group(variant, tuple(ones), tuple(judgements))
+                measured.append(measured_response(case, None, 1, None))
+        judgements = (_response_judgement(variant, one) for one in measured if one.correct is not None)
+        return _VariantGroup(variant, tuple(measured), tuple(judgements))
 
     def _report_cases(self, variant: VariantResponses, by_case: dict[str, list[Response]]) -> None:
         missing = [name for name in self._cases if name not in by_case]
         if missing:
-            what = f"Test cases without a response ({len(missing)}): {listed(missing)}"
+            what = f"Test cases without a response ({len(missing)}): {first_names(missing)}"
             fix = "Run the prompt over them; until then an expected text counts as not given."
-            self._findings.append(Finding("error", _said(variant, what), fix))
+            self._findings.append(Finding("error", _about_variant(variant, what), fix))
         repeated = [responses for responses in by_case.values() if len(responses) > 1]
         if repeated:
             names = [responses[0].case_id for responses in repeated]
-            what = f"Test cases with several responses, each of which counts ({len(repeated)}): {listed(names)}"
+            what = f"Test cases with several responses, each of which counts ({len(repeated)}): {first_names(names)}"
             self._findings.append(
-                Finding("note", _said(variant, what), "Remove those that are not meant.", repeated[0][1].line)
+                Finding("note", _about_variant(variant, what), "Remove those that are not meant.", repeated[0][1].line)
             )
         failed = [each for responses in by_case.values() for each in responses if each.error]
         if failed:
             self._findings.append(
                 Finding(
                     severity="warning",
-                    what=_said(variant, f"Calls that failed and are left out ({len(failed)})"),
+                    what=_about_variant(variant, f"Calls that failed and are left out ({len(failed)})"),
                     fix="Run the prompt over these cases again.",
                     line=failed[0].line,
                     value=failed[0].error[:200],
@@ -202,7 +211,9 @@ class _ResponsesScoring:
             )
 
     def _report_grades(self) -> None:
-        dropped = [each for group in self._groups for one in group.ones if (each := ungraded(one)) is not None]
+        dropped = [
+            each for group in self._groups for one in group.measured if (each := with_unusable_grade(one)) is not None
+        ]
         if dropped:
             what = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
             self._findings.append(Finding("warning", what, "Grade these responses again.", dropped[0].line))
@@ -213,10 +224,14 @@ class _ResponsesScoring:
             by_category.setdefault(case.category or UNCATEGORISED, [])
         for judgement in judgements:
             by_category[judgement.attribute].append(judgement)
-        return tuple(FieldScore(category, stats.tally(ones)) for category, ones in by_category.items() if ones)
+        return tuple(
+            FieldScore(category, stats.tally(of_category))
+            for category, of_category in by_category.items()
+            if of_category
+        )
 
 
-def ungraded(one: MeasuredResponse) -> Response | None:
+def with_unusable_grade(one: MeasuredResponse) -> Response | None:
     """The response, if its call did not fail and it has a grade that is none."""
     response = one.response
     if response is None or one.failed or one.quality is not None or response.quality is None:
@@ -224,7 +239,7 @@ def ungraded(one: MeasuredResponse) -> Response | None:
     return response
 
 
-def _content(file: File | None) -> tuple[str, bytes]:
+def _test_cases_content(file: File | None) -> tuple[str, bytes]:
     if file is None or file.content is None:
         why = (file.reason if file else "") or "the file is missing"
         raise UnreadableError(why, "Add the test cases.")
@@ -236,35 +251,43 @@ def _no_cases(finding: Finding) -> Result:
     return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), (finding,)), ())
 
 
-def _said(variant: VariantResponses, what: str) -> str:
+def _about_variant(variant: VariantResponses, what: str) -> str:
     return f"{what}, of the variant {variant.name[:80]!r}" if variant.name else what
 
 
-def _document(group: _Group) -> DocumentScore:
+def _variant_score(group: _VariantGroup) -> DocumentScore:
     counts = stats.tally(group.judgements)
     took = run_usage(group.calls, group.variant.beside)
-    numbers = (*metrics(stats.field_accuracy(counts), [group.ones]), *usage_metrics(took))
+    numbers = (*response_metrics(stats.field_accuracy(counts), [group.measured]), *usage_metrics(took))
     return DocumentScore(group.variant.name, "unreadable" if group.variant.unreadable else "scored", counts, numbers)
 
 
-def _judgement(variant: VariantResponses, one: MeasuredResponse) -> Judgement:
+def _response_judgement(variant: VariantResponses, one: MeasuredResponse) -> Judgement:
     outcome: Outcome = "correct" if one.correct else "wrong_value" if one.text.strip() else "omission"
     note = "" if one.response else variant.unreadable or MISSING
     category = one.case.category or UNCATEGORISED
-    return Judgement(variant.name, _path(one), category, outcome, one.case.expected, one.text or None, note)
+    return Judgement(
+        document=variant.name,
+        path=_response_path(one),
+        attribute=category,
+        outcome=outcome,
+        expected=one.case.expected,
+        actual=one.text or None,
+        note=note,
+    )
 
 
-def _path(one: MeasuredResponse) -> str:
+def _response_path(one: MeasuredResponse) -> str:
     return one.case.id if one.number == 1 else f"{one.case.id} #{one.number}"
 
 
-def _questions(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[tuple[str, str], ...]:
+def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[tuple[str, str], ...]:
     """What was asked, by the path of the judgement; variants were asked the same."""
-    asked = {_path(one): one.case.question for ones in groups for one in ones}
+    asked = {_response_path(one): one.case.question for measured in groups for one in measured}
     return tuple((path, question) for path, question in asked.items() if question)
 
 
-def _answer(variant: VariantResponses, one: MeasuredResponse) -> Answer:
+def _compact_answer(variant: VariantResponses, one: MeasuredResponse) -> Answer:
     call, beside = one.response.call if one.response else Call(), variant.beside or RunUsage()
     return Answer(
         variant=variant.name,
@@ -279,7 +302,7 @@ def _answer(variant: VariantResponses, one: MeasuredResponse) -> Answer:
     )
 
 
-def _row(variant: str, one: MeasuredResponse) -> Value:
+def _response_row(variant: str, one: MeasuredResponse) -> Value:
     """A response whole, for the data file."""
     row: dict[str, Value] = {
         "variant": variant,
@@ -298,14 +321,14 @@ def _row(variant: str, one: MeasuredResponse) -> Value:
     return row
 
 
-def _panels(groups: Sequence[_Group], agreed: Kappa | None) -> Iterator[Panel]:
+def _response_panels(groups: Sequence[_VariantGroup], agreed: Kappa | None) -> Iterator[Panel]:
     if agreed:
         yield agreement_note(agreed, "responses")
-    within = [(group.variant.name, *row) for group in groups for row in within_cases(group.ones)]
+    within = [(group.variant.name, *row) for group in groups for row in within_cases(group.measured)]
     if within:
         yield TablePanel(
             "Consistency within cases",
-            _first(len(within), "mean cosine of the answers that one variant gave to one case"),
+            _note_on_first_rows(len(within), "mean cosine of the answers that one variant gave to one case"),
             (
                 PanelColumn("Variant"),
                 PanelColumn("Case", "code"),
@@ -314,26 +337,29 @@ def _panels(groups: Sequence[_Group], agreed: Kappa | None) -> Iterator[Panel]:
             ),
             tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
         )
-    unscored = [(group.variant.name, one) for group in groups for one in group.ones if one.correct is None]
+    unscored = [(group.variant.name, one) for group in groups for one in group.measured if one.correct is None]
     if unscored:
         yield TablePanel(
             "Responses without an exact match",
-            _first(len(unscored), "nothing is expected of them, or the call failed"),
+            _note_on_first_rows(len(unscored), "nothing is expected of them, or the call failed"),
             (
                 PanelColumn("Variant"),
                 PanelColumn("Case", "code"),
                 PanelColumn("Grade", "number"),
                 PanelColumn("Response"),
             ),
-            tuple((name, one.case.id, str(one.quality or ""), _shown(one.response)) for name, one in unscored[:_ROWS]),
+            tuple(
+                (name, one.case.id, str(one.quality or ""), _response_text(one.response))
+                for name, one in unscored[:_ROWS]
+            ),
         )
 
 
-def _first(count: int, note: str) -> str:
+def _note_on_first_rows(count: int, note: str) -> str:
     return note if count <= _ROWS else f"{note}; the first {_ROWS} of {count}"
 
 
-def _shown(response: Response | None) -> str:
+def _response_text(response: Response | None) -> str:
     if response is None:
         return ""
     return f"error: {response.error}" if response.error else response.output

@@ -23,25 +23,25 @@ class ResponseVectors(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def vectors_of(responses: Sequence[Response], embedder: Embedder | None) -> ResponseVectors:
+def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -> ResponseVectors:
     """The vectors of responses that are to be compared with each other.
 
     Recorded embeddings come first: if any response has one, those without are left out, for vectors of two models
     cannot be compared. Otherwise the embedder makes all; an empty answer is the zero vector, which is like nothing.
     """
     if any(response.embedding is not None for response in responses):
-        return _recorded(responses)
+        return _recorded_vectors(responses)
     if len(responses) < 2:
         return ResponseVectors((None,) * len(responses), ())
     if embedder is None:
         what = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
         return ResponseVectors((None,) * len(responses), (Finding("note", what, fix),))
-    return ResponseVectors(_made(responses, embedder), ())
+    return ResponseVectors(_embedded_vectors(responses, embedder), ())
 
 
-def _recorded(responses: Sequence[Response]) -> ResponseVectors:
-    read = [_numbers(response.embedding) for response in responses]
+def _recorded_vectors(responses: Sequence[Response]) -> ResponseVectors:
+    read = [_recorded_embedding(response.embedding) for response in responses]
     lengths = Counter(len(vector) for vector in read if vector is not None)
     usual = lengths.most_common(1)[0][0] if lengths else 0
     kept = tuple(vector if vector is not None and len(vector) == usual else None for vector in read)
@@ -53,14 +53,14 @@ def _recorded(responses: Sequence[Response]) -> ResponseVectors:
     return ResponseVectors(kept, (Finding("warning", what, "Record a list of numbers, as long as the others.", line),))
 
 
-def _made(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:
+def _embedded_vectors(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:
     texts = [text for text in dict.fromkeys(response.output for response in responses) if text.strip()]
     made = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
     zero = [0.0] * (len(made[texts[0]]) if texts else 1)
     return tuple(made.get(response.output, zero) for response in responses)
 
 
-def _numbers(value: Value) -> list[float] | None:
+def _recorded_embedding(value: Value) -> list[float] | None:
     """A recorded embedding; None if it is none."""
     if not isinstance(value, list) or not value:
         return None
