@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.attribution import ROLES, Role, differing
-from sitegen.analysis.flips import fate_of, held_documents, spans
+from sitegen.analysis.cells import fate_of, held_documents, spans
+from sitegen.analysis.deltas import ROLES, Role, differing
 from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED

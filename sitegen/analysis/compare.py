@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flipped_cells, held_documents, tallied
+from sitegen.analysis.cells import CellTracker, flipped_cells, held_documents, tallied
 from sitegen.model.cells import CellFlip, CellMap, Fate, Flips, Run
 from sitegen.model.scorecards import Result
 

@@ -1,4 +1,7 @@
-"""Steps of an eval: where its level changed beyond noise, whether a loss was regained, and what changed with it."""
+"""Steps of an eval: where its level changed beyond noise, whether a loss was regained, and what changed with it.
+
+Also the best point so far, which a team may want to return to, and the mutes of its configuration.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,16 @@ from itertools import pairwise
 from statistics import fmean, median_low
 from typing import Final, NamedTuple
 
-from sitegen.analysis.circumstances import circumstances
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.series import HEADLINES
+from sitegen.analysis.step_context import circumstances
+from sitegen.config import MUTE_DIGITS, Mute
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Point, Series
-from sitegen.stats.blips import OUTLYING
+from sitegen.model.series import EvalSummary, Point, Series
+from sitegen.stats.outliers import OUTLYING
 from sitegen.stats.steps import Level, Levels, levels
 
 REGAINED: Final = 0.75
@@ -180,3 +185,53 @@ def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float 
 def _outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
     """The blob ids of each new output."""
     return [tuple(blob.oid for blob in point.snapshot.outputs) for point in points if "outputs" in point.snapshot.cause]
+
+
+def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
+    """The first mute that names this step."""
+    return next((mute for mute in mutes if _names(mute, summary, step)), None)
+
+
+def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
+    """A warning of each mute that names no step: one that was mistyped, or is not needed any more."""
+    named = {mute for one in summaries for step in one.steps for mute in mutes if _names(mute, one, step)}
+    return tuple(
+        Problem(
+            severity="warning",
+            what=f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
+            + (f", metric {mute.metric!r}." if mute.metric else "."),
+            fix="Correct it, or remove it from [regressions] of the configuration. The page of regressions has the "
+            f"commits; {MUTE_DIGITS} digits are needed.",
+        )
+        for mute in mutes
+        if mute not in named
+    )
+
+
+def _names(mute: Mute, summary: EvalSummary, step: Step) -> bool:
+    return (
+        mute.eval == summary.info.id
+        and len(mute.commit) >= MUTE_DIGITS
+        and step.commit.sha.startswith(mute.commit.lower())
+        and mute.metric in (None, step.metrics[0].name)
+        and mute.iteration in (None, summary.headlines[step.at].label)
+    )
+
+
+def champions(
+    values: Sequence[float | None], since: Sequence[int] = (), *, higher_is_better: bool = True
+) -> tuple[int | None, ...]:
+    """For each point the index of the best one so far, itself included; of equals the earliest.
+
+    None before the first value: an undefined value is never the best. ``since``: for each point the index of the first
+    one that it can be compared with, where not all can (``deltas.graded_since``).
+    """
+    found = []
+    at, best = None, 0.0
+    for index, value in enumerate(values):
+        if since and since[index] == index:
+            at = None
+        if value is not None and (at is None or (value > best if higher_is_better else value < best)):
+            at, best = index, value
+        found.append(at)
+    return tuple(found)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, TypedDict
 
-from sitegen.analysis.attribution import Role
 from sitegen.analysis.blame import Blame, CellBlame, ExplainedRun
+from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sitegen.analysis.champion import champions
+from sitegen.analysis.cells import fate_of, held_documents
 from sitegen.analysis.deltas import graded_since
-from sitegen.analysis.flips import fate_of, held_documents
 from sitegen.analysis.noise.changes import flipping_together, independent_flips
+from sitegen.analysis.regressions import champions
 from sitegen.model.cells import Cell, CellMap, Fate, Run, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Point, Series

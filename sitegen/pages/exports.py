@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen import __version__, schemas
-from sitegen.analysis.attribution import ROLES
+from sitegen.analysis.deltas import ROLES
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from sitegen.analysis.attribution import Role
+from sitegen.analysis.deltas import Role
 from sitegen.model.cells import Fate
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Why

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple
 
-from sitegen.analysis.champion import champions
-from sitegen.analysis.muting import mute_of
+from sitegen.analysis.regressions import champions, mute_of
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.champion import champions
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.regressions import champions
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import Interval

@@ -8,10 +8,9 @@ from functools import partial
 from itertools import pairwise, starmap
 from typing import NamedTuple, TypeAlias
 
-from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import compare, variant_of, variants_of
-from sitegen.analysis.deltas import ScoredPoint, delta
+from sitegen.analysis.deltas import ScoredPoint, delta, mixtures
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level

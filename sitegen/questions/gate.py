@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from sitegen.analysis.attribution import under_rules_of
+from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, limits_of
 from sitegen.analysis.memo import Memo
 from sitegen.config import GateSettings

@@ -8,12 +8,11 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
-from sitegen.analysis.attribution import differing, mixtures
 from sitegen.analysis.compare import compare
+from sitegen.analysis.deltas import differing, mixtures
 from sitegen.analysis.edits import edited_since, edits_of_points
 from sitegen.analysis.gate import check_metric
-from sitegen.analysis.noise.answers import answers_change, answers_verdict, is_mean
-from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from markupsafe import escape
 
-from sitegen.analysis.champion import champions
+from sitegen.analysis.regressions import champions
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.regressions import UNTOLD, Step
 from sitegen.model.series import EvalSummary, Headline

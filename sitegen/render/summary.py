@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from sitegen.analysis.muting import mute_of
+from sitegen.analysis.regressions import mute_of
 from sitegen.comparing.words import NIL, code, count, name, number, points, table
 from sitegen.config import Mute
 from sitegen.model.commits import Commit

@@ -11,7 +11,7 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.stats.percentiles import nearest_rank
+from sitegen.stats.quantiles import nearest_rank
 
 SHARE: Final = 0.95
 """Of the answers that take no longer than ``latency_p95``."""

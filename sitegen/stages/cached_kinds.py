@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.cached import CachedKind
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.points import Derived
+from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.noise import ChangeVerdict

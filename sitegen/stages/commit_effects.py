@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 
-from sitegen.analysis.attribution import mixtures
-from sitegen.analysis.deltas import ScoredPoint, delta
-from sitegen.analysis.flips import flips, flips_between
+from sitegen.analysis.cells import flips, flips_between
+from sitegen.analysis.deltas import ScoredPoint, delta, mixtures
 from sitegen.analysis.noise.changes import output_verdict
-from sitegen.analysis.points import SeriesInputs
+from sitegen.analysis.series import SeriesInputs
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard

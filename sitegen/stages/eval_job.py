@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sitegen.analysis.attribution import mixtures
 from sitegen.analysis.cached import CachedRow, TaskCache, within
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.effects import windows
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.regressions import steps_of

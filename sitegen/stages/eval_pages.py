@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Final
 
-from sitegen.analysis.attribution import under_rules_of
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import CacheStore
-from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.series import HEADLINES, headline, problems, standing
 from sitegen.analysis.suspect_truth import suspect_truth

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
 from sitegen.analysis.deltas import ScoredPoint, delta
-from sitegen.analysis.flips import flipped_cells, tallied
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
-from sitegen.analysis.points import SeriesInputs
-from sitegen.analysis.series import problems
+from sitegen.analysis.series import SeriesInputs, problems
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 
-from sitegen.analysis.attribution import mixtures, under_rules_of
 from sitegen.analysis.cached import CacheStore
+from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.points import Derived, SeriesInputs, points
-from sitegen.analysis.series import scorecard_key
+from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec

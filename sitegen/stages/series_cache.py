@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitegen.analysis.cached import CacheStore
-from sitegen.analysis.points import Derived
+from sitegen.analysis.series import Derived
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links

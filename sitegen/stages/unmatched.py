@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from sitegen.analysis.muting import unmatched_mutes
+from sitegen.analysis.regressions import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
 from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files_at_commit import FilesAt, FolderListing, Folders, first_file_named

@@ -1,4 +1,4 @@
-"""How often things that should be equal differ."""
+"""How far things agree that should: repeats of one thing, the categories of two judges, vectors of responses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import fsum, sqrt
 from typing import NamedTuple, Self
 
+from sitegen.model.scorecards import Kappa
+from sitegen.stats.intervals import LEVEL
+from sitegen.stats.quantiles import normal
 from sitegen.stats.significance import mean
 
 
@@ -52,3 +55,62 @@ def _exact_sum(values: Sequence[float]) -> tuple[float, ...]:
     while rest := fsum((*values, *(-part for part in parts))):
         parts.append(rest)
     return tuple(parts)
+
+
+def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:
+    """Kappa of (one judge's category, the other's) over the same things, with an interval of 95 %.
+
+    kappa = (po - pe) / (1 - pe), where po is the share that both judged alike, and pe the share that two judges with
+    these frequencies would judge alike by luck (J. Cohen, *A coefficient of agreement for nominal scales*, 1960). The
+    interval is the normal one with the large-sample standard error of J. L. Fleiss, J. Cohen and B. S. Everitt, *Large
+    sample standard errors of kappa and weighted kappa*, 1969, formula 13, and never leaves -1..1. None for fewer than
+    two things, and where both judges know one category only: luck alone would have them agree.
+    """
+    judged = len(pairs)
+    if judged < 2:
+        return None
+    both = Counter(pairs)
+    first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    categories = first.keys() | second.keys()
+    if len(categories) < 2:
+        return None
+    agreed = sum(both[category, category] for category in categories)
+    observed = agreed / judged
+    expected = sum(first[each] * second[each] for each in categories) / judged**2
+    value = (observed - expected) / (1 - expected)
+    # fsum: the sum must not depend on the order of the categories, which a set does not keep.
+    alike = fsum(
+        both[each, each] / judged * (1 - (first[each] + second[each]) / judged * (1 - value)) ** 2
+        for each in categories
+    )
+    apart = fsum(
+        number / judged * ((second[one] + first[other]) / judged * (1 - value)) ** 2
+        for (one, other), number in both.items()
+        if one != other
+    )
+    variance = (alike + apart - (value - expected * (1 - value)) ** 2) / (judged * (1 - expected) ** 2)
+    reach = normal(LEVEL) * sqrt(max(0.0, variance))
+    return Kappa(value, max(-1.0, value - reach), min(1.0, value + reach), agreed, judged)
+
+
+def mean_pairwise_cosine(vectors: Sequence[Sequence[float]]) -> float | None:
+    """The mean cosine over all pairs, -1..1; None for fewer than two vectors.
+
+    All vectors have the same length and finite members. A zero vector has similarity 0 with every other. With unit
+    vectors u of n responses the cosines of all ordered pairs sum up to ``|sum u|^2 - sum |u|^2``, so that the cost
+    grows with n, not with its square.
+    """
+    count = len(vectors)
+    if count < 2:
+        return None
+    import numpy as np
+
+    rows = np.asarray(vectors, dtype=np.float64)
+    largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    # Scaled first: the squares of very large or very small members would overflow or vanish.
+    rows = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    units = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    total = units.sum(axis=0)
+    mean = float(total @ total - (units * units).sum()) / (count * (count - 1))
+    return max(-1.0, min(1.0, mean))

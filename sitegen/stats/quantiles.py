@@ -1,10 +1,13 @@
-"""Quantiles of the normal and of Student's distribution without scipy, whose import costs more than a build may."""
+"""Quantiles of the normal and of Student's distribution, and of given values.
+
+Without scipy, whose import costs more than a build may.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from math import cos, erf, fsum, pi, sin, sqrt, tan
+from math import ceil, cos, erf, fsum, pi, sin, sqrt, tan
 from typing import Final
 
 _SERIES: Final = 30
@@ -56,3 +59,12 @@ def _root(rising: Callable[[float], float], target: float, low: float, high: flo
             low = middle
         else:
             high = middle
+
+
+def nearest_rank(values: Sequence[float], share: float) -> float:
+    """The least of the values that at least this share of them does not exceed; 0 < share <= 1, and values there are.
+
+    The nearest-rank percentile (for instance NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.6.2): always one of
+    the values, so that few of them promise no more than they know.
+    """
+    return sorted(values)[ceil(share * len(values) - 1e-9) - 1]

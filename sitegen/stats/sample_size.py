@@ -2,15 +2,18 @@
 
 The least number of cases is per prompt, for a two-sided independent test (at alpha 0.05 unless another level is given)
 that shall find a difference as large as the one that was observed with a chance of 0.8. ``statsmodels.stats.power``
-gives the same numbers.
+gives the same numbers. The other way round, ``least_change`` and ``least_net_flips`` say which change a set can show,
+two-sided at the 5 % level, with the same chance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import asin, sqrt
+from math import asin, ceil, sqrt
 from typing import Final
 
+from sitegen.stats.intervals import LEVEL
+from sitegen.stats.quantiles import normal, student
 from sitegen.stats.significance import ALPHA, mean, pooled_variance
 
 POWER: Final = 0.8
@@ -75,3 +78,31 @@ def _least(power: Callable[[int], float]) -> int | None:
         middle = (short + enough) // 2
         short, enough = (short, middle) if power(middle) >= POWER else (middle, enough)
     return max(2, enough)
+
+
+_ONE_SIDED: Final = 2 * POWER - 1
+"""The two-sided level whose upper end has the chance POWER below it."""
+
+
+def least_change(error: float, freedom: int) -> float:
+    """The least change whose paired estimate has this standard error and that is found with the chance POWER.
+
+    The minimum detectable effect of Bloom (*Evaluation Review* 19, 1995): the quantiles of Student's t for level and
+    power, added, times the standard error; 2.8 standard errors where there are many units.
+    """
+    return (student(LEVEL, freedom) + student(_ONE_SIDED, freedom)) * error
+
+
+def least_net_flips(pairs: int, flips: int) -> int | None:
+    """How many more cells must be fixed than broken (or the reverse) for McNemar's test to find it.
+
+    Of *pairs* cells, *flips* go one way or the other by chance alone. The sample size of Miettinen (*Biometrics* 24,
+    1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. Where fewer flip by chance than it
+    takes, all go one way: 8. None if there are too few cells.
+    """
+    alpha, beta = normal(LEVEL), normal(_ONE_SIDED)
+    room = flips * (pairs + beta**2 - alpha**2)
+    net = (pairs * sqrt(flips) * alpha + sqrt(max(0.0, pairs * room)) * beta) / (pairs + beta**2)
+    if net > flips or not flips:
+        net = (alpha + beta) ** 2
+    return ceil(net) if ceil(net) <= pairs else None

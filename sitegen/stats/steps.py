@@ -11,11 +11,11 @@ same levels, but prunes only where steps are many.
 
 A step costs what the Schwarz criterion asks, 3 log n variances of the noise. The noise is the median absolute
 difference of neighbours, which a few steps do not change: 1.4826 times it, over the square root of 2, is the standard
-deviation of normal noise. What this finds are candidates. The steps are those that ``told_apart`` leaves; newest values
-that are off, and too few to be told apart, are *fresh*.
+deviation of normal noise. What this finds are candidates. The steps are those that ``significant_starts`` leaves;
+newest values that are off, and too few for a test, are *fresh*.
 
-*Blips*, values that were off and came back (``stats/blips.py``), are set aside before the levels are sought; of two or
-three neighbouring values only if they are no level of their own. As noise each value counts for no more than four
+*Blips*, values that were off and came back (``stats/outliers.py``), are set aside before the levels are sought; of two
+or three neighbouring values only if they are no level of their own. As noise each value counts for no more than four
 standard deviations, and so does a candidate of a single value: a run that failed hides no step.
 """
 
@@ -28,8 +28,18 @@ from math import fsum, log, sqrt
 from statistics import median
 from typing import Final, NamedTuple
 
-from sitegen.stats.blips import EQUAL, FAR, FAR_CASES, LONGEST, OUTLYING, Blip, Off, apart, came_back
-from sitegen.stats.told_apart import Aside, newest, row_of, told_apart
+from sitegen.stats.outliers import (
+    EQUAL,
+    FAR,
+    FAR_CASES,
+    LONGEST,
+    OUTLYING,
+    Blip,
+    Excursion,
+    excursions,
+    without_overlaps,
+)
+from sitegen.stats.step_tests import Aside, level_values, newest_start, significant_starts
 
 FEWEST: Final = 5
 """Defined values below which no level is told from noise."""
@@ -75,18 +85,18 @@ def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
     every = [value for _, value in known]
     sigma = noise(every)
     off = max(OUTLYING * sigma, EQUAL)
-    alone = {blip.start for blip in came_back(every, 1, off)}
+    alone = {blip.start for blip in excursions(every, 1, off)}
     rest = noise([value for place, value in enumerate(every) if place not in alone])
     grain = grain or _finest(every)
     far = max(FAR * rest, FAR_CASES * grain - EQUAL, off)
-    single = [blip._replace(far=blip.by > far) for blip in came_back(every, 1, off)]
+    single = [blip._replace(far=blip.by > far) for blip in excursions(every, 1, off)]
     found = _levels(known, single, sigma, grain)
-    longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in came_back(every, size, far)]
+    longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in excursions(every, size, far)]
     untold = [blip for blip in longer if _leaves(blip, known, found.levels, off)]
-    return _levels(known, apart([*single, *untold]), sigma, grain) if untold else found
+    return _levels(known, without_overlaps([*single, *untold]), sigma, grain) if untold else found
 
 
-def _leaves(blip: Off, known: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
+def _leaves(blip: Excursion, known: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
     """Whether a blip is within a level, and all of it off that."""
     off = known[blip.start : blip.end]
     return any(
@@ -95,7 +105,7 @@ def _leaves(blip: Off, known: Sequence[tuple[int, float]], levels: Sequence[Leve
     )
 
 
-def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Off], sigma: float, grain: float) -> Levels:
+def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Excursion], sigma: float, grain: float) -> Levels:
     """The levels of what is known, as (index, value), but for these blips."""
     off = {place: blip.agreed for blip in blips for place in range(blip.start, blip.end)}
     kept = [each for place, each in enumerate(known) if place not in off]
@@ -114,9 +124,9 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Off], sigma: flo
     ]
     candidates = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2))
     calm, candidates = _calm(row, candidates, furthest)
-    starts = told_apart(row_of(calm, aside, grain), candidates)
+    starts = significant_starts(level_values(calm, aside, grain), candidates)
     found = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
-    new = newest(row_of([*calm[:-1], row[-1]], aside, grain), starts)
+    new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain), starts)
     fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
     return Levels(found, sigma, told, fresh)
 
@@ -151,7 +161,7 @@ def noise(values: Sequence[float]) -> float:
     middle = median(differences) if differences else 0.0
     if middle > EQUAL:
         return 1.4826 * middle / sqrt(2)
-    off = sorted(blip.by for blip in came_back(values, 1, EQUAL))
+    off = sorted(blip.by for blip in excursions(values, 1, EQUAL))
     return off[(len(off) - 1) // 2] * sqrt(len(off) / len(values)) if off else 0.0
 
 

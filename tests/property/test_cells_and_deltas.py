@@ -8,11 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.analysis.attribution import ROLES, attribute, subsets
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
-from sitegen.analysis.cells import CellTracker, shown
-from sitegen.analysis.flips import flipped_cells
+from sitegen.analysis.cells import CellTracker, flipped_cells, shown
+from sitegen.analysis.deltas import ROLES, attribute, subsets
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
 from sitegen.stages.scorecard_store import keep_cells, known_cells

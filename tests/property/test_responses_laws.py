@@ -15,7 +15,7 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
-from sitegen.stats.consistency import mean_pairwise_cosine
+from sitegen.stats.agreement import mean_pairwise_cosine
 from sitegen.text.similarity import rouge
 
 JSON = st.recursive(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.attribution import Role
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, turns, worst_first
+from sitegen.analysis.deltas import Role
 from sitegen.commands.blame import matching_cells
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Run, State

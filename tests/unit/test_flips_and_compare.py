@@ -6,9 +6,8 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.cells import CellTracker, flips
 from sitegen.analysis.comparison.change import change_of
-from sitegen.analysis.flips import flips
 from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer

@@ -15,7 +15,6 @@ from statsmodels.stats.proportion import proportion_confint
 from sitegen.stats import quantiles
 from sitegen.stats.agreement import Repeatability, differing
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
-from sitegen.stats.detectable import least_change, least_net_flips
 from sitegen.stats.intervals import (
     Paired,
     Spread,
@@ -27,6 +26,7 @@ from sitegen.stats.intervals import (
     share_change,
     wilson,
 )
+from sitegen.stats.sample_size import least_change, least_net_flips
 
 DOCUMENTS = [(18.0, 20.0), (10.0, 14.0), (30.0, 31.0), (4.0, 9.0), (22.0, 26.0), (12.0, 12.0)]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sitegen.analysis.champion import champions
 from sitegen.analysis.deltas import exchanges, graded_since
+from sitegen.analysis.regressions import champions
 from sitegen.comparing.gate.document import to_json_bytes
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options

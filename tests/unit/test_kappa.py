@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sitegen.model.panels import NotePanel
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.kappa import cohens_kappa
+from sitegen.stats.agreement import cohens_kappa
 
 GRADES = st.integers(1, 5)
 

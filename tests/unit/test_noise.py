@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from sitegen.analysis.noise.answers import answers_change, answers_verdict
 from sitegen.analysis.noise.changes import change_verdict, moved_fields
 from sitegen.analysis.noise.intervals import (
     bootstrap_of,
@@ -15,6 +14,7 @@ from sitegen.analysis.noise.intervals import (
     interval_of,
     interval_of_runs,
 )
+from sitegen.analysis.noise.metrics import answers_change, answers_verdict
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FieldMove, FlipRate, Interval, Noise

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sitegen.analysis.flips import fate_of
+from sitegen.analysis.cells import fate_of
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo

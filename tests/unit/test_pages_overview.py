@@ -2,8 +2,7 @@
 
 import pytest
 
-from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flips
+from sitegen.analysis.cells import CellTracker, flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.champion import champions
-from sitegen.analysis.muting import mute_of, unmatched_mutes
-from sitegen.analysis.regressions import steps_of
+from sitegen.analysis.regressions import champions, mute_of, steps_of, unmatched_mutes
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec

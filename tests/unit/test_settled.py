@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis import points
+from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
 from sitegen.pages import exports
 from tests.gitrepo import GitRepo
@@ -37,7 +37,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return call
 
-    monkeypatch.setattr(points, "delta", counted("delta", delta))
+    monkeypatch.setattr(series, "delta", counted("delta", delta))
     monkeypatch.setattr(exports, "_exported_point", counted("data", exports._exported_point))
     return made
 

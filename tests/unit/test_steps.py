@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-from sitegen.stats.blips import Blip
+from sitegen.stats.outliers import Blip
 from sitegen.stats.steps import Level, Levels, _starts, levels, noise, penalty
 
 Draw: TypeAlias = Callable[[random.Random, int], list[float]]

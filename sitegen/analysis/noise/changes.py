@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.analysis.attribution import differing
-from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.deltas import differing, exchanges
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
@@ -15,8 +14,8 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import quotient
-from sitegen.stats.detectable import least_change, least_net_flips
 from sitegen.stats.intervals import ROUNDING, Spread, around, ratio_change, share_change
+from sitegen.stats.sample_size import least_change, least_net_flips
 from sitegen.stats.significance import ALPHA, holm, mcnemar
 
 FEWEST: Final = 6

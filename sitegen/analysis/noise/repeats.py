@@ -9,8 +9,8 @@ from itertools import pairwise
 from math import sqrt
 from typing import Final, NamedTuple, Self
 
-from sitegen.analysis.attribution import differing as differing_roles
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.deltas import differing as differing_roles
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise

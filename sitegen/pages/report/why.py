@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sitegen.analysis.attribution import Role, differing
+from sitegen.analysis.deltas import Role, differing
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.deltas import Delta, Overlap

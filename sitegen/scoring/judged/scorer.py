@@ -20,7 +20,7 @@ from sitegen.scoring.judged.tables.settings import read_settings
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
-from sitegen.stats.kappa import cohens_kappa
+from sitegen.stats.agreement import cohens_kappa
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json, short_digest
 

@@ -12,8 +12,7 @@ from sitegen.scoring.responses.answers import Response
 from sitegen.scoring.responses.cases import TestCase
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
-from sitegen.stats.consistency import mean_pairwise_cosine
-from sitegen.stats.kappa import cohens_kappa
+from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
 from sitegen.text.similarity import Rouge, rouge
 
 _TEXTS: Final = "give test cases an expected text."

@@ -61,7 +61,7 @@ class LevelValues(NamedTuple):
     """The variance of a single value is not below it."""
 
 
-def row_of(values: Sequence[float], aside: Sequence[Aside], grain: float) -> LevelValues:
+def level_values(values: Sequence[float], aside: Sequence[Aside], grain: float) -> LevelValues:
     """``grain``: what one case is worth."""
     centre = fsum(values) / len(values)
     around = [value - centre for value in values]
@@ -69,7 +69,7 @@ def row_of(values: Sequence[float], aside: Sequence[Aside], grain: float) -> Lev
     return LevelValues(around, [0.0, *accumulate(around)], off, (grain / 2) ** 2)
 
 
-def told_apart(row: LevelValues, starts: Sequence[int]) -> list[int]:
+def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
     """Those of the starts of levels at which a step is more than noise, and the first."""
     chances: dict[tuple[int, int, int], float] = {}
 
@@ -90,7 +90,7 @@ def told_apart(row: LevelValues, starts: Sequence[int]) -> list[int]:
     return bounds[:-1]
 
 
-def newest(row: LevelValues, starts: Sequence[int]) -> int | None:
+def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
     """Where the newest values begin, if they are off the last level and too few to be told apart; else None."""
     last, end = starts[-1], len(row.values)
     places = range(last + FEWEST_BEFORE, end)

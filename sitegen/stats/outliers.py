@@ -33,7 +33,7 @@ class Blip(NamedTuple):
     """Whether noise does not explain it."""
 
 
-class Off(NamedTuple):
+class Excursion(NamedTuple):
     """A blip among the defined values of a series."""
 
     start: int
@@ -51,19 +51,19 @@ class Off(NamedTuple):
         return self.end - self.start
 
 
-def came_back(values: Sequence[float], size: int, limit: float) -> Iterator[Off]:
+def excursions(values: Sequence[float], size: int, limit: float) -> Iterator[Excursion]:
     """So many neighbouring values that are off, by more than a limit, from the nearer one of the two beside them."""
     for start in range(1, len(values) - size):
         blip = values[start : start + size]
         low, high = sorted((values[start - 1], values[start + size]))
         agreed, by = (low, low - max(blip)) if blip[0] < low else (high, min(blip) - high)
         if by > limit:
-            yield Off(start, start + size, agreed, by)
+            yield Excursion(start, start + size, agreed, by)
 
 
-def apart(blips: Iterable[Off]) -> list[Off]:
+def without_overlaps(blips: Iterable[Excursion]) -> list[Excursion]:
     """Of those that overlap the longest one, ascending. Single ones never do."""
-    kept: list[Off] = []
+    kept: list[Excursion] = []
     places: set[int] = set()
     for blip in sorted(blips, key=lambda blip: (-blip.size, blip.start)):
         if places.isdisjoint(range(blip.start, blip.end)):
