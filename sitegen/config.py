@@ -67,25 +67,35 @@ class KindFiles(NamedTuple):
 
 KIND_FILES: Final = (
     KindFiles(
-        "fields",
-        ("ground_truth.csv", "ground_truth.json", "ground_truth.jsonl", "ground_truth.yaml", "ground_truth.yml"),
-        ("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml"),
+        kind="fields",
+        ground_truths=(
+            "ground_truth.csv",
+            "ground_truth.json",
+            "ground_truth.jsonl",
+            "ground_truth.yaml",
+            "ground_truth.yml",
+        ),
+        outputs=("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml"),
     ),
     KindFiles(
-        "highlights",
-        ("gold-standard.json", "expected-highlights.json"),
-        ("processing-log.ndjson", "raw-llm-run.json"),
+        kind="highlights",
+        ground_truths=("gold-standard.json", "expected-highlights.json"),
+        outputs=("processing-log.ndjson", "raw-llm-run.json"),
         elsewhere=("logs/processing-log.ndjson",),
         at_root=("logs/processing-log.ndjson",),
     ),
     KindFiles(
-        "responses",
-        ("test_cases.json",),
-        ("responses.json", "responses.jsonl"),
+        kind="responses",
+        ground_truths=("test_cases.json",),
+        outputs=("responses.json", "responses.jsonl"),
         variants=r"responses-[^/]+\.jsonl?",
     ),
-    KindFiles("judged", (), ("results.jsonl",)),
-    KindFiles("recorded", (), ("metrics.json", "metrics.yaml", "metrics.yml", "summary.json", "scores.json")),
+    KindFiles(kind="judged", ground_truths=(), outputs=("results.jsonl",)),
+    KindFiles(
+        kind="recorded",
+        ground_truths=(),
+        outputs=("metrics.json", "metrics.yaml", "metrics.yml", "summary.json", "scores.json"),
+    ),
 )
 """An eval whose manifest does not say its kind is of the first whose ground truth it has."""
 

@@ -49,7 +49,9 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     if root is None:
         return EvaluationConfig()
     if not isinstance(root, dict):
-        return Finding("error", f"The configuration is {found(root)}.", "Write keys with their values.", 1)
+        return Finding(
+            severity="error", what=f"The configuration is {found(root)}.", fix="Write keys with their values.", line=1
+        )
     stated: dict[Any, Any] = {str(key): value for key, value in root.items() if value is not None}
     try:
         read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
@@ -63,7 +65,9 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     level = read.significance_level
     if level is not None and not 0 < level < 1:
         what = f"significance_level is {found(level)}, a number between 0 and 1 is wanted."
-        return Finding("error", what, "Write 0.05, for example.", lines.get(("significance_level",)))
+        return Finding(
+            severity="error", what=what, fix="Write 0.05, for example.", line=lines.get(("significance_level",))
+        )
     return read
 
 

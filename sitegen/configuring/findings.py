@@ -28,15 +28,17 @@ def finding_of(
     if error["type"] in UNKNOWN:
         return unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
     if error["type"] == "missing":
-        return Finding("error", f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
+        return Finding(
+            severity="error", what=f"The key {name!r} is missing.", fix="Write it.", line=line(location[:-1])
+        )
     wanted = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
     what = f"{name} is {found(error['input'])}, {wanted} is wanted."
-    return Finding("error", what, "Correct the value.", line(location))
+    return Finding(severity="error", what=what, fix="Correct the value.", line=line(location))
 
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
     """A file that cannot be read at all, such as ``The manifest``."""
-    return Finding("error", f"{file} cannot be read: {error.what}.", error.fix, error.line)
+    return Finding(severity="error", what=f"{file} cannot be read: {error.what}.", fix=error.fix, line=error.line)
 
 
 def unknown_key(location: Location, known: Iterable[str], line: int | None, prefix: str = "") -> Finding:
@@ -44,7 +46,7 @@ def unknown_key(location: Location, known: Iterable[str], line: int | None, pref
     known = tuple(known)
     near = nearest(str(location[-1]), known)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(known))}."
-    return Finding("error", f"The key {prefix}{key_path(location)!r} is not known.", fix, line)
+    return Finding(severity="error", what=f"The key {prefix}{key_path(location)!r} is not known.", fix=fix, line=line)
 
 
 def found(value: Any) -> str:

@@ -88,7 +88,14 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     if root is None:
         return Manifest(), ()
     if not isinstance(root, dict):
-        return None, (Finding("error", f"The manifest is {found(root)}.", "Write a mapping with the key evals.", 1),)
+        return None, (
+            Finding(
+                severity="error",
+                what=f"The manifest is {found(root)}.",
+                fix="Write a mapping with the key evals.",
+                line=1,
+            ),
+        )
     findings = [
         unknown_key((str(key),), ("version", "evals"), lines.get((str(key),)))
         for key in root
@@ -97,7 +104,14 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     entries = root.get("evals")
     if not isinstance(entries, dict | None):
         what = f"evals is {found(entries)}, a mapping from ids to entries is wanted."
-        return None, (Finding("error", what, "Write the id of each eval as a key below evals.", lines.get(("evals",))),)
+        return None, (
+            Finding(
+                severity="error",
+                what=what,
+                fix="Write the id of each eval as a key below evals.",
+                line=lines.get(("evals",)),
+            ),
+        )
     evals = []
     for eval_id, entry in (entries or {}).items():
         read = _entry(str(eval_id), {} if entry is None else entry, lines, evals_dir)
@@ -117,15 +131,18 @@ def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, in
         near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
         if near and near not in entry:
             yield Finding(
-                "warning",
-                f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
-                f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
-                line,
+                severity="warning",
+                what=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
+                fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
+                line=line,
             )
         if key == "id" and str(entry["id"]) != eval_id:
             what = f"The eval {eval_id!r} has the key id, {found(entry['id'])}, which does not count."
             yield Finding(
-                "warning", what, "An eval's id is the key that its entry stands under; remove the other.", line
+                severity="warning",
+                what=what,
+                fix="An eval's id is the key that its entry stands under; remove the other.",
+                line=line,
             )
 
 
@@ -135,7 +152,7 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
         for key, value in _outside(read, evals_dir):
             what = f"evals.{eval_id}.{key} is {found(value)}: {OUTSIDE}."
             line = lines.get(("evals", eval_id, key), lines.get(("evals", eval_id)))
-            return Finding("error", what, FIX, line)
+            return Finding(severity="error", what=what, fix=FIX, line=line)
     return read
 
 
@@ -145,7 +162,10 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
     line = lines.get(("evals", eval_id))
     if not isinstance(entry, dict):
         return Finding(
-            "error", f"evals.{eval_id} is {found(entry)}, a mapping is wanted.", "Write its keys below it.", line
+            severity="error",
+            what=f"evals.{eval_id} is {found(entry)}, a mapping is wanted.",
+            fix="Write its keys below it.",
+            line=line,
         )
     known: dict[str, Any] = {"id": eval_id}
     metadata = []
@@ -164,7 +184,9 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
             )
         else:
             what = f"evals.{eval_id}.{key} is {found(value)}, {wanted} is wanted."
-            return Finding("error", what, "Correct the value.", lines.get(("evals", eval_id, key), line))
+            return Finding(
+                severity="error", what=what, fix="Correct the value.", line=lines.get(("evals", eval_id, key), line)
+            )
     for key in ("instructions", "aliases", "redact"):
         if isinstance(known.get(key), str):
             known[key] = [known[key]]
@@ -193,7 +215,9 @@ def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding |
     *known, last = map(repr, (*ours, *installed))
     what = f"evals.{entry.id}.kind is {found(entry.kind)}, {', '.join(known)} or {last} is wanted."
     line = lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id)))
-    return Finding("error", what, "Correct the value, or install the package that adds the kind.", line)
+    return Finding(
+        severity="error", what=what, fix="Correct the value, or install the package that adds the kind.", line=line
+    )
 
 
 def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[Any, ...]:

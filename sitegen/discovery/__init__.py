@@ -54,7 +54,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
     files, shelf = FilesAt(repository.found, head), Shelf(repository)
-    searched = SearchedFiles(files.names, files.read, kind_of_case_file)
+    searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file)
     layout = Layout(*with_found_evals(config, manifest, searched), Watched())
     known = _known_ids(history.files, layout, manifest)
     free = [file for file in history.files if not any(place.eval_id in known for place in layout.places(file.path))]

@@ -132,7 +132,7 @@ def _take(
     named = [file for file in left if pattern.fullmatch(file.path)]
     if not any(everything or not _NOT_INSTRUCTIONS.search(file.path) for file in named):
         return left
-    found.append(InstructionGlob(glob, what, len(named), sum(file.versions for file in named)))
+    found.append(InstructionGlob(glob=glob, what=what, files=len(named), edits=sum(file.versions for file in named)))
     return [file for file in left if not pattern.fullmatch(file.path)]
 
 

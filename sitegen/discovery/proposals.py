@@ -185,7 +185,7 @@ def proposals(files: Iterable[TrackedFile], shelf: Shelf, taken: Iterable[str]) 
         eval_id = _free_id(series, ids)
         ids.add(eval_id)
         proposed += 1
-        yield Proposal(eval_id, {**keys, **_placed(series, truth)}, why, series, truth)
+        yield Proposal(id=eval_id, entry={**keys, **_placed(series, truth)}, why=why, series=series, truth=truth)
 
 
 def _worth_a_look(series: OutputSeries) -> bool:
@@ -323,7 +323,7 @@ def _shape(value: Value) -> Shape | None:
         named = ((column, texts(row.get(column) for row in rows)) for column in columns)
         keys = tuple((column, ids) for column, ids in named if len(ids) == len(rows))
         fields = frozenset(path.removeprefix("[].") for path in leaf_paths(list(rows)))
-        return Shape(fields, keys, table.key, is_list=True)
+        return Shape(fields=fields, keys=keys, list_at=table.key, is_list=True)
     return Shape(leaf_paths(value)) if isinstance(value, dict) else None
 
 

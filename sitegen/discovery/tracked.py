@@ -94,9 +94,13 @@ def _collected(revisions: Iterable[Revision]) -> tuple[tuple[TrackedFile, ...], 
                 if known is not None:
                     found[path] = known._replace(deleted=True)
             elif known is not None:
-                found[path] = TrackedFile(path, change.new, known.versions + 1, revision.commit.position, deleted=False)
+                found[path] = TrackedFile(
+                    path=path, oid=change.new, versions=known.versions + 1, last=revision.commit.position, deleted=False
+                )
             elif len(found) < MOST_FILES and _may_matter(path):
-                found[path] = TrackedFile(path, change.new, 1, revision.commit.position, deleted=False)
+                found[path] = TrackedFile(
+                    path=path, oid=change.new, versions=1, last=revision.commit.position, deleted=False
+                )
     return tuple(found[path] for path in sorted(found)), commits
 
 

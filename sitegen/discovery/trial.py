@@ -137,5 +137,6 @@ def _scorecard(repository: Repository, kind: str, snapshot: Snapshot) -> Scoreca
     outputs = tuple(answers[blob.oid]._replace(path=blob.path) for blob in snapshot.outputs)
     truth, mapping, schema = map(file, roles)
     return scored_with_own_metrics(
-        scorer(kind), ScoringInputs(outputs, truth, mapping, schema, snapshot.settings)
+        scorer(kind),
+        ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings),
     ).scorecard

@@ -30,7 +30,11 @@ def manifest_text(entries: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]
 def site_text(globs: Sequence[InstructionGlob]) -> str:
     """``sitegen.toml`` with the globs of the instruction files, and of those that ``init`` writes itself."""
     named = {found.glob for found in globs}
-    own = [InstructionGlob(glob, "what init writes itself", 0, 0) for glob in _OWN if glob not in named]
+    own = [
+        InstructionGlob(glob=glob, what="what init writes itself", files=0, edits=0)
+        for glob in _OWN
+        if glob not in named
+    ]
     rows = ["# Which files instruct the model: sitegen follows every edit of them.", *instruction_lines([*globs, *own])]
     return "\n".join(rows) + "\n"
 

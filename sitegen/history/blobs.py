@@ -69,7 +69,7 @@ class CatFile:
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """The object of a name, which has no line ends, with its content if it is of a kind and not over the limit."""
-        return self._answer(self._ask(_Question(name, kind, limit)))
+        return self._answer(self._ask(_Question(name=name, kind=kind, limit=limit)))
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """One answer for each id, in order, as ``Repository.read_blobs`` says."""
@@ -77,7 +77,7 @@ class CatFile:
         for oid in oids:
             # Nothing but an id may reach git: names of objects can be expressions.
             name = oid if _ID.fullmatch(oid) else "0" * 40
-            asked.append((oid, self._ask(_Question(name.encode(), "blob", limit))))
+            asked.append((oid, self._ask(_Question(name=name.encode(), kind="blob", limit=limit))))
             if len(asked) == _AHEAD:
                 yield self._blob(*asked.popleft())
         while asked:

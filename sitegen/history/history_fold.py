@@ -157,7 +157,16 @@ class HistoryFold:
         if sorted_changes.changes:
             others = len(revision.changes) - len(sorted_changes.changes)
             self.records.append(
-                (CommitRecord(commit, tuple(sorted(sorted_changes.changes)), others, (), edits), started)
+                (
+                    CommitRecord(
+                        commit=commit,
+                        changes=tuple(sorted(sorted_changes.changes)),
+                        other_changes=others,
+                        snapshots=(),
+                        edits=edits,
+                    ),
+                    started,
+                )
             )
 
     def _sorted(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
@@ -180,7 +189,9 @@ class HistoryFold:
                 is_read = True
             if is_read:
                 read.append(change)
-        return _SortedChanges(by_eval, shared, manifest, instructions, read)
+        return _SortedChanges(
+            by_eval=by_eval, shared=shared, manifest=manifest, instructions=instructions, changes=read
+        )
 
     def _touch(
         self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]
@@ -201,10 +212,10 @@ class HistoryFold:
         if eval_state.was_scorable:
             self.state.scorable[eval_id] = True
         return StartedSnapshots(
-            eval_state,
-            entry,
-            tuple(snapshot.slug for snapshot in eval_state.iterations.snapshots[iterations:]),
-            tuple(snapshot.slug for snapshot in eval_state.overwritten.snapshots[overwritten:]),
+            state=eval_state,
+            entry=entry,
+            iterations=tuple(snapshot.slug for snapshot in eval_state.iterations.snapshots[iterations:]),
+            overwritten=tuple(snapshot.slug for snapshot in eval_state.overwritten.snapshots[overwritten:]),
         )
 
     def _follow_renames(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:

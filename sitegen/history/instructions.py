@@ -175,6 +175,6 @@ def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | N
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None
     if source is not None and source.old is not None:
-        return Edit(commit, change.path, "renamed", Blob(source.path, source.old), new)
+        return Edit(commit=commit, path=change.path, status="renamed", old=Blob(source.path, source.old), new=new)
     status: EditStatus = "deleted" if new is None else "added" if old is None else "modified"
-    return Edit(commit, change.path, status, old, new)
+    return Edit(commit=commit, path=change.path, status=status, old=old, new=new)

@@ -91,7 +91,9 @@ def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, na
         outputs = tuple(filter(eval_commit.belongs, named.outputs(state.active or "", name, state.files)))
         below = f"{state.active}/{named.start}{name}"
         recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if named.is_folder else None
-        return IterationFiles(name, outputs, recorded, stated_at=time_in(name, eval_commit.commit.committed_at))
+        return IterationFiles(
+            label=name, outputs=outputs, recorded=recorded, stated_at=time_in(name, eval_commit.commit.committed_at)
+        )
     folder = f"{state.active}/{RESULTS}/{name}"
     files = files_of(kind)
     outputs = outputs_in(folder, files.outputs, state.files, files.variants)
@@ -100,7 +102,7 @@ def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, na
     if name in state.with_runs:
         start = f"{folder}/runs"
         runs = sorted(state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path))
-    return IterationFiles(name, outputs, recorded, tuple(runs))
+    return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
 
 
 def _is_failed_run(view: IterationFiles) -> bool:

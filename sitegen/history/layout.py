@@ -158,7 +158,7 @@ class Layout:
     def places(self, path: str) -> tuple[PathRole, ...]:
         """What a path is to each eval that it belongs to: to several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
-            return (PathRole(LONE, self._evals_dir, "overwritten"),)
+            return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
             candidates = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
@@ -174,28 +174,32 @@ class Layout:
     def _place(self, eval_id: str, folder: str, inside: str) -> PathRole | None:
         recorded = self._recorded.get(eval_id)
         if inside in self._truths and recorded is None:
-            return PathRole(eval_id, folder, "ground_truth")
+            return PathRole(eval_id=eval_id, folder=folder, role="ground_truth")
         if eval_id in self._runs:
             runs = self._runs[eval_id]
             if (run := runs.name(inside)) is not None:
-                return PathRole(eval_id, folder, "output", run)
+                return PathRole(eval_id=eval_id, folder=folder, role="output", iteration=run)
             start, _, name = inside.rpartition("/")
             run = runs.folder_name(start) if name in RECORDS and recorded is None else None
-            return None if run is None else PathRole(eval_id, folder, "recorded", run)
+            return None if run is None else PathRole(eval_id=eval_id, folder=folder, role="recorded", iteration=run)
         if recorded is not None:
-            return PathRole(eval_id, folder, "overwritten") if inside in recorded else None
+            return PathRole(eval_id=eval_id, folder=folder, role="overwritten") if inside in recorded else None
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
-            return PathRole(eval_id, folder, "overwritten")
+            return PathRole(eval_id=eval_id, folder=folder, role="overwritten")
         if not inside.startswith(f"{RESULTS}/"):
             return None
         name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
         if iteration_number(name) is None or not rest:
-            return None if _OWN_RESULT.fullmatch(name) else PathRole(eval_id, folder, "stranger", name)
+            return (
+                None
+                if _OWN_RESULT.fullmatch(name)
+                else PathRole(eval_id=eval_id, folder=folder, role="stranger", iteration=name)
+            )
         if _OUTPUT.fullmatch(rest) or rest in self._installed_outputs:
-            return PathRole(eval_id, folder, "output", name)
+            return PathRole(eval_id=eval_id, folder=folder, role="output", iteration=name)
         if rest in RECORDS:
-            return PathRole(eval_id, folder, "recorded", name)
-        return PathRole(eval_id, folder, "run", name) if _RUN.fullmatch(rest) else None
+            return PathRole(eval_id=eval_id, folder=folder, role="recorded", iteration=name)
+        return PathRole(eval_id=eval_id, folder=folder, role="run", iteration=name) if _RUN.fullmatch(rest) else None
 
     def is_instruction(self, path: str) -> bool:
         """Whether the path is an instruction file's."""

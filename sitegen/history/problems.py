@@ -25,9 +25,9 @@ def first_of_each(known: Iterable[Problem], new: Iterable[Problem]) -> list[Prob
 def irregular_path(commit: Commit, path: str, what: str, *, eval_id: str | None, instruction: bool) -> Problem:
     """A symbolic link or a submodule (*what*) stands where a file is wanted, or a folder with such files."""
     return Problem(
-        "note" if instruction else "warning",
-        f"This is {what}, which is not followed.",
-        "Commit a regular file, or a folder, in its place if it should count.",
+        severity="note" if instruction else "warning",
+        what=f"This is {what}, which is not followed.",
+        fix="Commit a regular file, or a folder, in its place if it should count.",
         path=path,
         commit=commit.sha,
         eval_id=eval_id,
@@ -37,15 +37,15 @@ def irregular_path(commit: Commit, path: str, what: str, *, eval_id: str | None,
 def bad_manifest(commit: Commit, change: ChangedPath, what: str, line: int | None = None) -> Problem:
     """A manifest of history cannot be read, or a key of it."""
     fix = "Nothing is to be done if a later commit corrected it: where it cannot be read, the one before counts."
-    return Problem("warning", what, fix, path=change.path, line=line, commit=commit.sha)
+    return Problem(severity="warning", what=what, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
     """A folder among the iterations has no iteration's name."""
     return Problem(
-        "note",
-        f"{name!r} among the results is no iteration, and is passed over.",
-        "Name it iteration-NNN if it should count; otherwise nothing is to be done.",
+        severity="note",
+        what=f"{name!r} among the results is no iteration, and is passed over.",
+        fix="Name it iteration-NNN if it should count; otherwise nothing is to be done.",
         path=path,
         commit=commit.sha,
         eval_id=eval_id,
@@ -55,9 +55,9 @@ def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Probl
 def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int) -> Problem:
     """Two folders have one iteration's number."""
     return Problem(
-        "warning",
-        f"{name!r} has the number of another iteration, {number}; both are kept.",
-        "Give each iteration a number of its own.",
+        severity="warning",
+        what=f"{name!r} has the number of another iteration, {number}; both are kept.",
+        fix="Give each iteration a number of its own.",
         path=path,
         commit=commit.sha,
         eval_id=eval_id,
@@ -67,9 +67,9 @@ def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int)
 def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> Problem:
     """The record beside an output cannot be read."""
     return Problem(
-        "warning",
-        f"The recorded results cannot be read: {reason}.",
-        "Nothing is lost but the recorded time and numbers; write the file again to have them.",
+        severity="warning",
+        what=f"The recorded results cannot be read: {reason}.",
+        fix="Nothing is lost but the recorded time and numbers; write the file again to have them.",
         path=path,
         commit=commit.sha,
         eval_id=eval_id,
@@ -79,9 +79,9 @@ def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> P
 def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
     """Sitegen failed at what an output states of its run."""
     return Problem(
-        "warning",
-        f"sitegen failed at what this output states of its run: {type(error).__name__}.",
-        "Please report it. The numbers do not depend on it, but the output may be linked to other instructions.",
+        severity="warning",
+        what=f"sitegen failed at what this output states of its run: {type(error).__name__}.",
+        fix="Please report it. The numbers do not depend on it, but the output may be linked to other instructions.",
         path=path,
         commit=commit.sha,
         eval_id=eval_id,
@@ -91,18 +91,18 @@ def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -
 def backward_dates(number: int) -> Problem:
     """So many commits are dated before the commit that they follow."""
     return Problem(
-        "note",
-        f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
-        "Nothing is to be done: commits are in the order of the history, not of their dates.",
+        severity="note",
+        what=f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
+        fix="Nothing is to be done: commits are in the order of the history, not of their dates.",
     )
 
 
 def cut_off_history(commit: str) -> Problem:
     """The history is shallow, and that was allowed."""
     return Problem(
-        "warning",
-        "The history of this clone is cut off: its oldest commit seems to have made everything.",
-        _UNSHALLOW,
+        severity="warning",
+        what="The history of this clone is cut off: its oldest commit seems to have made everything.",
+        fix=_UNSHALLOW,
         commit=commit,
     )
 
@@ -116,7 +116,7 @@ def shallow_history(where: Path) -> ShallowRepositoryError:
 def no_eval(layout: Layout) -> Problem:
     """There are instructions and no eval: what was looked for, and what would be found."""
     what, fix = _no_eval(layout)
-    return Problem("note", what, fix)
+    return Problem(severity="note", what=what, fix=fix)
 
 
 def nothing_to_report(where: Path, layout: Layout) -> NothingToReportError:

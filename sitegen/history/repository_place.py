@@ -151,7 +151,9 @@ def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str
     elif not bare and git_dir.name == ".git":
         root = git_dir.parent
     known = answer.returncode == 0 and _ID.fullmatch(commit) and asked == rev
-    return RepositoryPlace(git_dir, _common(git_dir), root, shallow), commit if known else None
+    return RepositoryPlace(
+        git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow
+    ), commit if known else None
 
 
 def is_tracked(path: Path) -> bool:

@@ -161,7 +161,7 @@ def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunState
     commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
     if recorded.git_commit is None and (edited := eval_commit.made_with(recorded)) is not None:
         commit = edited.sha
-    return _RunStatement(timestamp, commit, recorded.metrics[:_METRICS], recorded.usage)
+    return _RunStatement(at=timestamp, made_at=commit, metrics=recorded.metrics[:_METRICS], usage=recorded.usage)
 
 
 def _moment(timestamp: str) -> datetime | None:

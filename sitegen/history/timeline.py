@@ -97,7 +97,12 @@ def advance(
             continue
         if fold.head != since:
             keep_parts(fold, store, problems_so_far)
-        return Advanced(update, fold.head, fold.head.position + 1, shown_problems(fold, problems_so_far))
+        return Advanced(
+            update=update,
+            head=fold.head,
+            commits=fold.head.position + 1,
+            problems=shown_problems(fold, problems_so_far),
+        )
 
 
 def current_histories(
@@ -138,10 +143,10 @@ def update_of(fold: HistoryFold) -> Update:
     if len(files) < len(fold.instructions.touched) and not fold.complete:
         raise StartOverError  # a file was renamed: the pages of earlier commits name it by its last path
     return Update(
-        fold.complete,
-        tuple(update for update in evals if update is not None),
-        tuple(files),
-        tuple(_with_snapshots(record, started) for record, started in fold.records),
+        complete=fold.complete,
+        evals=tuple(update for update in evals if update is not None),
+        instructions=tuple(files),
+        records=tuple(_with_snapshots(record, started) for record, started in fold.records),
     )
 
 

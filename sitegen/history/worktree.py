@@ -49,7 +49,13 @@ def with_worktree(
     def extra(layout: Layout, last: Commit, irregular: Irregular) -> Iterator[Revision]:
         if repository.root is None:
             return
-        commit = Commit(WORKTREE, last.position + 1, "", last.committed_at, "Uncommitted changes")
+        commit = Commit(
+            sha=WORKTREE,
+            position=last.position + 1,
+            author="",
+            committed_at=last.committed_at,
+            subject="Uncommitted changes",
+        )
         changes = tuple(
             _uncommitted_changes(repository, repository.root, head, layout.pathspecs, overlay, commit, irregular)
         )

@@ -107,7 +107,7 @@ def read_patch(patch: bytes) -> Patch:
     endings = 0
     if mixed:
         hunks, endings = _without_line_endings(hunks)
-    return Patch(_counts(hunks)._replace(words=_words(text)), hunks, endings)
+    return Patch(counts=_counts(hunks)._replace(words=_words(text)), hunks=hunks, line_endings=endings)
 
 
 def _hunks(body: str) -> Iterator[Hunk]:
@@ -119,13 +119,18 @@ def _hunks(body: str) -> Iterator[Hunk]:
     # A header of our own: the file's name may hold anything, and here nobody reads it.
     for hunk in PatchSet("--- a\n+++ b\n" + text)[0]:
         yield Hunk(
-            cut(hunk.section_header, 200),
-            hunk.source_start,
-            hunk.source_length,
-            hunk.target_start,
-            hunk.target_length,
-            tuple(
-                PatchLine(_KINDS[line.line_type], shown(line.value), line.source_line_no, line.target_line_no)
+            section=cut(hunk.section_header, 200),
+            old_start=hunk.source_start,
+            old_count=hunk.source_length,
+            new_start=hunk.target_start,
+            new_count=hunk.target_length,
+            lines=tuple(
+                PatchLine(
+                    kind=_KINDS[line.line_type],
+                    text=shown(line.value),
+                    old=line.source_line_no,
+                    new=line.target_line_no,
+                )
                 for line in hunk
             ),
         )
@@ -158,7 +163,9 @@ def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]
             new = [line for line in run if line.kind == "added"]
             if changed and [line.text.rstrip("\r") for line in old] == [line.text.rstrip("\r") for line in new]:
                 endings += len(old)
-                run = [PatchLine("context", b.text, a.old, b.new) for a, b in zip(old, new, strict=True)]
+                run = [
+                    PatchLine(kind="context", text=b.text, old=a.old, new=b.new) for a, b in zip(old, new, strict=True)
+                ]
             lines.extend(line._replace(text=line.text.rstrip("\r")) for line in run)
         if any(line.kind in ("removed", "added") for line in lines):
             kept.append(hunk._replace(lines=tuple(lines)))
@@ -189,7 +196,13 @@ def _counts(hunks: tuple[Hunk, ...]) -> PatchCounts:
                 if before is None and old is not None and old <= VERSION_LINES:
                     before = stated_version(text)
     raised = before is not None and after is not None and before != after
-    return PatchCounts(added, removed, before, after, raised and added == removed and _same_but_version(hunks))
+    return PatchCounts(
+        added=added,
+        removed=removed,
+        version_before=before,
+        version_after=after,
+        only_version=raised and added == removed and _same_but_version(hunks),
+    )
 
 
 def _same_but_version(hunks: Iterable[Hunk]) -> bool:

@@ -90,7 +90,7 @@ def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section
         last = headings[index + 1].line - 1 if index + 1 < len(headings) else len(lines)
         body = lines[heading.line - 1 : last]
         filled = sum(1 for line in body if line.strip())
-        found.append(Section(heading, last, filled, sum(map(count_words, body))))
+        found.append(Section(heading=heading, last_line=last, lines=filled, words=sum(map(count_words, body))))
     return tuple(found)
 
 

@@ -84,7 +84,9 @@ def _matched(words: _Sides) -> list[_Stretch]:
     _, start_a, end_a, start_b, end_b = middle
     matcher = SequenceMatcher(str.isspace, a[start_a:end_a], b[start_b:end_b], autojunk=False)
     inner = [
-        _Stretch(tag == "equal", start_a + i1, start_a + i2, start_b + j1, start_b + j2)
+        _Stretch(
+            equal=tag == "equal", start_a=start_a + i1, end_a=start_a + i2, start_b=start_b + j1, end_b=start_b + j2
+        )
         for tag, i1, i2, j1, j2 in matcher.get_opcodes()
     ]
     at = ends.index(middle)
@@ -98,9 +100,9 @@ def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
     end = next((i for i in range(shorter - start) if a[-1 - i] != b[-1 - i]), shorter - start)
     stop_a, stop_b = len(a) - end, len(b) - end
     parts = (
-        _Stretch(True, 0, start, 0, start),
-        _Stretch(False, start, stop_a, start, stop_b),
-        _Stretch(True, stop_a, len(a), stop_b, len(b)),
+        _Stretch(equal=True, start_a=0, end_a=start, start_b=0, end_b=start),
+        _Stretch(equal=False, start_a=start, end_a=stop_a, start_b=start, end_b=stop_b),
+        _Stretch(equal=True, start_a=stop_a, end_a=len(a), start_b=stop_b, end_b=len(b)),
     )
     return [part for part in parts if part.end_a > part.start_a or part.end_b > part.start_b]
 
@@ -128,7 +130,7 @@ def _fold(stretches: list[_Stretch], words: _Sides) -> list[_Stretch]:
 
 
 def _joined(first: _Stretch, last: _Stretch) -> _Stretch:
-    return _Stretch(False, first.start_a, last.end_a, first.start_b, last.end_b)
+    return _Stretch(equal=False, start_a=first.start_a, end_a=last.end_a, start_b=first.start_b, end_b=last.end_b)
 
 
 def _foldable(before: _Stretch, island: _Stretch, after: _Stretch, words: _Sides) -> bool:

@@ -153,4 +153,4 @@ def work_tree_files(root: Path, kind_of_cases: Callable[[str, bytes], Kind | Non
         except OSError:
             return None
 
-    return SearchedFiles(names, read, kind_of_cases)
+    return SearchedFiles(names=names, read=read, kind_of_cases=kind_of_cases)

@@ -46,10 +46,10 @@ def headings(blocks: Blocks) -> tuple[Heading, ...]:
     tokens = blocks.tokens
     return tuple(
         Heading(
-            token.meta["level"],
-            words(tokens[index + 1].content, blocks.references).strip(),
-            token.map[0] + 1 if token.map else 1,
-            str(token.attrs["id"]),
+            level=token.meta["level"],
+            title=words(tokens[index + 1].content, blocks.references).strip(),
+            line=token.map[0] + 1 if token.map else 1,
+            anchor=str(token.attrs["id"]),
         )
         for index, token in enumerate(tokens)
         if token.type == "heading_open"
