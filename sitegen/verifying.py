@@ -120,15 +120,17 @@ class WorktreeProject(NamedTuple):
 
         Raises SitegenError without a repository or work tree, or if misconfigured.
         """
-        found, head = find_repository(path)
-        if found.root is None:
-            raise SitegenError("A bare repository has no work tree to score.", where=str(found.top), fix="Clone it.")
-        config = read_site(found.root)
+        repository, head = find_repository(path)
+        if repository.root is None:
+            raise SitegenError(
+                "A bare repository has no work tree to score.", where=str(repository.top), fix="Clone it."
+            )
+        config = read_site(repository.root)
         if evals_dir is not None:
-            config = replace(config, evals_dir=_inside(found.root, evals_dir))
+            config = replace(config, evals_dir=_inside(repository.root, evals_dir))
         name = f"{config.evals_dir}/manifest.yaml"
         try:
-            content = read_inside(found.root, name, config.limits.max_blob_bytes)
+            content = read_inside(repository.root, name, config.limits.max_blob_bytes)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             manifest = Manifest()
         except OSError as error:
@@ -137,9 +139,9 @@ class WorktreeProject(NamedTuple):
             ) from None
         else:
             manifest = read_manifest(content, name, config.evals_dir)
-        searched = work_tree_files(found.root, kind_of_case_file)
+        searched = work_tree_files(repository.root, kind_of_case_file)
         config, manifest = with_found_evals(config, manifest, searched)
-        bench = cls(found.root, head, config, manifest, Layout(config, manifest, Watched()))
+        bench = cls(repository.root, head, config, manifest, Layout(config, manifest, Watched()))
         match found_evaluation(searched):
             case EvaluationConfig() as evaluation:
                 return bench._replace(evaluation=evaluation)
@@ -151,16 +153,16 @@ class WorktreeProject(NamedTuple):
     def eval_ids(self) -> tuple[str, ...]:
         """Evals of the manifest, and every folder with a ground truth; sorted."""
         folder = self.root / self.config.evals_dir
-        found = {entry.id for entry in self.manifest.evals}
+        ids = {entry.id for entry in self.manifest.evals}
         owned = {path for entry in self.manifest.evals for path in self.layout.folders(entry.id)}
         if folder.is_dir():
-            for each in folder.iterdir():
-                known = f"{self.config.evals_dir}/{each.name}" in owned
-                if not known and first_file(each, GROUND_TRUTHS):
-                    found.add(each.name)
+            for child in folder.iterdir():
+                is_owned = f"{self.config.evals_dir}/{child.name}" in owned
+                if not is_owned and first_file(child, GROUND_TRUTHS):
+                    ids.add(child.name)
             if first_file(folder, files_of(LONE).ground_truths):
-                found.add(LONE)
-        return tuple(sorted(found))
+                ids.add(LONE)
+        return tuple(sorted(ids))
 
     def configured(self, eval_id: str, file: Path) -> WorktreeProject:
         """With what a file says of one eval in place of what the manifest says.
@@ -169,17 +171,17 @@ class WorktreeProject(NamedTuple):
         called. Raises ConfigurationError.
         """
         try:
-            said = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
+            stated = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
         except OSError as error:
             raise ConfigurationError(
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
             ) from error
         entry = self.manifest.entry(eval_id)
-        if isinstance(said, EvalConfig):
-            return self._with_entry(overlaid(entry, said))
-        bench = self._with_entry(evaluated_entry(entry, said))
-        config = replace(self.config, llm=evaluated_llm(self.config.llm, said))
-        return bench._replace(config=config, evaluation=said, misread=None)
+        if isinstance(stated, EvalConfig):
+            return self._with_entry(overlaid(entry, stated))
+        bench = self._with_entry(evaluated_entry(entry, stated))
+        config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
+        return bench._replace(config=config, evaluation=stated, misread=None)
 
     def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
         """The eval whose test cases a file holds, and its id: one that is known, or else one for this file.
@@ -191,27 +193,27 @@ class WorktreeProject(NamedTuple):
         if not path.is_relative_to(root):
             fix = "Copy them into the project: the responses are kept beside them."
             raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
-        known = self.eval_ids()
-        for eval_id in known:
+        ids = self.eval_ids()
+        for eval_id in ids:
             try:
                 truth = self.place(eval_id).ground_truth
             except SitegenError:
                 continue
             if truth is not None and truth.resolve() == path:
                 return self, eval_id
-        entry = case_file_entry(path.relative_to(root).as_posix(), known)
+        entry = case_file_entry(path.relative_to(root).as_posix(), ids)
         return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
 
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
-        others = tuple(each for each in self.manifest.evals if each.id != entry.id)
+        others = tuple(other for other in self.manifest.evals if other.id != entry.id)
         manifest = replace(self.manifest, evals=(*others, entry))
         return self._replace(manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
     def place(self, eval_id: str) -> WorktreeEval:
         """Where an eval lies. Raises SitegenError if there is no such eval, or if it has no ground truth."""
         if eval_id not in self.eval_ids():
-            known = ", ".join(self.eval_ids()) or "none"
-            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
+            ids = ", ".join(self.eval_ids()) or "none"
+            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {ids}.")
         entry = self.layout.entry(eval_id)
         stated = EntryRules.of(entry).ground_truth
         folders = self.layout.folders(eval_id)
@@ -257,15 +259,15 @@ class WorktreeProject(NamedTuple):
             raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
         if output is not None and not output.is_file():
             raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-        found = (output,) if output else newest_outputs(place)
-        if not found and not (missing_counts and place.ground_truth and place.folder.is_dir()):
+        outputs = (output,) if output else newest_outputs(place)
+        if not outputs and not (missing_counts and place.ground_truth and place.folder.is_dir()):
             name = place.files.outputs[0]
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no output to score.",
                 where=str(place.folder),
                 fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
             )
-        verified = self._scored(place, found, settings)
+        verified = self._scored(place, outputs, settings)
         if settings:
             _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
         return verified
@@ -277,22 +279,22 @@ class WorktreeProject(NamedTuple):
                 yield self._scored(place, outputs)
 
     def _scored(
-        self, place: WorktreeEval, found: tuple[Path, ...], settings: Mapping[str, object] | None = None
+        self, place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[str, object] | None = None
     ) -> Verified:
         rules = EntryRules.of(place.entry)
         structured = traits_of(place.kind).is_structured
         inputs = ScoringInputs(
-            outputs=tuple(self._file(path) for path in found),
+            outputs=tuple(self._file(path) for path in outputs),
             ground_truth=self._file(place.ground_truth) if place.ground_truth else None,
             mapping=self._named(self._mapping(rules, place.folder)) if structured else None,
             schema=self._named(rules.schema) if structured else None,
             settings=json.dumps({**json.loads(rules.settings), **(settings or {})}),
             embedder=embedder(),
         )
-        parent = found[0].parent if found else place.folder
+        parent = outputs[0].parent if outputs else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
         result = scored_with_own_metrics(scorer(place.kind), inputs)
-        return Verified(place, found, number, with_stated(result, self._recorded_usage(parent) if number else None))
+        return Verified(place, outputs, number, with_stated(result, self._recorded_usage(parent) if number else None))
 
     def passed_over(self, verified: Verified) -> Path | None:
         """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""
@@ -305,8 +307,12 @@ class WorktreeProject(NamedTuple):
         content = self._file(candidate).content
         if content is None:
             return None
-        kept = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
-        return None if any(each is not None and self._file(each).content == content for each in kept) else candidate
+        in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
+        return (
+            None
+            if any(file is not None and self._file(file).content == content for file in in_iterations)
+            else candidate
+        )
 
     def metadata(self, verified: Verified, *, timestamp: str | None) -> Metadata:
         """Where a result comes from, for the document that is printed or saved."""
@@ -366,9 +372,9 @@ def _inside(root: Path, folder: Path) -> str:
 
 def _refuse_unfit(result: Result, own_settings: str) -> None:
     """Raise a ConfigurationError for settings of the command line that do not fit; the eval's own are findings."""
-    known = read_settings(own_settings)[1]
+    findings_of_entry = read_settings(own_settings)[1]
     for finding in result.scorecard.findings:
-        if finding.severity == "error" and finding.about == "settings" and finding not in known:
+        if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
             raise ConfigurationError(f"{finding.what}.", fix=finding.fix)
 
 
@@ -380,8 +386,8 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
     if is_path(entry.outputs):
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
-    if kept := outputs_of_iterations(place):
-        return kept[-1][1]
+    if by_iteration := outputs_of_iterations(place):
+        return by_iteration[-1][1]
     if entry.outputs == "iterations":
         return ()
     if entry.id == LONE and not first_file(place.folder, files.elsewhere):
@@ -421,8 +427,8 @@ def _states(folder: Path, inside: str, where: dict[str, str]) -> bool:
 def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
     """(number, its outputs) of each iteration that has any, by number."""
     files = place.files
-    found = ((number, _outputs(each, files.outputs, files)) for number, each in iterations(place.folder))
-    return sorted((number, outputs) for number, outputs in found if outputs)
+    by_number = ((number, _outputs(iteration, files.outputs, files)) for number, iteration in iterations(place.folder))
+    return sorted((number, outputs) for number, outputs in by_number if outputs)
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
@@ -430,10 +436,10 @@ def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
     results = folder / RESULTS
     if not results.is_dir():
         return
-    for each in results.iterdir():
-        number = iteration_number(each.name)
+    for child in results.iterdir():
+        number = iteration_number(child.name)
         if number is not None:
-            yield number, each
+            yield number, child
 
 
 def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
@@ -444,7 +450,7 @@ def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
 def _outputs(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:
     """The outputs in one folder: the first of the names, and with it those of all variants."""
     first = first_file(folder, names)
-    found = [first] if first else []
+    outputs = [first] if first else []
     if files.variants and folder.is_dir():
-        found += [each for each in folder.iterdir() if re.fullmatch(files.variants, each.name) and each.is_file()]
-    return tuple(sorted(found))
+        outputs += [path for path in folder.iterdir() if re.fullmatch(files.variants, path.name) and path.is_file()]
+    return tuple(sorted(outputs))

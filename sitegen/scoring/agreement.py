@@ -37,8 +37,8 @@ def agreeing_pairs(
     if len(expected) * len(actual) > MOST:
         return None
     weights = []
-    for one in expected:
-        least = max(LEAST, -(-values(one) // SHARE))
-        agreed = [equal_fields(one, other) for other in actual]
+    for place in expected:
+        least = max(LEAST, -(-values(place) // SHARE))
+        agreed = [equal_fields(place, other) for other in actual]
         weights.append([equal if equal >= least else 0 for equal in agreed])
     return [(expected[row], actual[column]) for row, column in best_pairs(weights)]

@@ -185,7 +185,7 @@ def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:
         read = read_case_file(path, content, keys)
     except UnreadableError:
         return None
-    if any(each.severity == "error" for each in read.findings):
+    if any(finding.severity == "error" for finding in read.findings):
         return None
     expected = [(case.id, case.question, case.category, case.expected) for case in read.cases]
     output = [
@@ -216,19 +216,21 @@ def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     members: list[tuple[Value, int | None]]
     if ending in ("jsonl", "ndjson"):
         members = list(_lines(content, findings))
-        newest = newest_run([each for each, _ in members])
+        newest = newest_run([member for member, _ in members])
         findings += newest.findings
         members = [members[index] for index in newest.lines]
     elif ending == "csv":
-        members = [(each, None) for each in _csv_cases(content, keys)]
+        members = [(member, None) for member in _csv_cases(content, keys)]
     else:
         root = _root(ending, content, findings)
-        members = [(each, None) for each in _members(root, keys)]
+        members = [(member, None) for member in _members(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated(root, root.get("metadata")).of_run
-    objects = [each for each, _ in members if isinstance(each, dict)]
+    objects = [member for member, _ in members if isinstance(member, dict)]
     expected, output = keys.expected or _key(objects, EXPECTED), keys.output or _key(objects, OUTPUT)
-    cases = [(each, line) for each, line in members if isinstance(each, dict) and _is_case(each, expected, output)]
+    cases = [
+        (member, line) for member, line in members if isinstance(member, dict) and _is_case(member, expected, output)
+    ]
     if not _two_sided(objects, keys):
         raise NoCasesError(
             "it has no list of cases with an expected and an output side",
@@ -237,11 +239,11 @@ def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     if others := len(members) - len(cases):
         what = f"{others} of {len(members)} members of the list have neither side, and are no cases"
         findings.append(Finding("note", what, "Nothing has to be done if they are none."))
-    reader = _CaseReader([each for each, _ in cases], keys, expected, output)
+    reader = _CaseReader([member for member, _ in cases], keys, expected, output)
     return CaseFile(
-        cases=tuple(reader.case(number, each, line) for number, (each, line) in enumerate(cases, 1)),
+        cases=tuple(reader.case(number, member, line) for number, (member, line) in enumerate(cases, 1)),
         findings=tuple(findings),
-        complete=not others and all(_has(each, expected) for each, _ in cases),
+        complete=not others and all(_has(member, expected) for member, _ in cases),
         beside=beside,
     )
 
@@ -251,8 +253,8 @@ def _root(ending: str, content: bytes, findings: list[Finding]) -> Value:
         yaml = read_yaml(content)
         findings += yaml.findings
         return yaml.values[0] if len(yaml.values) == 1 else list(yaml.values)
-    value, found = read_json(content)
-    findings += found
+    value, odd = read_json(content)
+    findings += odd
     return value
 
 
@@ -274,49 +276,49 @@ def _lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int
         if not line.strip():
             continue
         try:
-            value, found = parse_json(line, number)
+            value, odd = parse_json(line, number)
         except UnreadableError as error:
             what = f"Line {number} cannot be read: {error.what}"
             findings.append(Finding("error", what, "Run the cases again.", number))
             continue
-        findings += found
+        findings += odd
         yield value, number
 
 
 def _members(root: Value, keys: CaseKeys) -> Sequence[Value]:
     """The list of cases: at the stated path, else the first with both sides, the nearest to the root."""
     if keys.list:
-        found = _at(root, keys.list)
-        return found if isinstance(found, list) else list(found.values()) if isinstance(found, dict) else ()
+        listed = _at(root, keys.list)
+        return listed if isinstance(listed, list) else list(listed.values()) if isinstance(listed, dict) else ()
     if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
         return ()  # what sitegen wrote about an output is no output
     level: list[Value] = [root]
     for _ in range(_DEEPEST):
         below: list[Value] = []
-        for each in level:
-            if isinstance(each, list) and _two_sided(each, keys):
-                return each
-            if isinstance(each, dict):
-                if _two_sided([each], keys):
-                    return [each]
-                if _by_id(each, keys):
-                    return [{"id": name, **case} for name, case in each.items() if isinstance(case, dict)]
-                below += [value for key, value in each.items() if _plain(key) not in _EXTRACTS]
+        for container in level:
+            if isinstance(container, list) and _two_sided(container, keys):
+                return container
+            if isinstance(container, dict):
+                if _two_sided([container], keys):
+                    return [container]
+                if _by_id(container, keys):
+                    return [{"id": name, **case} for name, case in container.items() if isinstance(case, dict)]
+                below += [value for key, value in container.items() if _plain(key) not in _EXTRACTS]
         level = below
     return ()
 
 
 def _by_id(value: dict[str, Value], keys: CaseKeys) -> bool:
     """Whether an object holds cases by their ids."""
-    return all(isinstance(each, dict) and _two_sided([each], keys) for each in value.values()) and bool(value)
+    return all(isinstance(case, dict) and _two_sided([case], keys) for case in value.values()) and bool(value)
 
 
 def _two_sided(members: Sequence[Value], keys: CaseKeys) -> bool:
     """Whether any member has an expected side, and any an output."""
-    objects = [each for each in members if isinstance(each, dict)]
+    objects = [member for member in members if isinstance(member, dict)]
     return bool(
         (keys.expected or _key(objects, EXPECTED)) and (keys.output or _key(objects, OUTPUT)) and objects
-    ) and any(_has_both(each, keys) for each in objects)
+    ) and any(_has_both(member, keys) for member in objects)
 
 
 def _has_both(case: dict[str, Value], keys: CaseKeys) -> bool:
@@ -335,7 +337,7 @@ class _CaseReader:
         self._input = keys.input or _key(cases, _INPUTS)
         self._category = keys.category or _key(cases, _CATEGORIES)
         self._id = keys.id or self._id_of(cases)
-        questions = [text_of_value(_at(each, self._input)) if self._input else "" for each in cases]
+        questions = [text_of_value(_at(case, self._input)) if self._input else "" for case in cases]
         self._by_question = all(questions) and len(set(questions)) == len(questions)
 
     def case(self, number: int, member: dict[str, Value], line: int | None) -> TwoSidedCase:
@@ -356,10 +358,10 @@ class _CaseReader:
 
     def _id_of(self, members: Sequence[dict[str, Value]]) -> str:
         """The first key that names every case; one that is no id by its name must tell all of them apart."""
-        for wanted in _IDS:
-            key = _key(members, (wanted,))
-            names = [id_text(each.get(key)) for each in members] if key else []
-            if names and all(names) and (wanted.endswith("id") or len(set(names)) == len(names)):
+        for usual_name in _IDS:
+            key = _key(members, (usual_name,))
+            names = [id_text(member.get(key)) for member in members] if key else []
+            if names and all(names) and (usual_name.endswith("id") or len(set(names)) == len(names)):
                 return key
         return ""
 
@@ -386,8 +388,8 @@ def _has(member: dict[str, Value], path: str) -> bool:
 def _key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
     """The key of the surest of the names that any member has, as it is written there; empty if none has any."""
     written: dict[str, str] = {}
-    for each in members:
-        for key in each:
+    for member in members:
+        for key in member:
             written.setdefault(_plain(key), key)
     return next((written[plain] for name in names if (plain := _plain(name)) in written), "")
 

@@ -96,23 +96,23 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
 
 
 def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
-    judged = [each for each in result.judgements if _is_within(each.path, scope)]
+    judged = [judgement for judgement in result.judgements if _is_within(judgement.path, scope)]
     by_attribute: dict[str, list[Judgement]] = {}
-    for each in judged:
-        by_attribute.setdefault(each.attribute, []).append(each)
-    counts = {attribute: stats.tally(each) for attribute, each in by_attribute.items()}
+    for judgement in judged:
+        by_attribute.setdefault(judgement.attribute, []).append(judgement)
+    counts = {attribute: stats.tally(judgements) for attribute, judgements in by_attribute.items()}
     total = stats.total([Counts(), *counts.values()])
     score, _ = stats.mean(map(stats.f1, counts.values()))
-    wrong = [each for each in judged if each.outcome in ERROR_TYPES]
-    right = [each for each in judged if each.outcome not in ERROR_TYPES]
-    problems = tuple(each.text for each in result.scorecard.findings)
+    wrong = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
+    right = [judgement for judgement in judged if judgement.outcome not in ERROR_TYPES]
+    problems = tuple(finding.text for finding in result.scorecard.findings)
     return CodeJudgement(
         score=score,
-        hits=_listed(_hit(each) for each in right),
-        misses=_listed(_miss(each) for each in wrong),
+        hits=_listed(_hit(judgement) for judgement in right),
+        misses=_listed(_miss(judgement) for judgement in wrong),
         reasoning=_reasoning(score, total, len(counts), problems),
         details=Details(
-            metrics={attribute: field_row(each) for attribute, each in counts.items()},
+            metrics={attribute: field_row(attribute_counts) for attribute, attribute_counts in counts.items()},
             summary={
                 **{f"total_{name}": getattr(total, name) for name in ("tp", "fp", "fn", "tn")},
                 **stats.ratios(total),
@@ -131,8 +131,8 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
 
 def _reasoning(score: float | None, total: Counts, attributes: int, problems: tuple[str, ...]) -> str:
     counted = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {attributes} attributes"
-    said = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
-    return ". ".join([f"{counted}; {said}", *problems[:3]]) + "."
+    sentence = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
+    return ". ".join([f"{counted}; {sentence}", *problems[:3]]) + "."
 
 
 def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
@@ -177,7 +177,7 @@ def _pattern(text: object, key: str) -> Pattern:
 
 def _is_within(path: str, scope: tuple[Pattern, ...]) -> bool:
     steps = parse_path(path)
-    return not scope or any(each.matches(steps[:length]) for each in scope for length in range(1, len(steps) + 1))
+    return not scope or any(pattern.matches(steps[:length]) for pattern in scope for length in range(1, len(steps) + 1))
 
 
 def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
@@ -205,13 +205,17 @@ def _member(body: Mapping[str, Value], names: tuple[str, ...]) -> Value:
 
 
 def _content(value: Value) -> Value:
-    """What was said in the last of some messages; anything else as it is."""
-    if not isinstance(value, list) or not value or not all(isinstance(each, dict) and "role" in each for each in value):
+    """The content of the last of several messages; anything else as it is."""
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(isinstance(message, dict) and "role" in message for message in value)
+    ):
         return value
     last: Any = value[-1]
     content: Value = last.get("content")
-    if isinstance(content, list) and all(isinstance(each, dict) and "type" in each for each in content):
-        return "".join(str(each.get("text", each.get("value", ""))) for each in content if isinstance(each, dict))
+    if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
+        return "".join(str(part.get("text", part.get("value", ""))) for part in content if isinstance(part, dict))
     return content
 
 
@@ -240,14 +244,15 @@ def _listed(lines: Iterable[str]) -> tuple[str, ...]:
     return every if len(every) <= LISTED else (*every[:LISTED], f"and {len(every) - LISTED} more")
 
 
-def _hit(one: Judgement) -> str:
-    return f"{one.path}: {'nothing, as expected' if one.outcome == 'true_negative' else _shown(one.expected)}"
+def _hit(judgement: Judgement) -> str:
+    value = "nothing, as expected" if judgement.outcome == "true_negative" else _shown(judgement.expected)
+    return f"{judgement.path}: {value}"
 
 
-def _miss(one: Judgement) -> str:
-    note = f" ({one.note})" if one.note else ""
-    wanted, found = _shown(one.expected), _shown(one.actual)
-    return f"{one.path}: {one.outcome.replace('_', ' ')}{note}, expected {wanted}, found {found}"
+def _miss(judgement: Judgement) -> str:
+    note = f" ({judgement.note})" if judgement.note else ""
+    expected, actual = _shown(judgement.expected), _shown(judgement.actual)
+    return f"{judgement.path}: {judgement.outcome.replace('_', ' ')}{note}, expected {expected}, found {actual}"
 
 
 def _shown(value: Value) -> str:

@@ -228,10 +228,10 @@ def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: 
             raise TruthError("is no text", str(value).lower())
         return value, Text(value if isinstance(value, str) else str(value))
     if kind == "boolean":
-        said = read_boolean(value, rules.true_words | _YES, rules.false_words | _NO)
-        if said is None:
+        boolean = read_boolean(value, rules.true_words | _YES, rules.false_words | _NO)
+        if boolean is None:
             raise TruthError("is neither true nor false", value)
-        return said, Boolean(said, rules.true_words, rules.false_words)
+        return boolean, Boolean(boolean, rules.true_words, rules.false_words)
     if kind == "date":
         day = read_date(value, rule.formats)
         if day is None:
@@ -283,9 +283,9 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
 @lru_cache(maxsize=4_096)
 def _parsed_date(text: str, formats: tuple[str, ...]) -> datetime | None:
     """Reading a date costs more than all else about it, and outputs of one eval repeat the same few."""
-    for each in formats:
+    for date_format in formats:
         try:
-            return datetime.strptime(text.strip(), each)
+            return datetime.strptime(text.strip(), date_format)
         except (ValueError, OverflowError, re.error):
             continue
     return None

@@ -149,7 +149,7 @@ class DocumentCompiler:
 
     def branch(self, members: dict[str, Value], place: ValuePlace = DOCUMENT) -> Branch:
         """An object with everything below it."""
-        return Branch(place, {key: self._node(each, place.member(key)) for key, each in members.items()})
+        return Branch(place, {key: self._node(value, place.member(key)) for key, value in members.items()})
 
     def _node(self, value: Value, place: ValuePlace) -> Node:
         self.values += 1
@@ -215,14 +215,14 @@ def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict
     """The item with the named fields only (``price`` or ``price.net``); all of it if none is named."""
     if not fields:
         return item
-    kept: dict[str, Value] = {}
+    projected: dict[str, Value] = {}
     for *above, last in fields:
         holder = follow(item, above) if above else item
         if isinstance(holder, dict) and last in holder:
-            below: Value = kept
+            below: Value = projected
             for key in above:
                 assert isinstance(below, dict)
                 below = below.setdefault(key, {})
             if isinstance(below, dict):
                 below[last] = holder[last]
-    return kept
+    return projected

@@ -169,9 +169,9 @@ class _FieldsScoring:
 
 def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
     """Both sides have values, and no field of one is a field of the other: a mapping is missing, or wrong."""
-    expected = [each.attribute for each in fields if each.counts.omission]
-    given = [each.attribute for each in fields if each.counts.hallucination]
-    met = any(each.counts.tp or each.counts.wrong_value or each.counts.format_error for each in fields)
+    expected = [field.attribute for field in fields if field.counts.omission]
+    given = [field.attribute for field in fields if field.counts.hallucination]
+    met = any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields)
     if expected and given and not met and not {*expected} & {*given}:
         what = f"No field of the output is expected. It has {_names(given)}; the ground truth has {_names(expected)}"
         yield Finding("warning", what, "Map the columns to the fields of the output, in csv_to_json or by their names.")
@@ -186,7 +186,9 @@ def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
     """Every expected value was right, wrong or omitted; a format error of a whole list stands for none."""
     whole_lists = 0
     if counts.format_error:
-        whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
+        whole_lists = sum(
+            judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
+        )
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 
 
@@ -205,8 +207,10 @@ def _no_ground_truth(findings: tuple[Finding, ...], rules: FieldRules) -> Result
     )
 
 
-def _left_out(left_out: int, of: int, what: str, mean: str) -> list[NotePanel]:
+def _left_out(left_out: int, total: int, what: str, mean: str) -> list[NotePanel]:
     if not left_out:
         return []
-    things = what if of == 1 else f"{what}s"
-    return [NotePanel("note", f"{mean} leaves out {left_out} of {of} {things}: nothing was expected or given there.")]
+    things = what if total == 1 else f"{what}s"
+    return [
+        NotePanel("note", f"{mean} leaves out {left_out} of {total} {things}: nothing was expected or given there.")
+    ]

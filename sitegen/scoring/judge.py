@@ -136,8 +136,8 @@ class Judge:
         unmatched = [entry for place, entry in enumerate(given) if place not in paired]
         names = item_names(unmatched, node.rule.match_fields, of_output=True)
         for (index, extra), name in zip(unmatched, names, strict=True):
-            kept = self._known(node.items, project(extra, scored))
-            self._extra(kept, node.place.item(index, name), EXTRA_ITEM)
+            counted = self._known(node.items, project(extra, scored))
+            self._extra(counted, node.place.item(index, name), EXTRA_ITEM)
         alignment = ListAlignment(
             document=self._document,
             path=path,
@@ -170,8 +170,8 @@ class Judge:
         """What of an extra item counts: its own fields do not if fields that the truth does not have do not."""
         if self._rules.mapping.extra_fields == "count" or not items:
             return extra
-        known = {key for item in items for key in item.branch.members}
-        return {key: value for key, value in extra.items() if key in known}
+        expected_keys = {key for item in items for key in item.branch.members}
+        return {key: value for key, value in extra.items() if key in expected_keys}
 
     def _equal(self, expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:
         for key, node in expected.members.items():
@@ -196,8 +196,8 @@ class Judge:
         elif not isinstance(node, OutOfScope):
             below = [item.branch for item in node.items]
             blanks, note = False, note or MISSING_ITEM
-        for each in below:
-            self._omit(each, note, blanks=blanks)
+        for child in below:
+            self._omit(child, note, blanks=blanks)
 
     def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
         """A value where none was expected: each of its non-empty leaves in scope is a hallucination."""

@@ -35,12 +35,12 @@ SCORERS: Final[tuple[Scorer, ...]] = (
 
 def scorer(kind: str) -> Scorer:
     """The scorer of a kind. Raises ConfigurationError if there is none."""
-    for each in SCORERS:
-        if each.kind == kind:
-            return each
+    for builtin in SCORERS:
+        if builtin.kind == kind:
+            return builtin
     if kind in names(KINDS):
         return own_kind(kind).scorer
-    known = ", ".join([*(each.kind for each in SCORERS), *names(KINDS)])
+    known = ", ".join([*(builtin.kind for builtin in SCORERS), *names(KINDS)])
     raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {known}.")
 
 
@@ -51,31 +51,31 @@ def specs_of(by: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     each as the first scorecard that has it describes it. So what comes later adds metrics and changes none, and a page
     of an earlier point stays true. Never empty.
     """
-    found = {spec.name: spec for spec in by.metrics}
+    specs = {spec.name: spec for spec in by.metrics}
     for card in cards:
         for spec in card.specs:
-            found.setdefault(spec.name, spec)
-    return tuple(found.values()) or (NOTHING,)
+            specs.setdefault(spec.name, spec)
+    return tuple(specs.values()) or (NOTHING,)
 
 
 def series_specs(by: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """The metrics of a series, as the settings of its outputs say; of its scorecards where their kind has none."""
     if not by.metrics:
         return specs_of(by, cards)
-    found = {spec.name: spec for spec in by.metrics}
-    for each in dict.fromkeys(settings):
-        for spec in own_specs(each):
-            found.setdefault(spec.name, spec)
-    return tuple(found.values())
+    specs = {spec.name: spec for spec in by.metrics}
+    for stated in dict.fromkeys(settings):
+        for spec in own_specs(stated):
+            specs.setdefault(spec.name, spec)
+    return tuple(specs.values())
 
 
 def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     """A scorecard with all metrics of the series, then those of usage that it has; what it lacks is undefined."""
-    if [each.name for each in card.metrics[: len(specs)]] == [spec.name for spec in specs]:
+    if [metric.name for metric in card.metrics[: len(specs)]] == [spec.name for spec in specs]:
         return card
-    known = dict(card.metrics)
-    metrics = [Metric(spec.name, known.pop(spec.name, None)) for spec in specs]
-    usage = [Metric(name, value) for name, value in known.items() if name in USAGE]
+    values = dict(card.metrics)
+    metrics = [Metric(spec.name, values.pop(spec.name, None)) for spec in specs]
+    usage = [Metric(name, value) for name, value in values.items() if name in USAGE]
     return card._replace(metrics=(*metrics, *usage))
 
 

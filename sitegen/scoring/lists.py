@@ -69,10 +69,10 @@ def align(
     )
     ones, others = _cells(keys, fields, expected, actual, rules)
     beyond = ""
-    by: PairedBy = "key"
+    paired_by: PairedBy = "key"
     algorithm: Algorithm = rule.algorithm or "greedy"
     if algorithm == "position" or not keys:
-        algorithm, by = "position", "position"
+        algorithm, paired_by = "position", "position"
         place_of = {index: place for place, (index, _) in enumerate(actual)}
         pairs = [
             (place, place_of[index], similarity(ones[place], others[place_of[index]]))
@@ -87,14 +87,14 @@ def align(
         pairs, compared = _greedy(ones, others, rule.threshold, equal_fields)
         if not compared:
             beyond = "too many that are alike but not equal; only equal items are paired by their key"
-    found = [ItemPair(*pair, by) for pair in pairs]
+    item_pairs = [ItemPair(*pair, paired_by) for pair in pairs]
     agreed: list[tuple[int, int]] | None = []
     if not rule.is_explicit:
-        left = sorted({*range(len(expected))} - {pair.expected for pair in found})
-        right = sorted({*range(len(actual))} - {pair.actual for pair in found})
+        left = sorted({*range(len(expected))} - {pair.expected for pair in item_pairs})
+        right = sorted({*range(len(actual))} - {pair.actual for pair in item_pairs})
         agreed = agreeing_pairs(left, right, expected_values, equal_fields)
-        found += [ItemPair(i, j, round(similarity(ones[i], others[j]), 9), "agreement") for i, j in agreed or ()]
-    return Alignment(sorted(found), algorithm, agreed is None, beyond)
+        item_pairs += [ItemPair(i, j, round(similarity(ones[i], others[j]), 9), "agreement") for i, j in agreed or ()]
+    return Alignment(sorted(item_pairs), algorithm, agreed is None, beyond)
 
 
 def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: FieldRules) -> bool:
@@ -138,9 +138,9 @@ def _cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Ce
         if day is not None:
             return Exact(day)
     if rule.type == "boolean" or isinstance(value, bool):
-        said = read_boolean(value, rules.true_words, rules.false_words)
-        if said is not None:
-            return Exact(("boolean", said))
+        boolean = read_boolean(value, rules.true_words, rules.false_words)
+        if boolean is not None:
+            return Exact(("boolean", boolean))
     if is_number(value) and rule.type != "string":
         return Exact(Decimal(value))  # type: ignore[arg-type]
     if isinstance(value, str):
@@ -183,10 +183,10 @@ def _greedy(
 
 def _by_item(items: Sequence[tuple[Cell, ...]], places: Iterable[int]) -> dict[tuple[Cell, ...], list[int]]:
     """The places of each item, ascending; items by their first place."""
-    found: dict[tuple[Cell, ...], list[int]] = {}
+    places_of: dict[tuple[Cell, ...], list[int]] = {}
     for place in places:
-        found.setdefault(items[place], []).append(place)
-    return found
+        places_of.setdefault(items[place], []).append(place)
+    return places_of
 
 
 def _best_first(
@@ -212,13 +212,13 @@ def _best_first(
     pairs: list[Pair] = []
     for alike in sorted(by_similarity, reverse=True):
         groups = by_similarity[alike]
-        here = {one: [i for i in lefts[one] if i not in taken_left] for one, _ in groups}
-        there = {one: [j for j in rights[one] if j not in taken_right] for _, one in groups}
-        groups = [(one, other) for one, other in groups if here[one] and there[other]]
-        if sum(len(here[one]) * len(there[other]) for one, other in groups) > _MAX_TIES:
+        here = {left: [i for i in lefts[left] if i not in taken_left] for left, _ in groups}
+        there = {left: [j for j in rights[left] if j not in taken_right] for _, left in groups}
+        groups = [(left, right) for left, right in groups if here[left] and there[right]]
+        if sum(len(here[left]) * len(there[right]) for left, right in groups) > _MAX_TIES:
             order: Iterable[tuple[int, int]] = _by_place(here, there, groups)
         else:
-            order = _ordered([(i, j) for one, other in groups for i in here[one] for j in there[other]], equal_fields)
+            order = _ordered([(i, j) for left, right in groups for i in here[left] for j in there[right]], equal_fields)
         for i, j in order:
             if i not in taken_left and j not in taken_right:
                 taken_left.add(i)
@@ -232,20 +232,20 @@ def _by_place(
 ) -> Iterator[tuple[int, int]]:
     """Each place of the left with the lowest place of a group it may have that is free, without making every pair."""
     near: dict[int, list[tuple[int, int]]] = {}
-    for one, other in groups:
-        near.setdefault(one, []).append((rights[other][0], other))
+    for left, right in groups:
+        near.setdefault(left, []).append((rights[right][0], right))
     for heap in near.values():
         heapify(heap)
     used = dict.fromkeys(rights, 0)
-    for i, heap in sorted(((i, near[one]) for one in near for i in lefts[one]), key=itemgetter(0)):
+    for i, heap in sorted(((i, near[left]) for left in near for i in lefts[left]), key=itemgetter(0)):
         while heap:
-            j, other = heap[0]
-            if used[other] == len(rights[other]):
+            j, right = heap[0]
+            if used[right] == len(rights[right]):
                 heappop(heap)
-            elif j != rights[other][used[other]]:  # another left place took it
-                heapreplace(heap, (rights[other][used[other]], other))
+            elif j != rights[right][used[right]]:  # another left place took it
+                heapreplace(heap, (rights[right][used[right]], right))
             else:
-                used[other] += 1
+                used[right] += 1
                 yield i, j
                 break
 

@@ -139,8 +139,8 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
         return True
     if any(not fields.get(steps[:length], True) for length in range(1, len(steps))):
         return True  # below a list or an object that is always empty, anything could stand
-    wanted = Pattern(steps, written.open_end)
-    return any(wanted.matches(field) or (entry.fits_ends and wanted.matches_end(field)) for field in fields)
+    any_index = Pattern(steps, written.open_end)
+    return any(any_index.matches(field) or (entry.fits_ends and any_index.matches_end(field)) for field in fields)
 
 
 def _unused(entry: _Entry, names: list[str]) -> UnusedEntry:

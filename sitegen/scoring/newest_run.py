@@ -37,6 +37,6 @@ def newest_run(lines: Sequence[Value], of: str = "") -> NewestRun:
         left_out = sum(name != newest for name in runs.values())
         what = f"{left_out} lines{of} are of earlier runs and do not count; the newest run is {newest[:80]!r}"
         fix = "Nothing has to be done: each commit of the file is a point of its own."
-        kept = tuple(index for index in every.lines if runs.get(index, newest) == newest)
-        return NewestRun(kept, (Finding("note", what, fix),))
+        of_newest = tuple(index for index in every.lines if runs.get(index, newest) == newest)
+        return NewestRun(of_newest, (Finding("note", what, fix),))
     return every

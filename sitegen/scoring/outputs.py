@@ -89,8 +89,8 @@ class _OutputReader:
             if value is None:
                 raise UnreadableError(f"there is no list of documents at {self._path!r}", "Write one there.")
         if isinstance(value, list) and self._lists and not stem:
-            for number, each in enumerate(value, 1):
-                self._document(each, number, None)
+            for number, document in enumerate(value, 1):
+                self._document(document, number, None)
         elif isinstance(value, dict):
             # One document for one: they belong together, whatever the output calls it.
             self._add(stem or ("" if self._lone else self._name(value, 1)), value)
@@ -100,7 +100,7 @@ class _OutputReader:
     def cases(self, path: str, content: bytes) -> None:
         """Add the output sides of a file of cases, each a document. Raises UnreadableError."""
         read = read_case_file(path, content, self._keys)
-        self._output.findings.extend(each for each in read.findings if each.severity == "error")
+        self._output.findings.extend(finding for finding in read.findings if finding.severity == "error")
         for case in read.cases:
             if not case.given:
                 because = f": {case.error[:200]}" if case.error else ""

@@ -46,25 +46,25 @@ class OwnMetric(NamedTuple):
 @cache
 def own_kind(name: str) -> OwnKind:
     """An installed kind. Raises ConfigurationError if there is none, or if it is not one of that name."""
-    found = extension(KINDS, name)
-    if not isinstance(found, OwnKind) or found.scorer.kind != name or found.files.kind != name:
+    installed = extension(KINDS, name)
+    if not isinstance(installed, OwnKind) or installed.scorer.kind != name or installed.files.kind != name:
         raise ConfigurationError(
             f"the entry point {name!r} of the group {KINDS!r} is no OwnKind of that name",
             fix="Let it name a sitegen.extending.OwnKind whose scorer and files have that kind.",
         )
-    return found
+    return installed
 
 
 @cache
 def own_metric(name: str) -> OwnMetric:
     """An installed metric. Raises ConfigurationError if there is none, or if it is not one of that name."""
-    found = extension(METRICS, name)
-    if not isinstance(found, OwnMetric) or found.spec.name != name:
+    installed = extension(METRICS, name)
+    if not isinstance(installed, OwnMetric) or installed.spec.name != name:
         raise ConfigurationError(
             f"the entry point {name!r} of the group {METRICS!r} is no OwnMetric of that name",
             fix="Let it name a sitegen.extending.OwnMetric whose spec has that name.",
         )
-    return found
+    return installed
 
 
 @cache
@@ -83,13 +83,13 @@ def own_versions(settings: str) -> str:
 
 def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, str, int], ...]:
     """(group of entry points, name, version) of all that installed packages add to the evals of a manifest."""
-    known = {files.kind for files in KIND_FILES}
-    found: list[tuple[str, str]] = []
+    builtin = {files.kind for files in KIND_FILES}
+    asked: list[tuple[str, str]] = []
     for entry in entries:
-        if entry.kind and entry.kind not in known:
-            found.append((KINDS, entry.kind))
-        found += [(METRICS, name) for name in _asked(entry.settings)]
-    return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(found))
+        if entry.kind and entry.kind not in builtin:
+            asked.append((KINDS, entry.kind))
+        asked += [(METRICS, name) for name in _asked(entry.settings)]
+    return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(asked))
 
 
 def still_installed(extensions: Iterable[tuple[str, str, int]]) -> bool:

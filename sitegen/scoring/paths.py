@@ -75,7 +75,7 @@ def with_key(path: str, key: str) -> str:
 
 def _can_be_shown(key: str) -> bool:
     """Whether it is printable, or will be by the Unicode tables of a later Python: the path is the same by all."""
-    return key.isprintable() or all(one.isprintable() or _may_be_assigned(one) for one in key)
+    return key.isprintable() or all(character.isprintable() or _may_be_assigned(character) for character in key)
 
 
 def _may_be_assigned(character: str) -> bool:
@@ -146,8 +146,8 @@ def pattern(text: str) -> Pattern:
     return Pattern(parse_path(text), open_end=text.endswith(".*"))
 
 
-def _fits(wanted: Step, given: Step) -> bool:
-    return wanted in (ANY, given) or str(wanted) == str(given)
+def _fits(stated: Step, given: Step) -> bool:
+    return stated in (ANY, given) or str(stated) == str(given)
 
 
 KEYS: Final = (("description",), ("name",), ("id",))
@@ -198,14 +198,14 @@ def item_names(
     """
     names = [item_name(item, match_fields) for _, item in items]
     repeated = {name for name, number in Counter(names).items() if number > 1}
-    found = []
+    unique_names = []
     for (index, _), name in zip(items, names, strict=True):
         which = f"output {index}" if of_output else f"{index}"
         if not name:
-            found.append(which if of_output else "")
+            unique_names.append(which if of_output else "")
         else:
-            found.append(f"{name}, {which}" if name in repeated else name)
-    return found
+            unique_names.append(f"{name}, {which}" if name in repeated else name)
+    return unique_names
 
 
 def _name_part(value: object) -> str:

@@ -58,8 +58,8 @@ class Redaction:
     def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:
         """Recorded numbers are values of the project, each under a name of its own."""
         specs = tuple(spec for spec in card.specs if not self.hides(spec.name))
-        kept = {spec.name for spec in specs}
-        metrics = tuple(metric for metric in card.metrics if metric.name in kept)
+        shown = {spec.name for spec in specs}
+        metrics = tuple(metric for metric in card.metrics if metric.name in shown)
         return card._replace(specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
 
     def _finding(self, finding: Finding) -> Finding:
@@ -98,17 +98,17 @@ class Redaction:
 
     def _hides(self, steps: tuple[Step, ...]) -> bool:
         return any(
-            each.matches(steps[:length]) or each.matches_end(steps[:length])
+            pattern.matches(steps[:length]) or pattern.matches_end(steps[:length])
             for length in range(1, len(steps) + 1)
-            for each in self._patterns
+            for pattern in self._patterns
         )
 
     def _cleaned(self, value: Value, steps: tuple[Step, ...]) -> Value:
         """A value given where another was expected may hold fields that are hidden."""
         if isinstance(value, dict):
-            return {key: self._below(each, (*steps, key)) for key, each in value.items()}
+            return {key: self._below(child, (*steps, key)) for key, child in value.items()}
         if isinstance(value, list):
-            return [self._below(each, (*steps, index)) for index, each in enumerate(value)]
+            return [self._below(child, (*steps, index)) for index, child in enumerate(value)]
         return value
 
     def _below(self, value: Value, steps: tuple[Step, ...]) -> Value:
@@ -120,7 +120,7 @@ def fits_any(glob: str, names: Iterable[str]) -> bool:
 
     Raises ConfigurationError if the glob is no field path.
     """
-    loosened = Redaction((_INDEX.sub(lambda found: "[*]" if found[0].startswith("[") else "*", glob),))
+    loosened = Redaction((_INDEX.sub(lambda match: "[*]" if match[0].startswith("[") else "*", glob),))
     return any(map(loosened.hides, names))
 
 

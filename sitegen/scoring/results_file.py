@@ -118,8 +118,10 @@ class ResultsTail:
 def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
     """The findings of a scorecard as data files have them."""
     return tuple(
-        ProblemRow(severity=each.severity, what=each.text, fix=each.fix, line=each.line, about=each.about)
-        for each in findings
+        ProblemRow(
+            severity=finding.severity, what=finding.text, fix=finding.fix, line=finding.line, about=finding.about
+        )
+        for finding in findings
     )
 
 

@@ -78,9 +78,9 @@ class _PatternTable(Generic[_T]):
 
     def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
         """The entries that end in one of these steps or in any step, the most specific first, then as they stand."""
-        found = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
-        found.sort(key=itemgetter(0))
-        return [(stated, value) for _, stated, value in found]
+        entries = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
+        entries.sort(key=itemgetter(0))
+        return [(stated, value) for _, stated, value in entries]
 
     def matching(self, path: tuple[Step, ...]) -> list[_T]:
         """What the patterns state that match a path, the most specific first."""

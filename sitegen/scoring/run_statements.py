@@ -44,29 +44,29 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
 
 
 def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
-    wanted = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
-    if not any(key in content for key in wanted):
+    keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
+    if not any(key in content for key in keys):
         return None
     is_lines = path.lower().endswith((".jsonl", ".ndjson"))
-    objects = _last_lines(content, wanted) if is_lines else _last_objects(_parsed(content))
-    return next((found for each in objects if (found := _stated_by(each, with_time=with_time))), None)
+    objects = _last_lines(content, keys) if is_lines else _last_objects(_parsed(content))
+    return next((recorded for stating in objects if (recorded := _stated_by(stating, with_time=with_time))), None)
 
 
-def _last_lines(content: bytes, wanted: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
+def _last_lines(content: bytes, keys: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
     """The lines that state anything, the last one first: what is appended is newer. A first line may speak for all."""
     lines = content.rstrip().split(b"\n")
     for line in (*lines[:-_LINES:-1], *lines[:1]):
-        if any(key in line for key in wanted) and isinstance(found := _parsed(line), dict):
-            yield found
+        if any(key in line for key in keys) and isinstance(parsed := _parsed(line), dict):
+            yield parsed
 
 
 def _last_objects(root: Any) -> Iterator[dict[str, Any]]:
     """The object at the root, and the last one of each list at the root or below one of its keys."""
     if isinstance(root, dict):
         yield root
-    for each in root.values() if isinstance(root, dict) else (root,):
-        if isinstance(each, list) and each and isinstance(each[-1], dict):
-            yield each[-1]
+    for below in root.values() if isinstance(root, dict) else (root,):
+        if isinstance(below, list) and below and isinstance(below[-1], dict):
+            yield below[-1]
 
 
 def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:

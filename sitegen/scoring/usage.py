@@ -73,8 +73,8 @@ def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) ->
     if specs[0].recorded:
         there = {name for card in cards for name, value in card.metrics if value is not None}
         return tuple(spec for spec in specs if spec is specs[0] or spec.name in there)
-    known = {name for card in cards for name, _ in usage_metrics(card.usage)} - {spec.name for spec in specs}
-    return (*specs, *(spec for spec in USAGE_METRICS if spec.name in known))
+    named = {name for card in cards for name, _ in usage_metrics(card.usage)} - {spec.name for spec in specs}
+    return (*specs, *(spec for spec in USAGE_METRICS if spec.name in named))
 
 
 def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
@@ -102,15 +102,15 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
         return [value for call in calls if (value := part(call)) is not None]
 
     def total(part: Callable[[Call], float | None]) -> float | None:
-        found = every(part)
-        return fsum(found) if found else None
+        usage = every(part)
+        return fsum(usage) if usage else None
 
     times = every(lambda call: None if call.failed else call.usage.latency)
     tokens_in, tokens_out = total(lambda call: call.usage.tokens_in), total(lambda call: call.usage.tokens_out)
     parameters = {call.parameters for call in answered}
     cost = total(lambda call: call.usage.cost)
     judges = tuple(sorted({call.judge for call in answered if call.judge})) or beside.judges
-    found = RunUsage(
+    usage = RunUsage(
         models=tuple(sorted({call.model for call in answered if call.model})) or beside.models,
         parameters=(parameters.pop() if len(parameters) == 1 else "") or beside.parameters,
         tokens_in=beside.tokens_in if tokens_in is None else int(tokens_in),
@@ -121,7 +121,7 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
         judges=judges,
         graded=graded if judges else (),
     )
-    return None if found == RunUsage() else found._replace(answers=len(answered) or beside.answers)
+    return None if usage == RunUsage() else usage._replace(answers=len(answered) or beside.answers)
 
 
 def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
@@ -144,9 +144,9 @@ def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
 
 def usage_metrics(usage: RunUsage | None) -> tuple[Metric, ...]:
     """What is defined of them, in the order of their specs; none at all if the files state nothing."""
-    found = [(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS] if usage else []
+    values = [(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS] if usage else []
     # The memo gives back floats, and files have to be the same whether it was asked or not.
-    return tuple(Metric(name, float(value)) for name, value in found if value is not None)
+    return tuple(Metric(name, float(value)) for name, value in values if value is not None)
 
 
 def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
@@ -154,9 +154,11 @@ def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
     if usage is None:
         return card
     stated = {name for name, _ in usage_metrics(card.usage)}
-    kept = tuple(metric for metric in card.metrics if metric.name not in stated)
-    own = {metric.name for metric in kept}
-    return card._replace(metrics=(*kept, *(each for each in usage_metrics(usage) if each.name not in own)), usage=usage)
+    others = tuple(metric for metric in card.metrics if metric.name not in stated)
+    own = {metric.name for metric in others}
+    return card._replace(
+        metrics=(*others, *(each for each in usage_metrics(usage) if each.name not in own)), usage=usage
+    )
 
 
 def with_stated(result: Result, beside: RunUsage | None) -> Result:

@@ -60,8 +60,8 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         if len(first_two) < 2:
             raise UnreadableError("it has no column for the field and one for its value", "Write both columns.", 1)
         field, value = first_two
-    wanted = mapping.id_column or "id"
-    named_by = header.index(wanted) if wanted in header else None
+    id_name = mapping.id_column or "id"
+    named_by = header.index(id_name) if id_name in header else None
     if mapping.id_column is not None and named_by is None:
         raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
     blanks = [""] * len(header)

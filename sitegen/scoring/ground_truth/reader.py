@@ -69,5 +69,5 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     }
     if not documents:
         raise UnreadableError("nothing is expected of any case", "Write an expected side for the cases.")
-    findings = tuple(each._replace(about="ground_truth") for each in read.findings)
+    findings = tuple(finding._replace(about="ground_truth") for finding in read.findings)
     return GroundTruth(tuple(documents.values()), False, None, findings)

@@ -75,12 +75,12 @@ def _named(
         findings.append(Finding("warning", what, "Add a column 'id', or set id_column.", 1, "ground_truth"))
         return [TruthDocument(str(number), document.root) for number, document in enumerate(documents, 1)], None
     seen: set[str] = set()
-    kept = []
+    distinct = []
     for document in documents:
         if document.id in seen:
             what = f"The document {document.id[:80]!r} stands twice; the first one counts"
             findings.append(Finding("error", what, "Give every document a name of its own.", None, "ground_truth"))
         else:
-            kept.append(document)
+            distinct.append(document)
         seen.add(document.id)
-    return kept, (mapping.documents.key if mapping.documents else mapping.csv_to_json.get(named_by, "id"))
+    return distinct, (mapping.documents.key if mapping.documents else mapping.csv_to_json.get(named_by, "id"))

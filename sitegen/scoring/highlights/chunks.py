@@ -91,29 +91,29 @@ class ChunkReader:
         return self._chunk({**around, "paragraphs": [value]}, None)
 
     def _chunks(self, values: Iterable[Value], run: str | None) -> tuple[Chunk, ...]:
-        return tuple(self._chunk(each, run) for each in values)
+        return tuple(self._chunk(value, run) for value in values)
 
     def _chunk(self, value: Value, run: str | None) -> Chunk:
         if not isinstance(value, dict):
             self._report("A chunk is no object")
             return Chunk(None, run, ())
-        found = Paragraphs(self._report, self._keys)
+        below = Paragraphs(self._report, self._keys)
         paragraphs = value.get("paragraphs")
         if isinstance(paragraphs, dict):
-            for key, each in paragraphs.items():
-                found.named(nfc(key).strip(), each)
+            for key, paragraph in paragraphs.items():
+                below.named(nfc(key).strip(), paragraph)
         elif isinstance(paragraphs, list):
-            for each in paragraphs:
-                found.listed(each)
+            for paragraph in paragraphs:
+                below.listed(paragraph)
         elif paragraphs is not None:
             self._report("'paragraphs' is no list")
-        found.highlights(first(value, self._keys))
+        below.highlights(first(value, self._keys))
         number = first(value, _INDEXES)
         own, took = self._run(value), stated(value)
         return Chunk(
             number if isinstance(number, int | str) and not isinstance(number, bool) else None,
             run if own is None else own,
-            found.all(),
+            below.all(),
             Call(took.usage, took.model, took.parameters),
         )
 
@@ -137,4 +137,4 @@ class ChunkReader:
         """Whether a file is an object of paragraphs by id."""
         if not isinstance(value, dict) or not value or self._is_chunk(value) or first(value, IDS) is not None:
             return False
-        return all(isinstance(each, dict | list) for each in value.values())
+        return all(isinstance(paragraph, dict | list) for paragraph in value.values())

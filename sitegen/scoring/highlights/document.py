@@ -63,16 +63,16 @@ def highlights_part(result: Result) -> HighlightsPart:
     return HighlightsPart(
         **vars(_numbers(card.counts)),
         missed=tuple(
-            (each.document, each.attribute, as_text(each.expected))
-            for each in result.judgements
-            if each.outcome == "omission"
+            (judgement.document, judgement.attribute, as_text(judgement.expected))
+            for judgement in result.judgements
+            if judgement.outcome == "omission"
         ),
         wrong=tuple(
-            (each.document, each.attribute, as_text(each.actual))
-            for each in result.judgements
-            if each.outcome == "hallucination"
+            (judgement.document, judgement.attribute, as_text(judgement.actual))
+            for judgement in result.judgements
+            if judgement.outcome == "hallucination"
         ),
-        by_category={each.attribute: _numbers(each.counts) for each in card.fields},
+        by_category={category.attribute: _numbers(category.counts) for category in card.fields},
         paragraphs=_paragraphs(result),
         not_annotated=tuple(map(str, names)) if isinstance(names, list) else (),
         run_id=run if isinstance(run, str) else None,
@@ -82,11 +82,11 @@ def highlights_part(result: Result) -> HighlightsPart:
 def _paragraphs(result: Result) -> tuple[ParagraphRow, ...]:
     texts = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
     rows = []
-    for each in result.scorecard.documents:
-        text = texts.get(each.id, MarkedText(each.id, "", ()))  # none where texts are redacted
+    for document in result.scorecard.documents:
+        text = texts.get(document.id, MarkedText(document.id, "", ()))  # none where texts are redacted
         marks = tuple((mark.start, mark.end, mark.outcome, mark.category) for mark in text.marks)
-        numbers = _numbers(each.counts)
-        rows.append(ParagraphRow(id=each.id, status=each.status, numbers=numbers, text=text.text, marks=marks))
+        numbers = _numbers(document.counts)
+        rows.append(ParagraphRow(id=document.id, status=document.status, numbers=numbers, text=text.text, marks=marks))
     return tuple(rows)
 
 

@@ -35,33 +35,33 @@ def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
     united where it stands first (rule 27). Raises UnreadableError if no line can be read, or the log has no such run.
     """
     every, findings = read_log(log)
-    wanted = every[-1].run if run is None else run
-    chunks = [chunk for chunk in every if chunk.run == wanted]
+    run_id = every[-1].run if run is None else run
+    chunks = [chunk for chunk in every if chunk.run == run_id]
     if not chunks:
-        known = ", ".join(dict.fromkeys(str(chunk.run)[:40] for chunk in every if chunk.run is not None))
-        fix = f"Ask for one of: {known[:400]}." if known else "Ask for no run: its lines name none."
-        raise UnreadableError(f"it has no run {wanted!r}", fix)
+        run_ids = ", ".join(dict.fromkeys(str(chunk.run)[:40] for chunk in every if chunk.run is not None))
+        fix = f"Ask for one of: {run_ids[:400]}." if run_ids else "Ask for no run: its lines name none."
+        raise UnreadableError(f"it has no run {run_id!r}", fix)
     grouped = _grouped(chunks)
-    paragraphs = [each for _, found in grouped for each in found.all()]
-    used = dict.fromkeys(category for each in paragraphs for category in each.highlights or {})
+    paragraphs = [paragraph for _, below in grouped for paragraph in below.all()]
+    used = dict.fromkeys(category for paragraph in paragraphs for category in paragraph.highlights or {})
     names = dict.fromkeys((*CATEGORIES, *used)) if not used or used.keys() & set(CATEGORIES) else used
     body: dict[str, Any] = {"name": name} if name else {}
-    if wanted is not None:
-        body["run_id"] = wanted
+    if run_id is not None:
+        body["run_id"] = run_id
     body["chunks"] = [
         {
             "chunk_id": f"chunk_{index}" if isinstance(index, int) else index,
-            "paragraphs": {each.id: each.text for each in found.all()},
+            "paragraphs": {paragraph.id: paragraph.text for paragraph in below.all()},
             "llm_output": {
-                each.id: {category: list((each.highlights or {}).get(category, ())) for category in names}
-                for each in found.all()
+                paragraph.id: {category: list((paragraph.highlights or {}).get(category, ())) for category in names}
+                for paragraph in below.all()
             },
         }
-        for index, found in grouped
+        for index, below in grouped
     ]
     content = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
-    highlights = sum(len(texts) for each in paragraphs for texts in (each.highlights or {}).values())
-    return Extract(content, wanted, len(grouped), len(paragraphs), highlights, findings)
+    highlights = sum(len(texts) for paragraph in paragraphs for texts in (paragraph.highlights or {}).values())
+    return Extract(content, run_id, len(grouped), len(paragraphs), highlights, findings)
 
 
 def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:

@@ -52,7 +52,7 @@ def _gold(lines: bool, content: bytes) -> Gold:
     """The same gold standard usually serves many outputs."""
     chunks, findings, _ = _chunks(lines, content, "ground_truth")
     paragraphs, _ = united(chunks)
-    if all(each.highlights is None for each in paragraphs):
+    if all(paragraph.highlights is None for paragraph in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
     return Gold(paragraphs, findings)
 
@@ -68,15 +68,15 @@ def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
         try:
             if file.content is None:
                 raise _missing(file.reason)
-            found, odd, beside = _chunks(file.path.lower().endswith(_LINES), file.content, "output")
+            of_file, odd, beside = _chunks(file.path.lower().endswith(_LINES), file.content, "output")
         except UnreadableError as error:
             reasons.append(error)
         else:
             readable = True
-            chunks += found
+            chunks += of_file
             findings += odd
     runs = tuple(dict.fromkeys(chunk.run for chunk in chunks))
-    wanted = run if run is not None else (chunks[-1].run if chunks else None)
+    counting = run if run is not None else (chunks[-1].run if chunks else None)
     if readable and run is not None and run not in runs:
         reasons.append(_NoRunError(f"it has no run {run[:80]!r}", _known_runs(runs)))
         readable = False
@@ -85,8 +85,8 @@ def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
         for error in reasons
     ]
     return HighlightsOutput(
-        tuple(chunk for chunk in chunks if chunk.run == wanted),
-        wanted,
+        tuple(chunk for chunk in chunks if chunk.run == counting),
+        counting,
         runs,
         "" if readable else reasons[0].what,
         tuple(findings),
@@ -104,7 +104,7 @@ def _about(error: UnreadableError) -> Literal["output", "settings"]:
 
 def united(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
     """Every paragraph once, its highlights united (rule 27), and the ids of those that more than one chunk has."""
-    found = Paragraphs(lambda what: None)
+    every = Paragraphs(lambda what: None)
     seen: set[str] = set()
     again: dict[str, None] = {}
     for chunk in chunks:
@@ -112,8 +112,8 @@ def united(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, .
             if name in seen:
                 again[name] = None
             seen.add(name)
-            found.add(name, highlights, text)
-    return found.all(), tuple(again)
+            every.add(name, highlights, text)
+    return every.all(), tuple(again)
 
 
 def read_log(content: bytes) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
@@ -136,8 +136,8 @@ def _chunks(lines: bool, content: bytes, about: About) -> _Read:
     reader = ChunkReader(about)
     if not lines:
         value, odd = read_json(content)
-        found = reader.file(value)
-        return _Read(found, (*(each._replace(about=about) for each in odd), *reader.findings), reader.beside)
+        whole = reader.file(value)
+        return _Read(whole, (*(finding._replace(about=about) for finding in odd), *reader.findings), reader.beside)
     chunks: list[Chunk] = []
     findings: list[Finding] = []
     for number, line in enumerate(content.split(b"\n"), 1):
@@ -150,7 +150,7 @@ def _chunks(lines: bool, content: bytes, about: About) -> _Read:
             what = f"Line {number} cannot be read: {error.what}"
             findings.append(Finding("error", what, error.fix, number, about))
         else:
-            findings += [each._replace(line=number, about=about) for each in odd]
+            findings += [finding._replace(line=number, about=about) for finding in odd]
     if not chunks:
         first = findings[0] if findings else Finding("error", "It is empty", "Write one chunk a line.")
         raise UnreadableError(first.what[0].lower() + first.what[1:], first.fix, first.line)

@@ -36,16 +36,16 @@ class Paragraphs:
 
     def all(self) -> tuple[Paragraph, ...]:
         """In the order in which they were first named."""
-        return tuple(Paragraph(name, self._texts[name], said) for name, said in self._highlights.items())
+        return tuple(Paragraph(name, self._texts[name], highlights) for name, highlights in self._highlights.items())
 
     def add(self, name: str, highlights: Highlights | None, text: str = "") -> None:
         """Add what is said of a paragraph; of several texts the first counts."""
         self._texts[name] = self._texts.get(name) or nfc(text)
-        known = self._highlights.setdefault(name, None)
+        by_category = self._highlights.setdefault(name, None)
         if highlights is not None:
-            known = self._highlights[name] = {} if known is None else known
+            by_category = self._highlights[name] = {} if by_category is None else by_category
             for category, texts in highlights.items():
-                known.setdefault(category, {}).update(texts)
+                by_category.setdefault(category, {}).update(texts)
 
     def listed(self, value: Value) -> None:
         """A member of a list of paragraphs: an id, or an object that has one."""
@@ -77,12 +77,12 @@ class Paragraphs:
             for item in items:
                 self._item(item)
             return
-        for key, each in value.items():
+        for key, below in value.items():
             name = nfc(key).strip()
-            if name in self._highlights or isinstance(each, dict):
-                self.add(name, self._by_category(each, name))
+            if name in self._highlights or isinstance(below, dict):
+                self.add(name, self._by_category(below, name))
             else:
-                self._category(key, each)
+                self._category(key, below)
 
     def _category(self, category: str, value: Value) -> None:
         """One category of a whole chunk."""
@@ -110,33 +110,33 @@ class Paragraphs:
         key = next((key for key in self._keys if key in value), None)
         if key is not None:
             return self._by_category(value[key], name)
-        direct: dict[str, Value] = {key: each for key, each in value.items() if isinstance(each, list)}
+        direct: dict[str, Value] = {key: below for key, below in value.items() if isinstance(below, list)}
         return self._by_category(direct, name) if direct else None
 
     def _by_category(self, value: Value, name: str) -> Highlights | None:
         if value is None:
             return None
-        found: Highlights = {}
+        by_category: Highlights = {}
         if isinstance(value, dict):
             for key, texts in value.items():
-                kept = found.setdefault(nfc(key), {})
-                for each in self._list(texts, key, name):
-                    self._keep(each, kept, name)
-            return found
-        for each in self._list(value, "highlights", name):
-            category = each.get("category") if isinstance(each, dict) else None
+                of_category = by_category.setdefault(nfc(key), {})
+                for highlight in self._list(texts, key, name):
+                    self._keep(highlight, of_category, name)
+            return by_category
+        for highlight in self._list(value, "highlights", name):
+            category = highlight.get("category") if isinstance(highlight, dict) else None
             if isinstance(category, str):
-                self._keep(each, found.setdefault(nfc(category), {}), name)
+                self._keep(highlight, by_category.setdefault(nfc(category), {}), name)
             else:
                 self._report(f"A highlight of {name[:80]!r} has no category")
-        return found
+        return by_category
 
-    def _keep(self, value: Value, kept: dict[str, None], name: str) -> None:
+    def _keep(self, value: Value, of_category: dict[str, None], name: str) -> None:
         text = value.get("text") if isinstance(value, dict) else value
         if not isinstance(text, str):
             self._report(f"A highlight of {name[:80]!r} is no text")
         elif text.strip():
-            kept[nfc(text)] = None
+            of_category[nfc(text)] = None
 
     def _list(self, value: Value, key: str, name: str = "") -> list[Value]:
         if isinstance(value, list):

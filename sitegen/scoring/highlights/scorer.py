@@ -102,14 +102,14 @@ class _HighlightsScoring:
         self._settings = settings
         self._output = output
         self._findings = [*findings, *gold.findings, *output.findings]
-        found, again = united(output.chunks)
-        self._given = {each.id: each for each in found}
+        paragraphs, again = united(output.chunks)
+        self._given = {paragraph.id: paragraph for paragraph in paragraphs}
         self._again = again
-        in_scope = [each for each in gold.paragraphs if settings.has_paragraph(each.id)]
-        self._annotated = [each for each in in_scope if each.highlights is not None]
-        known = {each.id for each in self._annotated}
-        others = [*(each.id for each in in_scope), *filter(settings.has_paragraph, self._given)]
-        self._not_annotated = tuple(dict.fromkeys(name for name in others if name not in known))
+        in_scope = [paragraph for paragraph in gold.paragraphs if settings.has_paragraph(paragraph.id)]
+        self._annotated = [paragraph for paragraph in in_scope if paragraph.highlights is not None]
+        annotated = {paragraph.id for paragraph in self._annotated}
+        others = [*(paragraph.id for paragraph in in_scope), *filter(settings.has_paragraph, self._given)]
+        self._not_annotated = tuple(dict.fromkeys(name for name in others if name not in annotated))
 
     def result(self) -> Result:
         """Compare every annotated paragraph and sum up."""
@@ -119,15 +119,17 @@ class _HighlightsScoring:
         for paragraph in self._annotated:
             given = self._given.get(paragraph.id)
             highlights = self._compared(paragraph.highlights or {}, given.highlights or {} if given else {})
-            judged = [_judgement(paragraph.id, each) for each in highlights]
+            judged = [_judgement(paragraph.id, highlight) for highlight in highlights]
             documents.append(DocumentScore(paragraph.id, "scored" if given else "unreadable", stats.tally(judged)))
             texts.append(marked_text(paragraph.id, paragraph.text or (given.text if given else ""), highlights))
             judgements += judged
-        counts = stats.total(each.counts for each in documents) if documents else Counts()
+        counts = stats.total(document.counts for document in documents) if documents else Counts()
         self._remark()
         fields = self._fields(judgements)
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
-        panels.append(SpansPanel("Highlights in the text", "", tuple(each.attribute for each in fields), tuple(texts)))
+        panels.append(
+            SpansPanel("Highlights in the text", "", tuple(field.attribute for field in fields), tuple(texts))
+        )
         scorecard = Scorecard(
             status="unreadable" if self._output.unreadable else "scored",
             counts=counts,
@@ -144,12 +146,14 @@ class _HighlightsScoring:
 
     def _compared(self, expected: Highlights, given: Highlights) -> list[Highlight]:
         """By category, in each the expected ones in their order, then the wrong ones."""
-        found: list[Highlight] = []
+        highlights: list[Highlight] = []
         for category in filter(self._settings.has_category, {**expected, **given}):
-            wanted, said = expected.get(category, {}), given.get(category, {})
-            found += [Highlight("correct" if text in said else "missed", category, text) for text in wanted]
-            found += [Highlight("wrong", category, text) for text in said if text not in wanted]
-        return found
+            expected_texts, given_texts = expected.get(category, {}), given.get(category, {})
+            highlights += [
+                Highlight("correct" if text in given_texts else "missed", category, text) for text in expected_texts
+            ]
+            highlights += [Highlight("wrong", category, text) for text in given_texts if text not in expected_texts]
+        return highlights
 
     def _fields(self, judgements: list[Judgement]) -> tuple[FieldScore, ...]:
         by_category: dict[str, list[Judgement]] = {category: [] for category in self._settings.categories}
@@ -165,7 +169,7 @@ class _HighlightsScoring:
         if self._again:
             what = f"{_paragraphs(self._again)} in more than one chunk, highlights united"
             self._findings.append(Finding("note", f"{what}: {_listed(self._again)}", "Write each paragraph once."))
-        missing = [each.id for each in self._annotated if each.id not in self._given]
+        missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._given]
         if missing and not self._output.unreadable:
             what = f"{_paragraphs(missing)} missing from the output, all highlights missed"
             self._findings.append(Finding("warning", f"{what}: {_listed(missing)}", "Make the output of them."))
@@ -223,23 +227,23 @@ def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> Marked
     marks: list[Mark] = []
     elsewhere: list[tuple[str, str, str]] = []
     searched = text[:MAX_SEARCHED]
-    for number, (outcome, category, said) in enumerate(highlights):
-        start = place_of_text(searched, said) if number < MAX_MARKS else -1
+    for number, (outcome, category, words) in enumerate(highlights):
+        start = place_of_text(searched, words) if number < MAX_MARKS else -1
         if start < 0:
-            elsewhere.append((outcome, category, said))
+            elsewhere.append((outcome, category, words))
         else:
-            marks.append(Mark(start, start + len(said), outcome, category))
+            marks.append(Mark(start, start + len(words), outcome, category))
     marks.sort(key=lambda mark: (mark.start, mark.end))
     return MarkedText(name, text, tuple(marks), tuple(elsewhere))
 
 
-def place_of_text(text: str, said: str) -> int:
+def place_of_text(text: str, words: str) -> int:
     """Where the words stand first; inside other words only if they stand nowhere else. -1: nowhere."""
-    first = start = text.find(said)
+    first = start = text.find(words)
     for _ in range(_TRIES):
-        if start < 0 or _is_apart(text, start, start + len(said)):
+        if start < 0 or _is_apart(text, start, start + len(words)):
             break
-        start = text.find(said, start + 1)
+        start = text.find(words, start + 1)
     else:
         return first
     return start if start >= 0 else first

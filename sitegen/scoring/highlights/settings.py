@@ -45,18 +45,18 @@ class Settings(NamedTuple):
 @lru_cache(maxsize=64)
 def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
     """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
-    said, findings = read_keys(settings, KEYS)
-    known = {key: value for key, value in said.items() if value is not None}
-    categories = _categories(known["categories"]) if "categories" in known else ()
-    span = _range(known["range"]) if "range" in known else None
-    run = name_of(known["run_id"]) if "run_id" in known else None
+    stated, findings = read_keys(settings, KEYS)
+    present = {key: value for key, value in stated.items() if value is not None}
+    categories = _categories(present["categories"]) if "categories" in present else ()
+    span = _range(present["range"]) if "range" in present else None
+    run = name_of(present["run_id"]) if "run_id" in present else None
     if categories is None:
         findings.append(
             settings_finding("'categories' is no list of names", 'Write a list such as ["terms", "concepts"].')
         )
-    if "range" in known and span is None:
+    if "range" in present and span is None:
         findings.append(settings_finding("'range' is no range from low to high", 'Write two numbers such as "1-8".'))
-    if "run_id" in known and run is None:
+    if "run_id" in present and run is None:
         findings.append(
             settings_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log.")
         )
@@ -66,7 +66,7 @@ def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
 def _categories(value: Value) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not value:
         return None
-    names = tuple(nfc(each) for each in value if isinstance(each, str))
+    names = tuple(nfc(name) for name in value if isinstance(name, str))
     return names if len(names) == len(value) else None
 
 
