@@ -69,15 +69,15 @@ def expected_side(
 
 
 def with_own_sides(
-    view: IterationFiles, state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce
+    iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce
 ) -> IterationFiles:
     """An iteration of its kind, with its outputs and its own ground truth where files hold both."""
-    view, settings = view._replace(kind=in_force.kind), in_force.inputs.settings
-    if case_settings(settings) is None or not view.outputs:
-        return view
-    sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in view.outputs]
-    outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(view.outputs, sides, strict=True))
-    return view._replace(outputs=outputs, ground_truth=view.outputs[0]._replace(oid=sides[0][0]))
+    iteration_files, settings = iteration_files._replace(kind=in_force.kind), in_force.inputs.settings
+    if case_settings(settings) is None or not iteration_files.outputs:
+        return iteration_files
+    sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in iteration_files.outputs]
+    outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(iteration_files.outputs, sides, strict=True))
+    return iteration_files._replace(outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
 
 
 def _sides(

@@ -229,12 +229,14 @@ class HistoryFold:
             if any(change.old is None for _, change in changes) and self._is_new(eval_id):
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
+            # Where as many files stay in the old folder as moved, it is still the old eval, and the new one another.
             left = len(self._eval(old).files) - deleted[old].total()
             if self.layout.share_folder(old, new) or left >= (deleted[old] & added[new]).total():
                 continue
             if not self.complete:
-                # Records that are made already name the eval by its old id.
+                # Records of earlier builds name the eval by its old id.
                 raise StartOverError
+            # Earlier commits were folded by the old entry; of the new one other files are outputs there.
             if self._entry(old).outputs != self._entry(new).outputs:
                 raise StartOverError(renamed=Renamed(old, self.head.position, new))
             self._rename(old, new)

@@ -43,26 +43,36 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, in_force: InputsI
     names = _touched_names(state, eval_commit)
     if everything:
         names |= {*series.units, *_names_on_file(state, eval_commit)}
-    views = {name: _iteration_files(state, eval_commit, in_force, name) for name in sorted(names, key=_place_in_series)}
-    touched = [name for name, view in views.items() if view.outputs or _is_failed_run(view)]
-    gone = [name for name in views if name not in touched and name in series.units and series.units[name].present]
-    _follow_renames(series, touched, gone, views)
+    files_by_name = {
+        name: _iteration_files(state, eval_commit, in_force, name) for name in sorted(names, key=_place_in_series)
+    }
+    touched = [
+        name
+        for name, iteration_files in files_by_name.items()
+        if iteration_files.outputs or _is_failed_run(iteration_files)
+    ]
+    gone = [
+        name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
+    ]
+    _follow_renames(series, touched, gone, files_by_name)
     for name in gone:
         mark_present(series, series.units[name], False)
     for name in touched:
-        unit = series.units.get(name)
-        if unit is None:
+        iteration = series.units.get(name)
+        if iteration is None:
             series.units[name] = _new_unit(state, eval_commit, name)
-        elif not unit.present:
-            mark_present(series, unit, True)
+        elif not iteration.present:
+            mark_present(series, iteration, True)
     if in_force.scorable:
-        views |= {
-            name: _iteration_files(state, eval_commit, in_force, name) for name in series.waiting if name not in views
+        files_by_name |= {
+            name: _iteration_files(state, eval_commit, in_force, name)
+            for name in series.waiting
+            if name not in files_by_name
         }
     newest = newest_scored(series)
-    if in_force.changed and newest is not None and newest not in views:
-        views[newest] = _iteration_files(state, eval_commit, in_force, newest)
-    start_snapshots(series, eval_commit, in_force, touched, views)
+    if in_force.changed and newest is not None and newest not in files_by_name:
+        files_by_name[newest] = _iteration_files(state, eval_commit, in_force, newest)
+    start_snapshots(series, eval_commit, in_force, touched, files_by_name)
 
 
 def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
@@ -105,9 +115,9 @@ def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, na
     return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
 
 
-def _is_failed_run(view: IterationFiles) -> bool:
+def _is_failed_run(iteration_files: IterationFiles) -> bool:
     """Whether there is nothing but the record of a run that gave no output; other records may lie anywhere."""
-    return view.recorded is not None and basename(view.recorded.path) == RECORDED
+    return iteration_files.recorded is not None and basename(iteration_files.recorded.path) == RECORDED
 
 
 def _run_number(path: str) -> int:
@@ -117,16 +127,20 @@ def _run_number(path: str) -> int:
 
 
 def _follow_renames(
-    series: SeriesState, touched: list[str], gone: list[str], views: Mapping[str, IterationFiles]
+    series: SeriesState, touched: list[str], gone: list[str], files_by_name: Mapping[str, IterationFiles]
 ) -> None:
     """An iteration folder that was renamed and kept its number and its output goes on under the new name."""
     for new in touched:
         if new in series.units:
             continue
         for old in gone:
-            unit = series.units[old]
-            last = last_snapshot(series, unit)
-            if unit.number == iteration_number(new) and last and same_files(last.outputs, views[new].outputs):
+            iteration = series.units[old]
+            last = last_snapshot(series, iteration)
+            if (
+                iteration.number == iteration_number(new)
+                and last
+                and same_files(last.outputs, files_by_name[new].outputs)
+            ):
                 series.waiting.pop(old, None)
                 series.units = {new if name == old else name: each for name, each in series.units.items()}
                 gone.remove(old)
@@ -173,8 +187,8 @@ def _iteration_number(name: str) -> int:
 
 def fold_overwritten(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> None:
     """Fold one commit into the series of versions. The same content elsewhere is no new version."""
-    view = _version_files(state, eval_commit, in_force)
-    outputs = view.outputs
+    iteration_files = _version_files(state, eval_commit, in_force)
+    outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
         outputs = state.output  # a version of another eval: this one stays what it was
     series = state.overwritten
@@ -190,7 +204,7 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit, in_force: Inputs
         touched = [str(number)]
     state.output = outputs
     start_snapshots(
-        series, eval_commit, in_force, touched, {str(number): view._replace(label=f"iteration-{number:03d}")}
+        series, eval_commit, in_force, touched, {str(number): iteration_files._replace(label=f"iteration-{number:03d}")}
     )
 
 

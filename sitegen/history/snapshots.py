@@ -26,39 +26,43 @@ _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
 def new_snapshot(
-    eval_commit: EvalCommit, unit: SeriesIteration, cause: tuple[Cause, ...], view: IterationFiles, inputs: EvalInputs
+    eval_commit: EvalCommit,
+    iteration: SeriesIteration,
+    cause: tuple[Cause, ...],
+    iteration_files: IterationFiles,
+    inputs: EvalInputs,
 ) -> Snapshot:
     """An iteration as the commit leaves it; its first snapshot has the plain slug, a later one the commit's id too."""
     snapshot = Snapshot(
-        iteration=unit.number,
-        label=view.label,
-        slug=f"{unit.slug}-{eval_commit.commit.sha[:_SHORT]}" if unit.points else unit.slug,
+        iteration=iteration.number,
+        label=iteration_files.label,
+        slug=f"{iteration.slug}-{eval_commit.commit.sha[:_SHORT]}" if iteration.points else iteration.slug,
         commit=eval_commit.commit,
         cause=cause,
-        outputs=view.outputs,
+        outputs=iteration_files.outputs,
         ground_truth=inputs.ground_truth,
         mapping=inputs.mapping,
         schema=inputs.schema,
         settings=inputs.settings,
-        runs=view.runs,
+        runs=iteration_files.runs,
     )
-    return _with_origin(snapshot, view, eval_commit)
+    return _with_origin(snapshot, iteration_files, eval_commit)
 
 
-def with_companions(snapshot: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
+def with_companions(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """The snapshot with the record and the runs beside its output as they are now; the same files elsewhere stay."""
-    if not _same_file(snapshot.recorded, view.recorded):
-        snapshot = _with_origin(snapshot, view, eval_commit)
-    return snapshot if same_files(snapshot.runs, view.runs) else snapshot._replace(runs=view.runs)
+    if not _same_file(snapshot.recorded, iteration_files.recorded):
+        snapshot = _with_origin(snapshot, iteration_files, eval_commit)
+    return snapshot if same_files(snapshot.runs, iteration_files.runs) else snapshot._replace(runs=iteration_files.runs)
 
 
-def _with_origin(snapshot: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
+def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
     """The snapshot with what its run states of itself: in the record beside the output, else in the output."""
-    beside = _read_record(view.recorded, eval_commit) if view.recorded else _RunStatement()
-    inside = _RunStatement() if beside.made_at else _read_outputs(snapshot, view, eval_commit)
+    beside = _read_record(iteration_files.recorded, eval_commit) if iteration_files.recorded else _RunStatement()
+    inside = _RunStatement() if beside.made_at else _read_outputs(snapshot, iteration_files, eval_commit)
     return snapshot._replace(
-        recorded=view.recorded,
-        recorded_at=beside.at or inside.at or view.stated_at,
+        recorded=iteration_files.recorded,
+        recorded_at=beside.at or inside.at or iteration_files.stated_at,
         made_at=beside.made_at or inside.made_at,
         recorded_metrics=beside.metrics,
         usage=beside.usage,
@@ -142,12 +146,14 @@ def _read_record(blob: Blob, eval_commit: EvalCommit) -> _RunStatement:
     return _checked_statement(recorded, eval_commit)
 
 
-def _read_outputs(snapshot: Snapshot, view: IterationFiles, eval_commit: EvalCommit) -> _RunStatement:
+def _read_outputs(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> _RunStatement:
     """What the first of the output's files states that states anything."""
-    for blob in view.outputs:
+    for blob in iteration_files.outputs:
         content = eval_commit.read(blob.oid).content
         try:
-            recorded = content and eval_commit.contents.recorded(view.kind, blob.path, content, snapshot.settings)
+            recorded = content and eval_commit.contents.recorded(
+                iteration_files.kind, blob.path, content, snapshot.settings
+            )
         except Exception as error:  # a fault of ours in one output; all else can be built
             eval_commit.report(problems.fault_at_output(eval_commit.commit, eval_commit.entry.id, blob.path, error))
             continue
@@ -178,40 +184,48 @@ def start_snapshots(
     eval_commit: EvalCommit,
     in_force: InputsInForce,
     touched: Sequence[str],
-    views: Mapping[str, IterationFiles],
+    files_by_name: Mapping[str, IterationFiles],
 ) -> None:
     """Start the commit's snapshots: of iterations that came or changed, and of the newest if its inputs changed.
 
-    *touched* names the iterations that the commit touched and left in place; *views* holds these, those that wait, and
-    the newest if inputs changed. Without ground truth, where one is needed, nothing is started, and what was touched
-    waits for one.
+    *touched* names the iterations that the commit touched and left in place; *files_by_name* holds these, those that
+    wait, and the newest if inputs changed. Without ground truth, where one is needed, nothing is started, and what was
+    touched waits for one.
     """
     if not in_force.scorable:
         series.waiting |= dict.fromkeys(touched, True)
         return
-    started = _new_or_changed(series, eval_commit, in_force.inputs, touched, views)
+    started = _new_or_changed(series, eval_commit, in_force.inputs, touched, files_by_name)
     for name, snapshot in in_series_order(started):
         _append_snapshot(series, name, snapshot)
     newest = newest_scored(series)
-    if in_force.changed and newest is not None and newest in views and newest not in {name for name, _ in started}:
-        _score_again(series, eval_commit, in_force.inputs, newest, views[newest])
+    # Older iterations keep the score that they had: only the newest is scored again by other inputs.
+    if (
+        in_force.changed
+        and newest is not None
+        and newest in files_by_name
+        and newest not in {name for name, _ in started}
+    ):
+        _score_again(series, eval_commit, in_force.inputs, newest, files_by_name[newest])
 
 
-def mark_present(series: SeriesState, unit: SeriesIteration, present: bool) -> None:
+def mark_present(series: SeriesState, iteration: SeriesIteration, present: bool) -> None:
     """Mark an iteration and all its snapshots as there, or as deleted."""
-    unit.present = present
-    for index in unit.points:
+    iteration.present = present
+    for index in iteration.points:
         series.snapshots[index] = series.snapshots[index]._replace(deleted=not present)
 
 
-def last_snapshot(series: SeriesState, unit: SeriesIteration) -> Snapshot | None:
+def last_snapshot(series: SeriesState, iteration: SeriesIteration) -> Snapshot | None:
     """An iteration's last; None if it never was scored."""
-    return series.snapshots[unit.points[-1]] if unit.points else None
+    return series.snapshots[iteration.points[-1]] if iteration.points else None
 
 
 def newest_scored(series: SeriesState) -> str | None:
     """The iteration that came last of those that are there and were scored."""
-    return next((name for name, unit in reversed(series.units.items()) if unit.present and unit.points), None)
+    return next(
+        (name for name, iteration in reversed(series.units.items()) if iteration.present and iteration.points), None
+    )
 
 
 def _new_or_changed(
@@ -219,7 +233,7 @@ def _new_or_changed(
     eval_commit: EvalCommit,
     inputs: EvalInputs,
     touched: Sequence[str],
-    views: Mapping[str, IterationFiles],
+    files_by_name: Mapping[str, IterationFiles],
 ) -> list[tuple[str, Snapshot]]:
     """(name, snapshot) of iterations with new outputs; where outputs are the same, what lies beside them is taken."""
     previous = series.snapshots[-1] if series.snapshots else None
@@ -227,33 +241,33 @@ def _new_or_changed(
     series.waiting.clear()
     started = []
     for name in candidates:
-        unit = series.units[name]
-        if not unit.present or name not in views:
+        iteration = series.units[name]
+        if not iteration.present or name not in files_by_name:
             continue
-        view, last = views[name], last_snapshot(series, unit)
-        if last is not None and same_files(last.outputs, view.outputs):
-            series.snapshots[unit.points[-1]] = with_companions(last, view, eval_commit)
+        iteration_files, last = files_by_name[name], last_snapshot(series, iteration)
+        if last is not None and same_files(last.outputs, iteration_files.outputs):
+            series.snapshots[iteration.points[-1]] = with_companions(last, iteration_files, eval_commit)
             continue
-        own = view.inputs(inputs)
+        own = iteration_files.inputs(inputs)
         cause = cause_since(last or previous, own, waited=name not in touched)
-        started.append((name, new_snapshot(eval_commit, unit, ("outputs", *cause), view, own)))
+        started.append((name, new_snapshot(eval_commit, iteration, ("outputs", *cause), iteration_files, own)))
     return started
 
 
 def _score_again(
-    series: SeriesState, eval_commit: EvalCommit, inputs: EvalInputs, name: str, view: IterationFiles
+    series: SeriesState, eval_commit: EvalCommit, inputs: EvalInputs, name: str, iteration_files: IterationFiles
 ) -> None:
-    unit = series.units[name]
-    own = view.inputs(inputs)
-    cause = cause_since(last_snapshot(series, unit), own)
+    iteration = series.units[name]
+    own = iteration_files.inputs(inputs)
+    cause = cause_since(last_snapshot(series, iteration), own)
     if cause:
-        _append_snapshot(series, name, new_snapshot(eval_commit, unit, cause, view, own))
+        _append_snapshot(series, name, new_snapshot(eval_commit, iteration, cause, iteration_files, own))
 
 
 def _append_snapshot(series: SeriesState, name: str, snapshot: Snapshot) -> None:
-    unit = series.units[name]
-    if not unit.points:
-        # Units stand in the order of their first snapshots.
+    iteration = series.units[name]
+    if not iteration.points:
+        # Iterations stand in the order of their first snapshots.
         series.units[name] = series.units.pop(name)
-    unit.points.append(len(series.snapshots))
+    iteration.points.append(len(series.snapshots))
     series.snapshots.append(snapshot)

@@ -1,1 +1,1 @@
-"""Text: normalising, similarity, diffs, Markdown."""
+"""Text: its form for comparing, similarity, patches and the rows of a diff, sections, secrets, Markdown."""
