@@ -26,6 +26,8 @@ MAIN = "refs/heads/main"
 ONCE = ("L",)
 """Sizes of which a cold build takes minutes: measured once, without a round before."""
 FEWEST_COMMITS = 3
+POINTS = ("298-points", "2265-points")
+"""Sizes of one eval alone: 7.6 times the points."""
 
 
 class Folders(NamedTuple):
@@ -99,6 +101,8 @@ class SizeResult(NamedTuple):
     peak: int
     peak_without_git: int | None
     pages: int
+    cpu: float
+    """Of a cold build."""
     same: bool
     """Commit by commit gave the same bytes as a cold build."""
 
@@ -112,12 +116,13 @@ def measure_size(folders: Folders, name: str, runs: int) -> SizeResult:
     count = reference.write_needed(repository, needed)
     print(f"measuring {name}: {count} blobs ...", file=sys.stderr)
 
-    peaks = []
+    peaks, cpus = [], []
 
     def cold() -> float:
         site.clear()
         measured = site.measured()
         peaks.append(measured.peak_bytes)
+        cpus.append(measured.cpu_seconds)
         return measured.seconds
 
     floor, cold_seconds, unchanged = alternately(runs, lambda: reference.seconds(repository, needed), cold, site.build)
@@ -129,7 +134,18 @@ def measure_size(folders: Folders, name: str, runs: int) -> SizeResult:
     one_more = measure_one_more(site, max(runs, FEWEST_COMMITS))
     same = site.digest() == digest
     site.clear()
-    return SizeResult(name, floor, cold_seconds, unchanged, one_more, peak, own, pages, same)
+    return SizeResult(
+        name=name,
+        reference=floor,
+        cold=cold_seconds,
+        unchanged=unchanged,
+        one_more=one_more,
+        peak=peak,
+        peak_without_git=own,
+        pages=pages,
+        cpu=median(cpus),
+        same=same,
+    )
 
 
 def measure_one_more(site: Site, runs: int) -> float:
@@ -180,6 +196,17 @@ def measure_start(runs: int) -> Row:
     return Row("--help against python -c pass", ours / bare, f"{ours * 1000:.0f} ms, {bare * 1000:.0f} ms")
 
 
+def measure_points(folders: Folders) -> Row:
+    """How the CPU of a cold build grows with the points of one eval; each built once."""
+    seconds = []
+    for name in POINTS:
+        site = Site(repository_of(folders, name), folders.fast / "points", folders.fast / "points-cache")
+        seconds.append(site.measured().cpu_seconds)
+        site.clear()
+    few, many = seconds
+    return Row("CPU of one eval, 2265 points against 298", many / few, f"{many:.1f} s, {few:.1f} s")
+
+
 def rows_of(results: Sequence[SizeResult]) -> list[Row]:
     """The table's rows for all sizes."""
     rows = [
@@ -195,6 +222,10 @@ def rows_of(results: Sequence[SizeResult]) -> list[Row]:
     rows += [Row("nothing changed, largest against smallest", last.unchanged / first.unchanged)] if results[1:] else []
     rows += [Row(f"one more commit, {result.name}", result.one_more) for result in results]
     rows += [Row("one more commit, largest against smallest", last.one_more / first.one_more)] if results[1:] else []
+    if results[1:]:
+        each_page = [result.cpu / result.pages for result in (first, last)]
+        note = f"{each_page[1] * 1000:.2f} ms, {each_page[0] * 1000:.2f} ms"
+        rows.append(Row("CPU a page, largest against smallest", each_page[1] / each_page[0], note))
     for result in results:
         whole = f"largest process with git {result.peak / 1e6:.0f} MB"
         own = result.peak if result.peak_without_git is None else result.peak_without_git
@@ -207,7 +238,7 @@ def measure(
 ) -> tuple[list[SizeResult], list[Row]]:
     """Everything that was asked for: the results by size, and the rows of the table."""
     results = [measure_size(folders, name, runs) for name in names]
-    rows = [*rows_of(results), measure_start(runs)]
+    rows = [*rows_of(results), measure_points(folders), measure_start(runs)]
     if with_hugo:
         chosen = next((result for result in results if result.name == "M"), results[-1])
         rows.append(measure_hugo(folders, chosen, runs))

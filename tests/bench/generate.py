@@ -42,6 +42,8 @@ SIZES: Final = {
     "S": Size(commits=200, evals=5, fields=50, line_items=5, instructions=12),
     "M": Size(commits=2_000, evals=20, fields=100, line_items=12, instructions=30),
     "L": Size(commits=20_000, evals=50, fields=100, line_items=12, instructions=60),
+    "298-points": Size(commits=430, evals=1, fields=100, line_items=12, instructions=30),
+    "2265-points": Size(commits=3_310, evals=1, fields=100, line_items=12, instructions=30),
 }
 
 

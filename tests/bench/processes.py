@@ -20,6 +20,8 @@ class Measured(NamedTuple):
     """One finished process."""
 
     seconds: float
+    cpu_seconds: float
+    """Of it and the children that it waited for."""
     peak_bytes: int
     """Of the largest process among it and the children that it waited for."""
 
@@ -37,7 +39,7 @@ def run(command: Sequence[str], *, given: Path | None = None) -> Measured:
         process.stderr.close()
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)} exited with {process.returncode}\n{words.decode(errors='replace')}")
-    return Measured(seconds, usage.ru_maxrss * KILOBYTE)
+    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KILOBYTE)
 
 
 def peak_without_git(command: Sequence[str]) -> int | None:

@@ -42,6 +42,12 @@ def test_a_process_that_fails_says_why() -> None:
         run([sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(3)"])
 
 
+def test_the_cpu_is_that_of_the_process_and_of_the_children_it_waited_for() -> None:
+    loop = "import time\nwhile time.process_time() < 0.2: pass"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {loop!r}])"
+    assert run([sys.executable, "-c", parent]).cpu_seconds >= 0.2
+
+
 def test_the_peak_is_that_of_the_process() -> None:
     assert run([sys.executable, "-c", "x = b'x' * 90_000_000"]).peak_bytes > 90_000_000
 
@@ -75,8 +81,29 @@ def test_the_table_has_a_line_for_every_row() -> None:
 
 
 def test_two_sizes_are_compared_with_each_other() -> None:
-    small = SizeResult("S", 0.1, 1.0, 0.1, 0.2, 50_000_000, 40_000_000, 9, True)
-    large = SizeResult("L", 2.0, 6.0, 0.12, 0.25, 210_000_000, None, 900, True)
+    small = SizeResult(
+        name="S",
+        reference=0.1,
+        cold=1.0,
+        unchanged=0.1,
+        one_more=0.2,
+        peak=50_000_000,
+        peak_without_git=40_000_000,
+        pages=9,
+        cpu=0.9,
+        same=True,
+    )
+    large = small._replace(
+        name="L",
+        reference=2.0,
+        cold=6.0,
+        unchanged=0.12,
+        one_more=0.25,
+        peak=210_000_000,
+        peak_without_git=None,
+        pages=900,
+        cpu=99.0,
+    )
     values = {row.name: round(row.value, 3) for row in rows_of([small, large])}
     assert values == {
         "cold build S": 10.0,
@@ -87,6 +114,7 @@ def test_two_sizes_are_compared_with_each_other() -> None:
         "one more commit, S": 0.2,
         "one more commit, L": 0.25,
         "one more commit, largest against smallest": 1.25,
+        "CPU a page, largest against smallest": 1.1,
         "peak memory of ours, S": 40.0,
         "peak memory of ours, L": 210.0,
     }
