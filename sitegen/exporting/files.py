@@ -1,4 +1,7 @@
-"""Tables into files. A file is whole or not there: it is written beside its place, and moved there."""
+"""Tables into files. A file is whole or not there: it is written beside its place, and moved there.
+
+Only Parquet goes through pandas: its JSON rounds numbers to 15 digits, and its SQL declares no keys.
+"""
 
 from __future__ import annotations
 

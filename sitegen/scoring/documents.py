@@ -5,18 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields_document import fields_part
 from sitegen.scoring.highlights.document import highlights_part
 from sitegen.scoring.judged.document import judged_part
-from sitegen.scoring.recorded.document import recorded_part
 from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import Metadata, ResultsHead, ResultsTail, problem_rows, usage_row
 
 Document: TypeAlias = ResultsTail
 """The document of any kind: what ``document_type`` makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRow:
+    """One number, and which way it is taken to be better."""
+
+    name: str
+    value: float | None
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedPart:
+    """What is written of kind ``recorded`` alone."""
+
+    form: ClassVar = "sitegen/recorded-results/1"
+
+    numbers: tuple[NumberRow, ...]
+    """As the run wrote them, the headline first."""
+
+
+def recorded_part(result: Result) -> RecordedPart:
+    """Of one result."""
+    card = result.scorecard
+    return RecordedPart(
+        numbers=tuple(NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs)
+    )
+
 
 _PARTS: Final[dict[str, Callable[[Result], Any]]] = {
     "fields": fields_part,

@@ -20,12 +20,11 @@ from sitegen.exporting.tables import TABLES
 from sitegen.pages.data_forms import IndexDocument, SeriesDocument
 from sitegen.render.badges import BadgeEndpoint
 from sitegen.saving import AggregateDocument
-from sitegen.scoring.documents import document_type
+from sitegen.scoring.documents import RecordedPart, document_type
 from sitegen.scoring.fields_document import FieldsPart
 from sitegen.scoring.highlights.document import HighlightsPart
 from sitegen.scoring.judged.document import JudgedPart
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.recorded.document import RecordedPart
 from sitegen.scoring.responses.document import ResponsesPart
 from sitegen.stats.counts import Averages, in_file_order
 from tests.schemas.describe import Described, Schema, describe

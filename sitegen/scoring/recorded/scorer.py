@@ -100,32 +100,29 @@ class RecordedScorer:
 def _chosen(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> tuple[list[_Chosen], int]:
     """The numbers that are followed, the headline first, and how many more there are."""
     if settings.metrics:
-        globs = settings.metrics
-        wanted = [each for each in numbers if matches_a_glob(each.name, globs)]
-        wanted.sort(
-            key=lambda each: next(place for place, glob in enumerate(globs) if matches_a_glob(each.name, (glob,)))
-        )
+        by_glob = ([number for number in numbers if matches_a_glob(number.name, (glob,))] for glob in settings.metrics)
+        candidates = list(dict.fromkeys(number for group in by_glob for number in group))
     else:
-        wanted = [each for each in numbers if not each.is_sample and is_measure(each.name)]
-    if not wanted:
+        candidates = [number for number in numbers if not number.is_sample and is_measure(number.name)]
+    if not candidates:
         return [], 0
-    first = _headline_first(wanted, settings)
-    others = [each for each in wanted if each is not first]
-    if not settings.metrics:
-        alike = range_of(first.name, first.value)
-        others.sort(key=lambda each: range_of(each.name, each.value) != alike)  # they can share one chart
-    chosen = [first, *others]
-    return [_directed(each, settings) for each in chosen[:MOST]], max(0, len(chosen) - MOST)
+    headline = _headline_number(candidates, settings)
+    others = [number for number in candidates if number is not headline]
+    if not settings.metrics:  # those of the headline's range come first, because they can share its chart
+        headline_range = range_of(headline.name, headline.value)
+        others.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
+    chosen = [headline, *others]
+    return [_directed(number, settings) for number in chosen[:MOST]], max(0, len(chosen) - MOST)
 
 
-def _headline_first(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
+def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
     stated = settings.headline
-    found = next((each for each in numbers if each.name == stated), None)
-    if found is None and stated:
-        found = next((each for each in numbers if matches_a_glob(each.name, (stated,))), None)
-    if found is None and not settings.metrics:
-        found = min(numbers, key=lambda each: headline_rank(each.name))
-    return found or numbers[0]
+    headline = next((number for number in numbers if number.name == stated), None)
+    if headline is None and stated:
+        headline = next((number for number in numbers if matches_a_glob(number.name, (stated,))), None)
+    if headline is None and not settings.metrics:
+        headline = min(numbers, key=lambda number: headline_rank(number.name))
+    return headline or numbers[0]
 
 
 def _directed(number: RecordedNumber, settings: RecordedSettings) -> _Chosen:
@@ -147,21 +144,21 @@ def _recorded_result(chosen: Sequence[_Chosen], findings: Sequence[Finding], *, 
         documents=(DocumentScore(RUN, status, Counts()),),
         fields=(),
         findings=bounded_findings(findings),
-        specs=tuple(map(_spec, chosen)),
+        specs=tuple(map(_recorded_spec, chosen)),
     )
     return Result(card, ())
 
 
-def _spec(one: _Chosen) -> MetricSpec:
-    low, high = range_of(one.number.name, one.number.value)
+def _recorded_spec(chosen: _Chosen) -> MetricSpec:
+    low, high = range_of(chosen.number.name, chosen.number.value)
     return MetricSpec(
-        name=one.number.name,
-        label=line(one.number.name, _LABEL),
-        explanation=f"Recorded by the run; {one.better} is better ({one.how}).",
+        name=chosen.number.name,
+        label=line(chosen.number.name, _LABEL),
+        explanation=f"Recorded by the run; {chosen.better} is better ({chosen.how}).",
         low=low,
         high=high,
-        higher_is_better=one.higher_is_better,
-        unit=COUNT if is_count(one.number.name, one.number.value) else "",
+        higher_is_better=chosen.higher_is_better,
+        unit=COUNT if is_count(chosen.number.name, chosen.number.value) else "",
         when_failed="look at the run that wrote it.",
         when_undefined="look at the run that should have written it.",
         recorded=True,

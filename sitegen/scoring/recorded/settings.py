@@ -44,20 +44,20 @@ def matches_a_glob(name: str, globs: Iterable[str]) -> bool:
 @lru_cache(maxsize=64)
 def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Finding, ...]]:
     """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
-    said, findings = read_keys(settings, KEYS)
+    stated, findings = read_keys(settings, KEYS)
     lists = {}
     for key in _LISTS:
-        names = _listed_names(said.get(key))
+        names = _listed_names(stated.get(key))
         if names is None:
             findings.append(
                 settings_finding(f"{key!r} is no list of names", 'Write a list such as ["*.f1", "accuracy"].')
             )
         lists[key] = names or ()
-    headline = said.get("headline")
+    headline = stated.get("headline")
     if not isinstance(headline, str | None):
         findings.append(settings_finding("'headline' is no name", 'Write the name of one number, such as "retail.f1".'))
         headline = None
-    where = said.get(WHERE)
+    where = stated.get(WHERE)
     if not isinstance(where, dict | None):
         findings.append(settings_finding(f"{WHERE!r} is no object of keys", "Write keys of the file and their values."))
         where = None
@@ -66,6 +66,6 @@ def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Findi
 
 
 def _listed_names(value: Value) -> tuple[str, ...] | None:
-    listed = [] if value is None else value if isinstance(value, list) else [value]
-    names = tuple(each for each in listed if isinstance(each, str))
-    return names if len(names) == len(listed) else None
+    values = [] if value is None else value if isinstance(value, list) else [value]
+    names = tuple(name for name in values if isinstance(name, str))
+    return names if len(names) == len(values) else None

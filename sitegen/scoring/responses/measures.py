@@ -105,21 +105,21 @@ def grade(value: Value) -> int | None:
     return value if type(value) is int and 1 <= value <= 5 else None
 
 
-def agreement_with_people(ones: Iterable[MeasuredResponse]) -> Kappa | None:
+def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
     """Of the judge with people, over the responses that both graded; None if there are fewer than two of them."""
-    graded = ((one.quality, grade(one.response.human_quality)) for one in ones if one.response)
+    graded = ((answer.quality, grade(answer.response.human_quality)) for answer in answers if answer.response)
     return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
 def response_metrics(right: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
     """The metrics of some variants together, in the order of their specs. *right* is the accuracy, counted already."""
-    every = [one for group in groups for one in group]
+    every = [answer for group in groups for answer in group]
     within = [value for group in groups for _, _, value in within_cases(group)]
     values = (
         right,
         _mean_cosine(every),
-        stats.mean(one.quality for one in every)[0],
-        *(stats.mean(one.rouge[index] if one.rouge else None for one in every)[0] for index in range(3)),
+        stats.mean(answer.quality for answer in every)[0],
+        *(stats.mean(answer.rouge[index] if answer.rouge else None for answer in every)[0] for index in range(3)),
         stats.mean(within)[0],
     )
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
@@ -128,15 +128,15 @@ def response_metrics(right: float | None, groups: Sequence[Sequence[MeasuredResp
 def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
     """(case, responses, mean pairwise cosine) of each case that one variant answered twice or more."""
     by_case: dict[str, list[MeasuredResponse]] = {}
-    for one in group:
-        if one.vector is not None:
-            by_case.setdefault(one.case.id, []).append(one)
-    found = ((case_id, len(ones), _mean_cosine(ones)) for case_id, ones in by_case.items())
+    for answer in group:
+        if answer.vector is not None:
+            by_case.setdefault(answer.case.id, []).append(answer)
+    found = ((case_id, len(answers), _mean_cosine(answers)) for case_id, answers in by_case.items())
     return [(case_id, count, value) for case_id, count, value in found if value is not None]
 
 
-def _mean_cosine(ones: Iterable[MeasuredResponse]) -> float | None:
-    return mean_pairwise_cosine([one.vector for one in ones if one.vector is not None])
+def _mean_cosine(answers: Iterable[MeasuredResponse]) -> float | None:
+    return mean_pairwise_cosine([answer.vector for answer in answers if answer.vector is not None])
 
 
 def _is_same_text(expected: str, actual: str) -> bool:

@@ -85,7 +85,7 @@ class _VariantGroup(NamedTuple):
     @property
     def calls(self) -> list[Call]:
         """Of its responses."""
-        return [one.response.call for one in self.measured if one.response]
+        return [answer.response.call for answer in self.measured if answer.response]
 
 
 class _ResponsesScoring:
@@ -107,7 +107,7 @@ class _ResponsesScoring:
         readable = any(document.status == "scored" for document in documents)
         self._report_grades()
         usage = self._usage()
-        agreed = agreement_with_people(one for measured in every for one in measured)
+        agreed = agreement_with_people(answer for measured in every for answer in measured)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
@@ -122,7 +122,9 @@ class _ResponsesScoring:
             scorecard=with_usage(scorecard, usage),
             judgements=judgements,
             panels=tuple(_response_panels(self._groups, agreed)),
-            answers=tuple(_compact_answer(group.variant, one) for group in self._groups for one in group.measured),
+            answers=tuple(
+                _compact_answer(group.variant, answer) for group in self._groups for answer in group.measured
+            ),
             data=self._data(),
             questions=_questions_by_path(every),
             agreement=agreed,
@@ -137,12 +139,12 @@ class _ResponsesScoring:
 
     def _data(self) -> Value:
         """What the data file holds beyond the scorecard: every response, and what the numbers were made from."""
-        measured = [(group.variant.name, one) for group in self._groups for one in group.measured]
-        vectors = [one for _, one in measured if one.vector is not None]
-        recorded = any(one.response and one.response.embedding is not None for one in vectors)
+        measured = [(group.variant.name, answer) for group in self._groups for answer in group.measured]
+        vectors = [answer for _, answer in measured if answer.vector is not None]
+        recorded = any(answer.response and answer.response.embedding is not None for answer in vectors)
         return {
             "cases": len(self._cases),
-            "responses": [_response_row(name, one) for name, one in measured],
+            "responses": [_response_row(name, answer) for name, answer in measured],
             "within_cases": [
                 {"variant": group.variant.name, "case_id": case, "responses": count, "mean": Decimal(repr(value))}
                 for group in self._groups
@@ -150,7 +152,7 @@ class _ResponsesScoring:
             ],
             "vectors": len(vectors),
             "embeddings": ("recorded" if recorded else "model") if vectors else None,
-            "grades_dropped": sum(with_unusable_grade(one) is not None for _, one in measured),
+            "grades_dropped": sum(with_unusable_grade(answer) is not None for _, answer in measured),
         }
 
     def _of_known_cases(self, variant: VariantResponses) -> VariantResponses:
@@ -182,7 +184,7 @@ class _ResponsesScoring:
                 measured.append(measured_response(case, response, number, vectors.get(id(response))))
             if case.id not in by_case and case.is_scored:
                 measured.append(measured_response(case, None, 1, None))
-        judgements = (_response_judgement(variant, one) for one in measured if one.correct is not None)
+        judgements = (_response_judgement(variant, answer) for answer in measured if answer.correct is not None)
         return _VariantGroup(variant, tuple(measured), tuple(judgements))
 
     def _report_cases(self, variant: VariantResponses, by_case: dict[str, list[Response]]) -> None:
@@ -212,7 +214,10 @@ class _ResponsesScoring:
 
     def _report_grades(self) -> None:
         dropped = [
-            each for group in self._groups for one in group.measured if (each := with_unusable_grade(one)) is not None
+            each
+            for group in self._groups
+            for answer in group.measured
+            if (each := with_unusable_grade(answer)) is not None
         ]
         if dropped:
             what = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
@@ -231,10 +236,10 @@ class _ResponsesScoring:
         )
 
 
-def with_unusable_grade(one: MeasuredResponse) -> Response | None:
+def with_unusable_grade(answer: MeasuredResponse) -> Response | None:
     """The response, if its call did not fail and it has a grade that is none."""
-    response = one.response
-    if response is None or one.failed or one.quality is not None or response.quality is None:
+    response = answer.response
+    if response is None or answer.failed or answer.quality is not None or response.quality is None:
         return None
     return response
 
@@ -262,61 +267,61 @@ def _variant_score(group: _VariantGroup) -> DocumentScore:
     return DocumentScore(group.variant.name, "unreadable" if group.variant.unreadable else "scored", counts, numbers)
 
 
-def _response_judgement(variant: VariantResponses, one: MeasuredResponse) -> Judgement:
-    outcome: Outcome = "correct" if one.correct else "wrong_value" if one.text.strip() else "omission"
-    note = "" if one.response else variant.unreadable or MISSING
-    category = one.case.category or UNCATEGORISED
+def _response_judgement(variant: VariantResponses, answer: MeasuredResponse) -> Judgement:
+    outcome: Outcome = "correct" if answer.correct else "wrong_value" if answer.text.strip() else "omission"
+    note = "" if answer.response else variant.unreadable or MISSING
+    category = answer.case.category or UNCATEGORISED
     return Judgement(
         document=variant.name,
-        path=_response_path(one),
+        path=_response_path(answer),
         attribute=category,
         outcome=outcome,
-        expected=one.case.expected,
-        actual=one.text or None,
+        expected=answer.case.expected,
+        actual=answer.text or None,
         note=note,
     )
 
 
-def _response_path(one: MeasuredResponse) -> str:
-    return one.case.id if one.number == 1 else f"{one.case.id} #{one.number}"
+def _response_path(answer: MeasuredResponse) -> str:
+    return answer.case.id if answer.number == 1 else f"{answer.case.id} #{answer.number}"
 
 
 def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[tuple[str, str], ...]:
     """What was asked, by the path of the judgement; variants were asked the same."""
-    asked = {_response_path(one): one.case.question for measured in groups for one in measured}
+    asked = {_response_path(answer): answer.case.question for measured in groups for answer in measured}
     return tuple((path, question) for path, question in asked.items() if question)
 
 
-def _compact_answer(variant: VariantResponses, one: MeasuredResponse) -> Answer:
-    call, beside = one.response.call if one.response else Call(), variant.beside or RunUsage()
+def _compact_answer(variant: VariantResponses, answer: MeasuredResponse) -> Answer:
+    call, beside = answer.response.call if answer.response else Call(), variant.beside or RunUsage()
     return Answer(
         variant=variant.name,
-        case_id=one.case.id,
-        category=one.case.category,
-        correct=one.correct,
-        quality=one.quality,
-        failed=one.failed,
-        rouge=one.rouge,
+        case_id=answer.case.id,
+        category=answer.case.category,
+        correct=answer.correct,
+        quality=answer.quality,
+        failed=answer.failed,
+        rouge=answer.rouge,
         model=call.model or " and ".join(beside.models),
         judge=call.judge,
     )
 
 
-def _response_row(variant: str, one: MeasuredResponse) -> Value:
+def _response_row(variant: str, answer: MeasuredResponse) -> Value:
     """A response whole, for the data file."""
     row: dict[str, Value] = {
         "variant": variant,
-        "case_id": one.case.id,
-        "category": one.case.category,
-        "expected": one.case.expected,
-        "output": one.response.output if one.response else None,
-        "error": one.response.error if one.response else None,
-        "correct": one.correct,
-        "quality": one.quality,
+        "case_id": answer.case.id,
+        "category": answer.case.category,
+        "expected": answer.case.expected,
+        "output": answer.response.output if answer.response else None,
+        "error": answer.response.error if answer.response else None,
+        "correct": answer.correct,
+        "quality": answer.quality,
     }
-    if one.rouge:
+    if answer.rouge:
         row |= {
-            name: Decimal(repr(value)) for name, value in zip(("rouge1", "rouge2", "rougeL"), one.rouge, strict=True)
+            name: Decimal(repr(value)) for name, value in zip(("rouge1", "rouge2", "rougeL"), answer.rouge, strict=True)
         }
     return row
 
@@ -337,7 +342,7 @@ def _response_panels(groups: Sequence[_VariantGroup], agreed: Kappa | None) -> I
             ),
             tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
         )
-    unscored = [(group.variant.name, one) for group in groups for one in group.measured if one.correct is None]
+    unscored = [(group.variant.name, answer) for group in groups for answer in group.measured if answer.correct is None]
     if unscored:
         yield TablePanel(
             "Responses without an exact match",
@@ -349,8 +354,8 @@ def _response_panels(groups: Sequence[_VariantGroup], agreed: Kappa | None) -> I
                 PanelColumn("Response"),
             ),
             tuple(
-                (name, one.case.id, str(one.quality or ""), _response_text(one.response))
-                for name, one in unscored[:_ROWS]
+                (name, answer.case.id, str(answer.quality or ""), _response_text(answer.response))
+                for name, answer in unscored[:_ROWS]
             ),
         )
 
