@@ -10,11 +10,14 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest
+from sitegen.history.case_sides import keep_newest_run, newest_case_file
+from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree
-from sitegen.history.globs import run_glob, time_in
-from sitegen.history.layout import structure_digest
+from sitegen.history.globs import RunGlob, run_glob, time_in
+from sitegen.history.layout import PathRole, structure_digest
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
+from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.stages.scorecard_store import ScorecardKeys
 from tests.gitrepo import Content, GitRepo, Link, MemoryParts, Submodule
@@ -941,3 +944,28 @@ def test_the_files_of_an_eval_are_a_tree_without_empty_folders() -> None:
         files.remove(path)
     assert files == FolderTree()
     assert not files
+
+
+def test_the_newest_run_is_known_without_a_look_at_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, entry = EvalState("a", ["e"], active="e"), EvalConfig(id="a", outputs="run-*.json")
+    named, plain = list[str](), RunGlob.name
+
+    def counted(self: RunGlob, inside: str) -> str | None:
+        named.append(inside)
+        return plain(self, inside)
+
+    def change(number: int, oid: str | None) -> str | None:
+        role = PathRole(eval_id="a", folder="e", role="output", iteration=f"run-{number}")
+        path = f"e/run-{number}.json"
+        if oid is None:
+            state.files.remove(path)
+        else:
+            state.files.put(path, oid)
+        keep_newest_run(state, role, ChangedPath(path, None, oid))
+        newest = newest_case_file(state, entry)
+        return newest and newest.path
+
+    monkeypatch.setattr(RunGlob, "name", counted)
+    assert [change(number, "1") for number in range(1, 41)] == [f"e/run-{number}.json" for number in range(1, 41)]
+    assert len(named) < 4 * 40
+    assert [change(number, None) for number in (7, 40, 39)] == ["e/run-40.json", "e/run-39.json", "e/run-38.json"]
