@@ -127,7 +127,7 @@ class WorktreeProject(NamedTuple):
             )
         config = read_site(repository.root)
         if evals_dir is not None:
-            config = replace(config, evals_dir=_inside(repository.root, evals_dir))
+            config = replace(config, evals_dir=_folder_in_project(repository.root, evals_dir))
         name = f"{config.evals_dir}/manifest.yaml"
         try:
             content = read_inside(repository.root, name, config.limits.max_blob_bytes)
@@ -355,7 +355,7 @@ class WorktreeProject(NamedTuple):
                 yield encodable(name), hashlib.sha256(content).hexdigest()
 
 
-def _inside(root: Path, folder: Path) -> str:
+def _folder_in_project(root: Path, folder: Path) -> str:
     """A folder as a path from the root; of a relative one, from the current folder if that is below the root.
 
     Raises ConfigurationError if there is no such folder in the project.
@@ -394,7 +394,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
         log = first_file(place.root, files.at_root)
         if log is not None:
             return (log,)
-    return _outputs(place.folder, files.overwritten, files) or _outputs(place.folder / RESULTS, (), files)
+    return _outputs_in(place.folder, files.overwritten, files) or _outputs_in(place.folder / RESULTS, (), files)
 
 
 def _newest_cases(folder: Path, entry: EvalConfig) -> Path | None:
@@ -412,12 +412,12 @@ def _newest_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None
     named: dict[str, list[Path]] = {}
     for inside in sorted(below):
         name = runs.name(inside)
-        if name is not None and (not where or _states(folder, inside, where)):
+        if name is not None and (not where or _states_wanted(folder, inside, where)):
             named.setdefault(name, []).append(folder / inside)
     return tuple(named[max(named, key=natural_order)]) if named else ()
 
 
-def _states(folder: Path, inside: str, where: dict[str, str]) -> bool:
+def _states_wanted(folder: Path, inside: str, where: dict[str, str]) -> bool:
     try:
         return states(read_inside(folder, inside, LARGEST_FILE), where)
     except OSError:
@@ -427,7 +427,9 @@ def _states(folder: Path, inside: str, where: dict[str, str]) -> bool:
 def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
     """(number, its outputs) of each iteration that has any, by number."""
     files = place.files
-    by_number = ((number, _outputs(iteration, files.outputs, files)) for number, iteration in iterations(place.folder))
+    by_number = (
+        (number, _outputs_in(iteration, files.outputs, files)) for number, iteration in iterations(place.folder)
+    )
     return sorted((number, outputs) for number, outputs in by_number if outputs)
 
 
@@ -447,7 +449,7 @@ def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((path for name in names if (path := Path(normpath(folder / name))).is_file()), None)
 
 
-def _outputs(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:
+def _outputs_in(folder: Path, names: tuple[str, ...], files: KindFiles) -> tuple[Path, ...]:
     """The outputs in one folder: the first of the names, and with it those of all variants."""
     first = first_file(folder, names)
     outputs = [first] if first else []

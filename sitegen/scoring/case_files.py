@@ -143,7 +143,7 @@ class CaseFile(NamedTuple):
 
 def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     """Read both sides. Raises UnreadableError if there is no list of cases; what else is wrong is a finding."""
-    return _read(path.rpartition(".")[2].lower(), content, keys)
+    return _parse_case_file(path.rpartition(".")[2].lower(), content, keys)
 
 
 @lru_cache(maxsize=64)
@@ -164,16 +164,16 @@ def kind_of_case_file(path: str, content: bytes) -> Literal["fields", "responses
         return None
     except UnreadableError:
         return _kind_of_broken(content)
-    if path.lower().endswith(".csv") and any(_plain(column) in _VERDICTS for column in read.cases[0].member):
+    if path.lower().endswith(".csv") and any(_plain_key(column) in _VERDICTS for column in read.cases[0].member):
         return None  # a table that another tool judged
     return read.kind if read.complete else None
 
 
 def _kind_of_broken(content: bytes) -> Literal["fields", "responses"] | None:
     """By the keys in the first part of a file that cannot be read."""
-    keys = [(_plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(content[:_SEARCHED])]
-    expected = [value for key, value in keys if key in set(map(_plain, EXPECTED))]
-    if not expected or not any(key in set(map(_plain, OUTPUT)) for key, _ in keys):
+    keys = [(_plain_key(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(content[:_SEARCHED])]
+    expected = [value for key, value in keys if key in set(map(_plain_key, EXPECTED))]
+    if not expected or not any(key in set(map(_plain_key, OUTPUT)) for key, _ in keys):
         return None
     return "fields" if any(value in b"{[" for value in expected) else "responses"
 
@@ -201,33 +201,33 @@ def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:
     ]
     # The same answers of another run are another output.
     run = recorded_in("responses", path, content, settings), read.beside
-    return CaseSides(_digest(keys, expected), _digest(keys, [*output, ("", *run)]))
+    return CaseSides(_digest_of_cases(keys, expected), _digest_of_cases(keys, [*output, ("", *run)]))
 
 
-def _digest(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
+def _digest_of_cases(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
     written = (repr(keys), *sorted(json.dumps(row, default=repr, sort_keys=True) for row in rows))
     return hashlib.sha256("\n".join(written).encode()).hexdigest()
 
 
 @lru_cache(maxsize=8)
-def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
+def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     findings: list[Finding] = []
     beside = None
     members: list[tuple[Value, int | None]]
     if ending in ("jsonl", "ndjson"):
-        members = list(_lines(content, findings))
+        members = list(_members_of_lines(content, findings))
         newest = newest_run([member for member, _ in members])
         findings += newest.findings
         members = [members[index] for index in newest.lines]
     elif ending == "csv":
         members = [(member, None) for member in _csv_cases(content, keys)]
     else:
-        root = _root(ending, content, findings)
-        members = [(member, None) for member in _members(root, keys)]
+        root = _root_value(ending, content, findings)
+        members = [(member, None) for member in _list_of_cases(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated(root, root.get("metadata")).of_run
     objects = [member for member, _ in members if isinstance(member, dict)]
-    expected, output = keys.expected or _key(objects, EXPECTED), keys.output or _key(objects, OUTPUT)
+    expected, output = keys.expected or _usual_key(objects, EXPECTED), keys.output or _usual_key(objects, OUTPUT)
     cases = [
         (member, line) for member, line in members if isinstance(member, dict) and _is_case(member, expected, output)
     ]
@@ -243,12 +243,12 @@ def _read(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     return CaseFile(
         cases=tuple(reader.case(number, member, line) for number, (member, line) in enumerate(cases, 1)),
         findings=tuple(findings),
-        complete=not others and all(_has(member, expected) for member, _ in cases),
+        complete=not others and all(_has_value(member, expected) for member, _ in cases),
         beside=beside,
     )
 
 
-def _root(ending: str, content: bytes, findings: list[Finding]) -> Value:
+def _root_value(ending: str, content: bytes, findings: list[Finding]) -> Value:
     if ending in ("yaml", "yml"):
         yaml = read_yaml(content)
         findings += yaml.findings
@@ -264,14 +264,14 @@ def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
     names = [name.strip() for name in header]
     if double := next((name for place, name in enumerate(names) if name and name in names[:place]), None):
         raise UnreadableError(f"the column {double[:80]!r} stands twice", "Rename one.")
-    output = keys.output or _key([dict.fromkeys(names)], OUTPUT)
+    output = keys.output or _usual_key([dict.fromkeys(names)], OUTPUT)
     return [
         {name: cell or (cell if name == output else None) for name, cell in zip(names, row, strict=False) if name}
         for row in rows
     ]
 
 
-def _lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
+def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
     for number, line in enumerate(text_of(content).split("\n"), 1):
         if not line.strip():
             continue
@@ -285,10 +285,10 @@ def _lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int
         yield value, number
 
 
-def _members(root: Value, keys: CaseKeys) -> Sequence[Value]:
+def _list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
     """The list of cases: at the stated path, else the first with both sides, the nearest to the root."""
     if keys.list:
-        listed = _at(root, keys.list)
+        listed = _value_at_key(root, keys.list)
         return listed if isinstance(listed, list) else list(listed.values()) if isinstance(listed, dict) else ()
     if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
         return ()  # what sitegen wrote about an output is no output
@@ -303,7 +303,7 @@ def _members(root: Value, keys: CaseKeys) -> Sequence[Value]:
                     return [container]
                 if _by_id(container, keys):
                     return [{"id": name, **case} for name, case in container.items() if isinstance(case, dict)]
-                below += [value for key, value in container.items() if _plain(key) not in _EXTRACTS]
+                below += [value for key, value in container.items() if _plain_key(key) not in _EXTRACTS]
         level = below
     return ()
 
@@ -317,13 +317,13 @@ def _two_sided(members: Sequence[Value], keys: CaseKeys) -> bool:
     """Whether any member has an expected side, and any an output."""
     objects = [member for member in members if isinstance(member, dict)]
     return bool(
-        (keys.expected or _key(objects, EXPECTED)) and (keys.output or _key(objects, OUTPUT)) and objects
+        (keys.expected or _usual_key(objects, EXPECTED)) and (keys.output or _usual_key(objects, OUTPUT)) and objects
     ) and any(_has_both(member, keys) for member in objects)
 
 
 def _has_both(case: dict[str, Value], keys: CaseKeys) -> bool:
     return all(
-        _at(case, stated) is not None if stated else bool(_key([case], names))
+        _value_at_key(case, stated) is not None if stated else bool(_usual_key([case], names))
         for stated, names in ((keys.expected, EXPECTED), (keys.output, OUTPUT))
     )
 
@@ -334,21 +334,21 @@ class _CaseReader:
     def __init__(self, cases: Sequence[dict[str, Value]], keys: CaseKeys, expected: str, output: str) -> None:
         self._expected = expected
         self._output = output
-        self._input = keys.input or _key(cases, _INPUTS)
-        self._category = keys.category or _key(cases, _CATEGORIES)
+        self._input = keys.input or _usual_key(cases, _INPUTS)
+        self._category = keys.category or _usual_key(cases, _CATEGORIES)
         self._id = keys.id or self._id_of(cases)
-        questions = [text_of_value(_at(case, self._input)) if self._input else "" for case in cases]
+        questions = [text_of_value(_value_at_key(case, self._input)) if self._input else "" for case in cases]
         self._by_question = all(questions) and len(set(questions)) == len(questions)
 
     def case(self, number: int, member: dict[str, Value], line: int | None) -> TwoSidedCase:
         """One case. An output that is null is none."""
-        output, error = _at(member, self._output), member.get("error")
-        question = _at(member, self._input) if self._input else None
+        output, error = _value_at_key(member, self._output), member.get("error")
+        question = _value_at_key(member, self._input) if self._input else None
         return TwoSidedCase(
             id=self._name(number, member, question),
             question=question,
-            category=id_text(_at(member, self._category)) if self._category else "",
-            expected=_at(member, self._expected),
+            category=id_text(_value_at_key(member, self._category)) if self._category else "",
+            expected=_value_at_key(member, self._expected),
             output=output,
             given=output is not None,
             error=text_of_value(error) if error else "",
@@ -359,14 +359,14 @@ class _CaseReader:
     def _id_of(self, members: Sequence[dict[str, Value]]) -> str:
         """The first key that names every case; one that is no id by its name must tell all of them apart."""
         for usual_name in _IDS:
-            key = _key(members, (usual_name,))
+            key = _usual_key(members, (usual_name,))
             names = [id_text(member.get(key)) for member in members] if key else []
             if names and all(names) and (usual_name.endswith("id") or len(set(names)) == len(names)):
                 return key
         return ""
 
     def _name(self, number: int, member: dict[str, Value], question: Value) -> str:
-        if self._id and (name := id_text(_at(member, self._id))):
+        if self._id and (name := id_text(_value_at_key(member, self._id))):
             return name
         if not self._by_question:
             return str(number)
@@ -377,28 +377,28 @@ class _CaseReader:
 
 
 def _is_case(member: dict[str, Value], expected: str, output: str) -> bool:
-    return _has(member, expected) or _has(member, output) or bool(member.get("error"))
+    return _has_value(member, expected) or _has_value(member, output) or bool(member.get("error"))
 
 
-def _has(member: dict[str, Value], path: str) -> bool:
+def _has_value(member: dict[str, Value], path: str) -> bool:
     """Whether something stands at a path, be it null at a plain key."""
-    return path in member or _at(member, path) is not None
+    return path in member or _value_at_key(member, path) is not None
 
 
-def _key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
+def _usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
     """The key of the surest of the names that any member has, as it is written there; empty if none has any."""
     written: dict[str, str] = {}
     for member in members:
         for key in member:
-            written.setdefault(_plain(key), key)
-    return next((written[plain] for name in names if (plain := _plain(name)) in written), "")
+            written.setdefault(_plain_key(key), key)
+    return next((written[plain] for name in names if (plain := _plain_key(name)) in written), "")
 
 
-def _plain(key: str) -> str:
+def _plain_key(key: str) -> str:
     return key.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
-def _at(value: Value, path: str) -> Value:
+def _value_at_key(value: Value, path: str) -> Value:
     """What stands at a key, or at a path of keys; None if there is nothing."""
     if not isinstance(value, dict) or path in value:
         return value[path] if isinstance(value, dict) else None

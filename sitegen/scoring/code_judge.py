@@ -72,30 +72,30 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     """
     if len(payload) > LARGEST:
         raise ConfigurationError(f"The payload is larger than {LARGEST:,} bytes.", where=_WHERE)
-    body = _object(payload, "The payload")
+    body = _read_object(payload, "The payload")
     expected = _expected(body)
     config = body.get("config")
     if config is None:
         config = {}
     if not isinstance(config, dict):
-        raise _bad("'config' is no object")
+        raise _payload_error("'config' is no object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
     result = FieldsScorer().score(
         ScoringInputs(
             outputs=(File("candidate.json", *_candidate(body)),),
-            ground_truth=File("expected.json", _json(expected)),
+            ground_truth=File("expected.json", _json_text(expected)),
             mapping=None,
             schema=None,
-            settings=_json(settings).decode(),
+            settings=_json_text(settings).decode(),
         )
     )
     for finding in result.scorecard.findings:
         if finding.severity == "error" and finding.about != "output":
             raise ConfigurationError(f"The payload is wrong: {finding.what}.", where=_WHERE, fix=finding.fix)
-    return _opinion(result, scope)
+    return _code_judgement(result, scope)
 
 
-def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
+def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
     judged = [judgement for judgement in result.judgements if _is_within(judgement.path, scope)]
     by_attribute: dict[str, list[Judgement]] = {}
     for judgement in judged:
@@ -108,8 +108,8 @@ def _opinion(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
     problems = tuple(finding.text for finding in result.scorecard.findings)
     return CodeJudgement(
         score=score,
-        hits=_listed(_hit(judgement) for judgement in right),
-        misses=_listed(_miss(judgement) for judgement in wrong),
+        hits=_first_lines(_hit(judgement) for judgement in right),
+        misses=_first_lines(_miss(judgement) for judgement in wrong),
         reasoning=_reasoning(score, total, len(counts), problems),
         details=Details(
             metrics={attribute: field_row(attribute_counts) for attribute, attribute_counts in counts.items()},
@@ -158,7 +158,9 @@ def _list_config(
     path = paths[0] if paths else _LIST
     within = _pattern(path, "path")
     if not isinstance(follow(expected, parse_path(str(path))), list):
-        raise _bad(f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'.")
+        raise _payload_error(
+            f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'."
+        )
     rules: dict[str, Value] = {name: settings.pop(name) for name in _LIST_RULES if name in settings}
     # An algorithm that is set is obeyed to the letter: this judge pairs by match fields alone, never by agreement.
     rules["algorithm"] = rules.get("algorithm") or "greedy"
@@ -168,11 +170,11 @@ def _list_config(
 
 def _pattern(text: object, key: str) -> Pattern:
     if not isinstance(text, str):
-        raise _bad(f"{key!r} in 'config' does not name a path", "Write paths such as 'supplier.name'.")
+        raise _payload_error(f"{key!r} in 'config' does not name a path", "Write paths such as 'supplier.name'.")
     try:
         return pattern(text)
     except PathError as error:
-        raise _bad(str(error), "Write paths such as 'supplier.name'.") from None
+        raise _payload_error(str(error), "Write paths such as 'supplier.name'.") from None
 
 
 def _is_within(path: str, scope: tuple[Pattern, ...]) -> bool:
@@ -181,30 +183,30 @@ def _is_within(path: str, scope: tuple[Pattern, ...]) -> bool:
 
 
 def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
-    value = _content(_member(body, _EXPECTED))
+    value = _content_of_messages(_member(body, _EXPECTED))
     if isinstance(value, str):
-        return _object(value.encode("utf-8", "replace"), "What is expected")
+        return _read_object(value.encode("utf-8", "replace"), "What is expected")
     if not isinstance(value, dict):
-        raise _bad("what is expected is no object")
+        raise _payload_error("what is expected is no object")
     return value
 
 
 def _candidate(body: Mapping[str, Value]) -> tuple[bytes | None, str]:
     """The content of the output, as a file has it, or why there is none."""
-    value = _content(_member(body, _CANDIDATE))
+    value = _content_of_messages(_member(body, _CANDIDATE))
     if value is None:
         return None, "the candidate is empty"
-    return (value.encode("utf-8", "replace") if isinstance(value, str) else _json(value)), ""
+    return (value.encode("utf-8", "replace") if isinstance(value, str) else _json_text(value)), ""
 
 
 def _member(body: Mapping[str, Value], names: tuple[str, ...]) -> Value:
     for name in names:
         if name in body:
             return body[name]
-    raise _bad(f"there is no {names[0]!r}", f"Write it as one of: {', '.join(names)}.")
+    raise _payload_error(f"there is no {names[0]!r}", f"Write it as one of: {', '.join(names)}.")
 
 
-def _content(value: Value) -> Value:
+def _content_of_messages(value: Value) -> Value:
     """The content of the last of several messages; anything else as it is."""
     if (
         not isinstance(value, list)
@@ -219,7 +221,7 @@ def _content(value: Value) -> Value:
     return content
 
 
-def _object(content: bytes, what: str) -> dict[str, Value]:
+def _read_object(content: bytes, what: str) -> dict[str, Value]:
     try:
         value = read_json(content).value
     except UnreadableError as error:
@@ -229,34 +231,34 @@ def _object(content: bytes, what: str) -> dict[str, Value]:
     return value
 
 
-def _bad(what: str, fix: str = "Write {expected, candidate, config}.") -> ConfigurationError:
+def _payload_error(what: str, fix: str = "Write {expected, candidate, config}.") -> ConfigurationError:
     return ConfigurationError(f"The payload is wrong: {what}.", where=_WHERE, fix=fix)
 
 
-def _json(value: Value | dict[str, Value]) -> bytes:
+def _json_text(value: Value | dict[str, Value]) -> bytes:
     import msgspec
 
     return msgspec.json.Encoder(decimal_format="number").encode(json_value(value))
 
 
-def _listed(lines: Iterable[str]) -> tuple[str, ...]:
+def _first_lines(lines: Iterable[str]) -> tuple[str, ...]:
     every = tuple(lines)
     return every if len(every) <= LISTED else (*every[:LISTED], f"and {len(every) - LISTED} more")
 
 
 def _hit(judgement: Judgement) -> str:
-    value = "nothing, as expected" if judgement.outcome == "true_negative" else _shown(judgement.expected)
+    value = "nothing, as expected" if judgement.outcome == "true_negative" else _short_json(judgement.expected)
     return f"{judgement.path}: {value}"
 
 
 def _miss(judgement: Judgement) -> str:
     note = f" ({judgement.note})" if judgement.note else ""
-    expected, actual = _shown(judgement.expected), _shown(judgement.actual)
+    expected, actual = _short_json(judgement.expected), _short_json(judgement.actual)
     return f"{judgement.path}: {judgement.outcome.replace('_', ' ')}{note}, expected {expected}, found {actual}"
 
 
-def _shown(value: Value) -> str:
+def _short_json(value: Value) -> str:
     if value is None:
         return "nothing"
-    text = _json(value).decode()
+    text = _json_text(value).decode()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -198,7 +198,7 @@ def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: boo
         return shown_items, Sequence(items, rule.ordered, rules.empty)
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
-    shown, compare = _scalar(value, rule, rules, written=written)
+    shown, compare = _scalar_comparison(value, rule, rules, written=written)
     if rules.mapping.equality == "strict":
         if rule.type == "string":
             shown = str(shown)
@@ -206,22 +206,24 @@ def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: boo
     return shown, compare
 
 
-def _scalar(
+def _scalar_comparison(
     value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules, *, written: bool
 ) -> tuple[Value, Comparison]:
     if rule.type is not None:
-        return _declared(value, rule, rules)
+        return _declared_comparison(value, rule, rules)
     if written and isinstance(value, str):
-        return _inferred(value, rule, rules)
+        return _inferred_comparison(value, rule, rules)
     if isinstance(value, bool):
         return value, Boolean(value, rules.true_words, rules.false_words)
     if isinstance(value, str):
         return value, Text(value)
     assert value is not None
-    return value, Numeric(value, _tolerance(value, rule), coerced_number if rule.coerce else _never)
+    return value, Numeric(value, _absolute_tolerance(value, rule), coerced_number if rule.coerce else _never)
 
 
-def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
+def _declared_comparison(
+    value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules
+) -> tuple[Value, Comparison]:
     kind = rule.type
     if kind == "string":
         if isinstance(value, bool):
@@ -242,17 +244,19 @@ def _declared(value: bool | int | Decimal | str | None, rule: FieldRule, rules: 
         raise TruthError("is no number", value)
     read = coerced_number if rule.coerce else _never
     if kind == "angle":
-        return number, Angle(number, _tolerance(number, rule), read)
+        return number, Angle(number, _absolute_tolerance(number, rule), read)
     exact = kind == "integer" and rule.exact_integer
-    return number, Numeric(number, 0 if exact else _tolerance(number, rule), read)
+    return number, Numeric(number, 0 if exact else _absolute_tolerance(number, rule), read)
 
 
-def _inferred(value: str, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
+def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
     number = plain_number(value)
     if number is None and rule.coerce and not _ZEROS.match(value):
         number = coerced_number(value)
     if number is not None:
-        return number, Numeric(number, _tolerance(number, rule), coerced_number if rule.coerce else plain_number)
+        return number, Numeric(
+            number, _absolute_tolerance(number, rule), coerced_number if rule.coerce else plain_number
+        )
     word = normalise(value)
     if word in ("true", "false"):
         return word == "true", Boolean(word == "true", rules.true_words, rules.false_words)
@@ -291,7 +295,7 @@ def _parsed_date(text: str, formats: tuple[str, ...]) -> datetime | None:
     return None
 
 
-def _tolerance(expected: Number, rule: FieldRule) -> Decimal:
+def _absolute_tolerance(expected: Number, rule: FieldRule) -> Decimal:
     share = EXACT.scaleb(EXACT.multiply(rule.percent, EXACT.abs(Decimal(expected))), -2)
     return max(share, rule.absolute)
 

@@ -60,10 +60,12 @@ class FieldsScorer:
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """From the counts of these documents; which attributes they are from, these do not say."""
-        return _metrics(stats.total([Counts(), *(document.counts for document in documents)]), documents, None)
+        return _field_metrics(stats.total([Counts(), *(document.counts for document in documents)]), documents, None)
 
 
-def _metrics(counts: Counts, documents: Iterable[DocumentScore], over_attributes: float | None) -> tuple[Metric, ...]:
+def _field_metrics(
+    counts: Counts, documents: Iterable[DocumentScore], over_attributes: float | None
+) -> tuple[Metric, ...]:
     values = (
         *(stats.ratio(spec.name, counts) for spec in METRICS[:-2]),
         stats.mean(stats.f1(document.counts) for document in documents)[0],
@@ -114,7 +116,7 @@ class _FieldsScoring:
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=_metrics(counts, documents, macro_fields),
+            metrics=_field_metrics(counts, documents, macro_fields),
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),
@@ -124,8 +126,8 @@ class _FieldsScoring:
             convention=self._convention,
         )
         panels = self._panels
-        panels += _left_out(without, len(documents), "document", "Macro F1")
-        panels += _left_out(fields_without, len(fields), "attribute", "Macro F1 over attributes")
+        panels += _left_out_note(without, len(documents), "document", "Macro F1")
+        panels += _left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes")
         return Result(scorecard, tuple(self._judgements), tuple(self._alignments), tuple(panels))
 
     @property
@@ -173,11 +175,12 @@ def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
     given = [field.attribute for field in fields if field.counts.hallucination]
     met = any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields)
     if expected and given and not met and not {*expected} & {*given}:
-        what = f"No field of the output is expected. It has {_names(given)}; the ground truth has {_names(expected)}"
+        sides = f"It has {_first_names(given)}; the ground truth has {_first_names(expected)}"
+        what = f"No field of the output is expected. {sides}"
         yield Finding("warning", what, "Map the columns to the fields of the output, in csv_to_json or by their names.")
 
 
-def _names(attributes: Sequence[str]) -> str:
+def _first_names(attributes: Sequence[str]) -> str:
     shown = ", ".join(name[:60] for name in attributes[:8])
     return f"{shown} and {len(attributes) - 8} more" if len(attributes) > 8 else shown
 
@@ -207,7 +210,7 @@ def _no_ground_truth(findings: tuple[Finding, ...], rules: FieldRules) -> Result
     )
 
 
-def _left_out(left_out: int, total: int, what: str, mean: str) -> list[NotePanel]:
+def _left_out_note(left_out: int, total: int, what: str, mean: str) -> list[NotePanel]:
     if not left_out:
         return []
     things = what if total == 1 else f"{what}s"

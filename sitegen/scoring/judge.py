@@ -113,7 +113,7 @@ class Judge:
             return sum(self._equal(node.items[expected].branch, given[actual][1]))
 
         def expected_values(place: int) -> int:
-            return _values(node.items[place].branch)
+            return _expected_values_of(node.items[place].branch)
 
         expected = [(item.index, item.raw) for item in node.items]
         pairs, algorithm, too_many, beyond = align(
@@ -157,7 +157,7 @@ class Judge:
         self.alignments.append(alignment)
         labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
         extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
-        self.panels.append(_panel(alignment, labels, extra_labels))
+        self.panels.append(_alignment_panel(alignment, labels, extra_labels))
 
     def _report_too_long(self, node: ItemList, given: int, beyond: str) -> None:
         where = f" of {self._document[:80]!r}" if self._document else ""
@@ -225,15 +225,15 @@ class Judge:
         self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note, named_path))
 
 
-def _values(expected: Branch) -> int:
+def _expected_values_of(expected: Branch) -> int:
     """How many values of an item ``_equal`` can find equal: lists of items inside it have their own pairing."""
     return sum(
-        _values(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
+        _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()
     )
 
 
-def _panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
+def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
     rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
     rows += [AlignmentRow(expected, None, None, None, labels[expected]) for expected in alignment.unmatched_expected]
     rows += [AlignmentRow(None, actual, None, None, extra_labels[actual]) for actual in alignment.unmatched_actual]

@@ -67,7 +67,7 @@ def align(
     keys = rule.match_fields or next(
         ((key,) for key in KEYS if _anyone_has(key, expected, rules) or _anyone_has(key, actual, rules)), ()
     )
-    ones, others = _cells(keys, fields, expected, actual, rules)
+    ones, others = _match_cells(keys, fields, expected, actual, rules)
     beyond = ""
     paired_by: PairedBy = "key"
     algorithm: Algorithm = rule.algorithm or "greedy"
@@ -101,7 +101,7 @@ def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value
     return any(not rules.empty(follow(item, key)) for _, item in items)  # type: ignore[arg-type]
 
 
-def _cells(
+def _match_cells(
     keys: tuple[tuple[str, ...], ...],
     fields: Callable[[tuple[str, ...]], FieldRule],
     expected: Sequence[tuple[int, dict[str, Value]]],
@@ -121,8 +121,8 @@ def _cells(
         numbers = any(map(is_number, left)) or any(map(is_number, right))
         columns.append(
             (
-                [_cell(value, rule, rules, numbers) for value in left],
-                [_cell(value, rule, rules, numbers) for value in right],
+                [_match_cell(value, rule, rules, numbers) for value in left],
+                [_match_cell(value, rule, rules, numbers) for value in right],
             )
         )
     ones = [tuple(left[place] for left, _ in columns) for place in range(len(expected))]
@@ -130,7 +130,7 @@ def _cells(
     return ones, others
 
 
-def _cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Cell:
+def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Cell:
     if rules.empty(value):
         return None
     if rule.type == "date":

@@ -60,23 +60,25 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
     """What of the mapping and the settings fits no field of these documents, on either side. Never raises."""
     file = inputs.mapping
     path = file.path if file else None
-    fields = _fields(inputs)
+    fields = _fields_of_both_sides(inputs)
     if fields is None or (file is not None and file.content is None):
         return MappingUse(path, None)
     content = file.content if file else None
     mapping, _ = read_mapping(content, inputs.settings)
     own, _ = read_mapping(content, "")
-    written = set(_entries(own))
-    unused = [(entry, entry in written) for entry in dict.fromkeys(_entries(mapping)) if not _is_used(entry, fields)]
+    written = set(_mapping_entries(own))
+    unused = [
+        (entry, entry in written) for entry in dict.fromkeys(_mapping_entries(mapping)) if not _is_used(entry, fields)
+    ]
     names = sorted({path_text(field) for field in fields if field}) if len(fields) <= _MOST_OFFERED else []
     return MappingUse(
         path,
-        tuple(_unused(entry, names) for entry, of_file in unused if of_file),
-        tuple(_unused(entry, names) for entry, of_file in unused if not of_file),
+        tuple(_unused_entry(entry, names) for entry, of_file in unused if of_file),
+        tuple(_unused_entry(entry, names) for entry, of_file in unused if not of_file),
     )
 
 
-def _fields(inputs: ScoringInputs) -> _Fields | None:
+def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
     """The fields of ground truth and output; None if one of them cannot be read, or they are too many."""
     truth_file = inputs.ground_truth
     if truth_file is None or truth_file.content is None:
@@ -91,26 +93,26 @@ def _fields(inputs: ScoringInputs) -> _Fields | None:
         return None
     fields: _Fields = {}
     for root in (*(document.root for document in truth.documents), *output.documents.values()):
-        _collect(root, (), fields)
+        _collect_fields(root, (), fields)
     if truth.key is not None:  # it names documents, and is taken out of them
         with suppress(PathError):
             fields[parse_path(truth.key)] = True
     return fields if len(fields) <= _MOST_FIELDS else None
 
 
-def _collect(value: Value, path: tuple[Step, ...], fields: _Fields) -> None:
+def _collect_fields(value: Value, path: tuple[Step, ...], fields: _Fields) -> None:
     if len(fields) > _MOST_FIELDS:
         return
     fields[path] = fields.get(path, False) or value not in (None, [], {})
     if isinstance(value, dict):
         for key, below in value.items():
-            _collect(below, (*path, key), fields)
+            _collect_fields(below, (*path, key), fields)
     elif isinstance(value, list):
         for item in value:
-            _collect(item, (*path, ANY), fields)
+            _collect_fields(item, (*path, ANY), fields)
 
 
-def _entries(mapping: Mapping) -> Iterator[_Entry]:
+def _mapping_entries(mapping: Mapping) -> Iterator[_Entry]:
     """Everything in a mapping that names a field."""
     for column, field in mapping.csv_to_json.items():
         yield _Entry("csv_to_json", f"{column}: {field}", field)
@@ -143,7 +145,7 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
     return any(any_index.matches(field) or (entry.fits_ends and any_index.matches_end(field)) for field in fields)
 
 
-def _unused(entry: _Entry, names: list[str]) -> UnusedEntry:
+def _unused_entry(entry: _Entry, names: list[str]) -> UnusedEntry:
     near = nearest(entry.field[:_SHOWN], names) if names else None
     return UnusedEntry(entry.key[:_SHOWN], entry.text[:_SHOWN], (near or "")[:_SHOWN])
 

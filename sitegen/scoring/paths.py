@@ -124,7 +124,7 @@ class Pattern(NamedTuple):
         """Whether the whole path fits."""
         if len(path) != len(self.steps) and not (self.open_end and len(path) > len(self.steps)):
             return False
-        return all(map(_fits, self.steps, path))
+        return all(map(_step_fits, self.steps, path))
 
     def matches_end(self, path: Sequence[Step]) -> bool:
         """Whether the path ends like this, the first step at an underscore or at a whole step.
@@ -135,10 +135,10 @@ class Pattern(NamedTuple):
             return False
         tail = path[len(path) - len(self.steps) :]
         first, given = self.steps[0], tail[0]
-        begins = _fits(first, given) or (
+        begins = _step_fits(first, given) or (
             isinstance(first, str) and isinstance(given, str) and given.endswith("_" + first)
         )
-        return begins and all(map(_fits, self.steps[1:], tail[1:]))
+        return begins and all(map(_step_fits, self.steps[1:], tail[1:]))
 
 
 def pattern(text: str) -> Pattern:
@@ -146,7 +146,7 @@ def pattern(text: str) -> Pattern:
     return Pattern(parse_path(text), open_end=text.endswith(".*"))
 
 
-def _fits(stated: Step, given: Step) -> bool:
+def _step_fits(stated: Step, given: Step) -> bool:
     return stated in (ANY, given) or str(stated) == str(given)
 
 

@@ -45,7 +45,7 @@ class Redaction:
         """The result without what must not be shown."""
         judgements = tuple(map(self._judgement, result.judgements))
         if kind == "highlights":
-            judgements = tuple(_numbered(result.judgements, judgements))
+            judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
         return result._replace(
             scorecard=card._replace(findings=tuple(map(self._finding, card.findings))),
@@ -130,7 +130,7 @@ def redaction(globs: tuple[str, ...]) -> Redaction | None:
     return Redaction(globs) if globs else None
 
 
-def _numbered(shown: Iterable[Judgement], redacted: Iterable[Judgement]) -> Iterator[Judgement]:
+def _numbered_names(shown: Iterable[Judgement], redacted: Iterable[Judgement]) -> Iterator[Judgement]:
     """The path of a highlight quotes its text; that of a hidden one has its number in the paragraph instead."""
     numbers: Counter[str] = Counter()
     for before, after in zip(shown, redacted, strict=True):

@@ -48,7 +48,7 @@ def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
     if not any(key in content for key in keys):
         return None
     is_lines = path.lower().endswith((".jsonl", ".ndjson"))
-    objects = _last_lines(content, keys) if is_lines else _last_objects(_parsed(content))
+    objects = _last_lines(content, keys) if is_lines else _last_objects(_parsed_json(content))
     return next((recorded for stating in objects if (recorded := _stated_by(stating, with_time=with_time))), None)
 
 
@@ -56,7 +56,7 @@ def _last_lines(content: bytes, keys: tuple[bytes, ...]) -> Iterator[dict[str, A
     """The lines that state anything, the last one first: what is appended is newer. A first line may speak for all."""
     lines = content.rstrip().split(b"\n")
     for line in (*lines[:-_LINES:-1], *lines[:1]):
-        if any(key in line for key in keys) and isinstance(parsed := _parsed(line), dict):
+        if any(key in line for key in keys) and isinstance(parsed := _parsed_json(line), dict):
             yield parsed
 
 
@@ -81,7 +81,7 @@ def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:
     return Recorded((), None, time, **origin) if names_instructions or time else None
 
 
-def _parsed(text: bytes) -> Any:
+def _parsed_json(text: bytes) -> Any:
     try:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):

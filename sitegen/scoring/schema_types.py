@@ -65,7 +65,7 @@ def read_schema(content: bytes | None) -> SchemaRules:
     tolerances: list[tuple[Pattern, Tolerance]] = []
     lists: set[str] = set()
     findings: dict[Finding, None] = {}
-    for steps, stated in _walk(root, root, (), ()):
+    for steps, stated in _statements(root, root, (), ()):
         if isinstance(stated, Tolerance):
             tolerances.append((Pattern(steps, open_end=False), stated))
         elif isinstance(stated, Finding):
@@ -79,17 +79,17 @@ def read_schema(content: bytes | None) -> SchemaRules:
     return SchemaRules(tuple(types), tuple(tolerances), frozenset(lists), tuple(findings))
 
 
-def _walk(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
+def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
     if not isinstance(schema, dict) or len(steps) > _MAX_DEPTH:
         return
     if TOLERANCE_KEY in schema and steps:
-        yield steps, _tolerance(schema[TOLERANCE_KEY], steps)
+        yield steps, _stated_tolerance(schema[TOLERANCE_KEY], steps)
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference in refs or not reference.startswith("#/"):
             return
         keys = [key.replace("~1", "/").replace("~0", "~") for key in reference[2:].split("/")]
-        yield from _walk(follow(root, keys), root, steps, (*refs, reference))
+        yield from _statements(follow(root, keys), root, steps, (*refs, reference))
         return
     for union in _UNIONS:
         options = schema.get(union)
@@ -97,17 +97,17 @@ def _walk(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]
             real = [option for option in options if not (isinstance(option, dict) and option.get("type") == "null")]
             if len(real) == 1 or union == "allOf":
                 for option in real:
-                    yield from _walk(option, root, steps, refs)
+                    yield from _statements(option, root, steps, refs)
     properties = schema.get("properties")
     if isinstance(properties, dict):
         for key, below in properties.items():
-            yield from _walk(below, root, (*steps, key), refs)
+            yield from _statements(below, root, (*steps, key), refs)
     if isinstance(schema.get("additionalProperties"), dict):
-        yield from _walk(schema["additionalProperties"], root, (*steps, ANY), refs)
+        yield from _statements(schema["additionalProperties"], root, (*steps, ANY), refs)
     yield from _leaf_or_list(schema, root, steps, refs)
 
 
-def _tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Finding:
+def _stated_tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Finding:
     """A tolerance as it is written at a property; a finding if it is none."""
     if isinstance(written, dict) and written and {*written} <= {"percent", "absolute"}:
         numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
@@ -127,7 +127,7 @@ def _leaf_or_list(
     if kinds[0] != "array":
         yield steps, kinds[0]
         return
-    below = list(_walk(schema.get("items"), root, (*steps, ANY), refs))
+    below = list(_statements(schema.get("items"), root, (*steps, ANY), refs))
     # A list of scalars is one attribute: its items' type and tolerance are stated at the list's own path.
     of_items = [stated for place, stated in below if place == (*steps, ANY)]
     if any(isinstance(stated, str) for stated in of_items):

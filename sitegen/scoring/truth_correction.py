@@ -44,7 +44,7 @@ def corrected_line(
     """
     truth = inputs.ground_truth
     expected, actual = suspect.expected, suspect.actual
-    if truth is None or truth.content is None or _value(actual) is None:
+    if truth is None or truth.content is None or _cell_text(actual) is None:
         return None
     lines = text_of(truth.content).split("\n")
     before = score(inputs).judgements
@@ -73,9 +73,9 @@ def _exchanged_cells(line: str, expected: str, actual: str) -> Iterator[str]:
         row = next(csv.reader([text]), [])
     except csv.Error:
         return
-    label, new = _value(expected), _value(actual)
+    label, new = _cell_text(expected), _cell_text(actual)
     for index, cell in enumerate(row):
-        if _says(cell, label):
+        if _may_be_label(cell, label):
             out = io.StringIO()
             csv.writer(out, lineterminator="").writerow([*row[:index], new, *row[index + 1 :]])
             yield out.getvalue() + line[len(text) :]
@@ -83,14 +83,14 @@ def _exchanged_cells(line: str, expected: str, actual: str) -> Iterator[str]:
 
 def _exchanged_texts(line: str, expected: str, actual: str) -> Iterator[str]:
     """The line with one occurrence of the label exchanged: as JSON, or without quotation marks as YAML may write it."""
-    for old, new in ((expected, actual), (_value(expected), _value(actual))):
+    for old, new in ((expected, actual), (_cell_text(expected), _cell_text(actual))):
         start = line.find(old) if old else -1
         while old and new and start >= 0:
             yield f"{line[:start]}{new}{line[start + len(old) :]}"
             start = line.find(old, start + 1)
 
 
-def _says(cell: str, label: str | None) -> bool:
+def _may_be_label(cell: str, label: str | None) -> bool:
     """Whether a cell may be the label: the same text, or the same number however it is written."""
     if not label:
         return not cell.strip()
@@ -102,7 +102,7 @@ def _says(cell: str, label: str | None) -> bool:
         return False
 
 
-def _value(text: str) -> str | None:
+def _cell_text(text: str) -> str | None:
     """A scalar from its JSON text, as a table spells it; empty for none, None if it is no whole scalar."""
     if not text:
         return ""

@@ -39,7 +39,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         documents.append(TruthDocument(name, tree.value()))
     if not documents:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
-    documents, key = _named(documents, named_by, mapping, findings)
+    documents, key = _named_documents(documents, named_by, mapping, findings)
     left_over = [column for column in header if column and not paths.get(column) and column != named_by]
     return GroundTruth(tuple(documents), True, key, (*findings, *unmapped(left_over)))
 
@@ -64,7 +64,7 @@ def check_distinct(header: list[str], line: int) -> None:
         seen.add(column)
 
 
-def _named(
+def _named_documents(
     documents: list[TruthDocument], named_by: str | None, mapping: Mapping, findings: list[Finding]
 ) -> tuple[list[TruthDocument], str | None]:
     """The documents under distinct names, and the key of the output that names them there."""

@@ -15,7 +15,7 @@ A file holds chunks, a chunk paragraphs, a paragraph its highlights by category.
   ``paragraphId``; or by category, where each object says its paragraph or the chunk has only one;
 * a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
 
-``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
+``id`` may be written ``paragraphId`` or ``normalised_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
 ``run_id`` ``runId``. Ids and runs may be numbers. A chunk may state its model, tokens, cost and latency, and the object
 around ``chunks`` those of all of them. Keys that are not named here mean nothing. Whatever does not fit is a finding,
 and the rest counts.
@@ -30,7 +30,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated
 from sitegen.model.values import Value
-from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first, name_of, nfc
+from sitegen.scoring.highlights.paragraphs import IDS, Paragraph, Paragraphs, first_stated, nfc, normalised_id
 
 About: TypeAlias = Literal["output", "ground_truth"]
 
@@ -85,7 +85,7 @@ class ChunkReader:
         self._line = line
         if self._is_chunk(value):
             return self._chunk(value, None)
-        if not isinstance(value, dict) or first(value, IDS) is None:
+        if not isinstance(value, dict) or first_stated(value, IDS) is None:
             raise UnreadableError("it has neither chunks nor paragraphs", _SHAPE, line)
         around: dict[str, Value] = {key: value[key] for key in (*_INDEXES, *_RUNS) if key in value}
         return self._chunk({**around, "paragraphs": [value]}, None)
@@ -107,8 +107,8 @@ class ChunkReader:
                 below.listed(paragraph)
         elif paragraphs is not None:
             self._report("'paragraphs' is no list")
-        below.highlights(first(value, self._keys))
-        number = first(value, _INDEXES)
+        below.highlights(first_stated(value, self._keys))
+        number = first_stated(value, _INDEXES)
         own, took = self._run(value), stated(value)
         return Chunk(
             number if isinstance(number, int | str) and not isinstance(number, bool) else None,
@@ -118,8 +118,8 @@ class ChunkReader:
         )
 
     def _run(self, value: dict[str, Value]) -> str | None:
-        run = first(value, _RUNS)
-        name = name_of(run)
+        run = first_stated(value, _RUNS)
+        name = normalised_id(run)
         if run is not None and name is None:
             self._report("'run_id' is neither text nor a whole number")
         return name
@@ -131,10 +131,10 @@ class ChunkReader:
     def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:
         if not isinstance(value, dict):
             return False
-        return "paragraphs" in value or (any(key in value for key in self._keys) and first(value, IDS) is None)
+        return "paragraphs" in value or (any(key in value for key in self._keys) and first_stated(value, IDS) is None)
 
     def _is_by_id(self, value: Value) -> bool:
         """Whether a file is an object of paragraphs by id."""
-        if not isinstance(value, dict) or not value or self._is_chunk(value) or first(value, IDS) is not None:
+        if not isinstance(value, dict) or not value or self._is_chunk(value) or first_stated(value, IDS) is not None:
             return False
         return all(isinstance(paragraph, dict | list) for paragraph in value.values())

@@ -61,7 +61,7 @@ def highlights_part(result: Result) -> HighlightsPart:
     data = result.data if isinstance(result.data, dict) else {}
     names, run = data.get("not_annotated"), data.get("run_id")
     return HighlightsPart(
-        **vars(_numbers(card.counts)),
+        **vars(_highlight_numbers(card.counts)),
         missed=tuple(
             (judgement.document, judgement.attribute, as_text(judgement.expected))
             for judgement in result.judgements
@@ -72,25 +72,25 @@ def highlights_part(result: Result) -> HighlightsPart:
             for judgement in result.judgements
             if judgement.outcome == "hallucination"
         ),
-        by_category={category.attribute: _numbers(category.counts) for category in card.fields},
-        paragraphs=_paragraphs(result),
+        by_category={category.attribute: _highlight_numbers(category.counts) for category in card.fields},
+        paragraphs=_paragraph_rows(result),
         not_annotated=tuple(map(str, names)) if isinstance(names, list) else (),
         run_id=run if isinstance(run, str) else None,
     )
 
 
-def _paragraphs(result: Result) -> tuple[ParagraphRow, ...]:
+def _paragraph_rows(result: Result) -> tuple[ParagraphRow, ...]:
     texts = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
     rows = []
     for document in result.scorecard.documents:
         text = texts.get(document.id, MarkedText(document.id, "", ()))  # none where texts are redacted
         marks = tuple((mark.start, mark.end, mark.outcome, mark.category) for mark in text.marks)
-        numbers = _numbers(document.counts)
+        numbers = _highlight_numbers(document.counts)
         rows.append(ParagraphRow(id=document.id, status=document.status, numbers=numbers, text=text.text, marks=marks))
     return tuple(rows)
 
 
-def _numbers(counts: Counts) -> HighlightNumbers:
+def _highlight_numbers(counts: Counts) -> HighlightNumbers:
     return HighlightNumbers(
         expected=counts.tp + counts.fn,
         found=counts.tp + counts.fp,

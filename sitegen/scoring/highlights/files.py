@@ -44,14 +44,14 @@ def read_gold(file: File | None) -> Gold:
     """Read the gold standard. Raises UnreadableError if it cannot be read, or annotates nothing yet."""
     if file is None or file.content is None:
         raise UnreadableError((file.reason if file else "") or "the file is missing", "Add the gold standard.")
-    return _gold(file.path.lower().endswith(_LINES), file.content)
+    return _parse_gold(file.path.lower().endswith(_LINES), file.content)
 
 
 @lru_cache(maxsize=16)
-def _gold(lines: bool, content: bytes) -> Gold:
+def _parse_gold(lines: bool, content: bytes) -> Gold:
     """The same gold standard usually serves many outputs."""
-    chunks, findings, _ = _chunks(lines, content, "ground_truth")
-    paragraphs, _ = united(chunks)
+    chunks, findings, _ = _read_chunks(lines, content, "ground_truth")
+    paragraphs, _ = united_paragraphs(chunks)
     if all(paragraph.highlights is None for paragraph in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
     return Gold(paragraphs, findings)
@@ -68,7 +68,7 @@ def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
         try:
             if file.content is None:
                 raise _missing(file.reason)
-            of_file, odd, beside = _chunks(file.path.lower().endswith(_LINES), file.content, "output")
+            of_file, odd, beside = _read_chunks(file.path.lower().endswith(_LINES), file.content, "output")
         except UnreadableError as error:
             reasons.append(error)
         else:
@@ -102,7 +102,7 @@ def _about(error: UnreadableError) -> Literal["output", "settings"]:
     return "settings" if isinstance(error, _NoRunError) else "output"
 
 
-def united(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
+def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
     """Every paragraph once, its highlights united (rule 27), and the ids of those that more than one chunk has."""
     every = Paragraphs(lambda what: None)
     seen: set[str] = set()
@@ -121,7 +121,7 @@ def read_log(content: bytes) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
 
     A line that cannot be read is a finding with its number, and the others count.
     """
-    return _chunks(True, content, "output")[:2]
+    return _read_chunks(True, content, "output")[:2]
 
 
 class _Read(NamedTuple):
@@ -132,7 +132,7 @@ class _Read(NamedTuple):
     beside: RunUsage | None = None
 
 
-def _chunks(lines: bool, content: bytes, about: About) -> _Read:
+def _read_chunks(lines: bool, content: bytes, about: About) -> _Read:
     reader = ChunkReader(about)
     if not lines:
         value, odd = read_json(content)

@@ -49,7 +49,7 @@ class Paragraphs:
 
     def listed(self, value: Value) -> None:
         """A member of a list of paragraphs: an id, or an object that has one."""
-        name = name_of(first(value, IDS)) if isinstance(value, dict) else name_of(value)
+        name = normalised_id(first_stated(value, IDS)) if isinstance(value, dict) else normalised_id(value)
         if name is None:
             self._report("A paragraph has no id")
         else:
@@ -95,7 +95,7 @@ class Paragraphs:
 
     def _item(self, value: Value) -> None:
         """One of the highlights of a chunk: it says its paragraph, or the chunk has only one."""
-        name = name_of(first(value, IDS)) if isinstance(value, dict) else None
+        name = normalised_id(first_stated(value, IDS)) if isinstance(value, dict) else None
         if name is None and len(self._highlights) == 1:
             name = next(iter(self._highlights))
         if name is None:
@@ -146,14 +146,14 @@ class Paragraphs:
         return []
 
 
-def name_of(value: Value) -> str | None:
+def normalised_id(value: Value) -> str | None:
     """An id as text; None if it is none: ids are texts that are not blank, and whole numbers."""
     if isinstance(value, str):
         return nfc(value).strip() or None
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def first(value: dict[str, Value], keys: tuple[str, ...]) -> Value:
+def first_stated(value: dict[str, Value], keys: tuple[str, ...]) -> Value:
     """The first of the keys that says something."""
     return next((value[key] for key in keys if value.get(key) is not None), None)
 

@@ -12,7 +12,7 @@ from sitegen.model.panels import Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.values import Value
-from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united
+from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united_paragraphs
 from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.scorer import ScoringInputs, bounded_findings
@@ -88,10 +88,10 @@ class HighlightsScorer:
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """From the counts of these paragraphs."""
-        return _metrics(stats.total([Counts(), *(document.counts for document in documents)]))
+        return _highlight_metrics(stats.total([Counts(), *(document.counts for document in documents)]))
 
 
-def _metrics(counts: Counts) -> tuple[Metric, ...]:
+def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
     return tuple(Metric(spec.name, stats.ratio(spec.name, counts)) for spec in METRICS)
 
 
@@ -102,7 +102,7 @@ class _HighlightsScoring:
         self._settings = settings
         self._output = output
         self._findings = [*findings, *gold.findings, *output.findings]
-        paragraphs, again = united(output.chunks)
+        paragraphs, again = united_paragraphs(output.chunks)
         self._given = {paragraph.id: paragraph for paragraph in paragraphs}
         self._again = again
         in_scope = [paragraph for paragraph in gold.paragraphs if settings.has_paragraph(paragraph.id)]
@@ -133,7 +133,7 @@ class _HighlightsScoring:
         scorecard = Scorecard(
             status="unreadable" if self._output.unreadable else "scored",
             counts=counts,
-            metrics=_metrics(counts),
+            metrics=_highlight_metrics(counts),
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),
@@ -167,12 +167,12 @@ class _HighlightsScoring:
     def _remark(self) -> None:
         """Findings about the comparison as a whole."""
         if self._again:
-            what = f"{_paragraphs(self._again)} in more than one chunk, highlights united"
-            self._findings.append(Finding("note", f"{what}: {_listed(self._again)}", "Write each paragraph once."))
+            what = f"{_paragraphs_are(self._again)} in more than one chunk, highlights united"
+            self._findings.append(Finding("note", f"{what}: {_first_names(self._again)}", "Write each paragraph once."))
         missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._given]
         if missing and not self._output.unreadable:
-            what = f"{_paragraphs(missing)} missing from the output, all highlights missed"
-            self._findings.append(Finding("warning", f"{what}: {_listed(missing)}", "Make the output of them."))
+            what = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
+            self._findings.append(Finding("warning", f"{what}: {_first_names(missing)}", "Make the output of them."))
         self._findings += lacking([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
             what = "No annotated paragraph lies in the range"
@@ -188,10 +188,10 @@ class _HighlightsScoring:
         if settings.range:
             notes.append("Only paragraphs {} to {} are in scope.".format(*settings.range))
         if settings.categories:
-            notes.append(f"Only these categories are in scope: {_listed(settings.categories)}.")
+            notes.append(f"Only these categories are in scope: {_first_names(settings.categories)}.")
         if self._not_annotated:
-            what = f"{_paragraphs(self._not_annotated)} not annotated, and not scored"
-            notes.append(f"{what}: {_listed(self._not_annotated)}.")
+            what = f"{_paragraphs_are(self._not_annotated)} not annotated, and not scored"
+            notes.append(f"{what}: {_first_names(self._not_annotated)}.")
         return notes
 
 
@@ -208,11 +208,11 @@ def _judgement(name: str, highlight: Highlight) -> Judgement:
     )
 
 
-def _paragraphs(names: tuple[str, ...] | list[str]) -> str:
+def _paragraphs_are(names: tuple[str, ...] | list[str]) -> str:
     return "1 paragraph is" if len(names) == 1 else f"{len(names)} paragraphs are"
 
 
-def _listed(names: tuple[str, ...] | list[str]) -> str:
+def _first_names(names: tuple[str, ...] | list[str]) -> str:
     shown = ", ".join(name[:60] for name in names[:_LISTED])
     return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
 

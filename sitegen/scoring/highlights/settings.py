@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.highlights.paragraphs import name_of, nfc
+from sitegen.scoring.highlights.paragraphs import nfc, normalised_id
 from sitegen.scoring.settings import read_keys, settings_finding
 
 KEYS: Final = ("categories", "range", "run_id")
@@ -47,9 +47,9 @@ def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
     """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
     stated, findings = read_keys(settings, KEYS)
     present = {key: value for key, value in stated.items() if value is not None}
-    categories = _categories(present["categories"]) if "categories" in present else ()
-    span = _range(present["range"]) if "range" in present else None
-    run = name_of(present["run_id"]) if "run_id" in present else None
+    categories = _category_names(present["categories"]) if "categories" in present else ()
+    span = _paragraph_range(present["range"]) if "range" in present else None
+    run = normalised_id(present["run_id"]) if "run_id" in present else None
     if categories is None:
         findings.append(
             settings_finding("'categories' is no list of names", 'Write a list such as ["terms", "concepts"].')
@@ -63,14 +63,14 @@ def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
     return Settings(categories or (), span, run), tuple(findings)
 
 
-def _categories(value: Value) -> tuple[str, ...] | None:
+def _category_names(value: Value) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not value:
         return None
     names = tuple(nfc(name) for name in value if isinstance(name, str))
     return names if len(names) == len(value) else None
 
 
-def _range(value: Value) -> tuple[int, int] | None:
+def _paragraph_range(value: Value) -> tuple[int, int] | None:
     match = _RANGE.fullmatch(value) if isinstance(value, str) else None
     if match is None or int(match[1]) > int(match[2]):
         return None
