@@ -15,7 +15,7 @@ A file holds chunks, a chunk paragraphs, a paragraph its highlights by category.
   ``paragraphId``; or by category, where each object says its paragraph or the chunk has only one;
 * a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
 
-``id`` may be written ``paragraphId`` or ``normalised_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
+``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
 ``run_id`` ``runId``. Ids and runs may be numbers. A chunk may state its model, tokens, cost and latency, and the object
 around ``chunks`` those of all of them. Keys that are not named here mean nothing. Whatever does not fit is a finding,
 and the rest counts.
