@@ -11,6 +11,7 @@ from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.effects import windows
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.regressions import steps_of
+from sitegen.errors import MissingObjectsError
 from sitegen.history.fold_state import encode
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.cells import CellMap
@@ -35,7 +36,7 @@ from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.mapping_cache import recall_mapping, without_settings
 from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
-from sitegen.stages.scoring import all_inputs
+from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
 from sitegen.stages.size_budget.thinning import Short, write_thinned
 from sitegen.stages.worker_context import Workshop
@@ -71,6 +72,8 @@ class EvalDone(NamedTuple):
     kept: int
     cached: tuple[CachedRow, ...]
     """What the memo does not hold yet."""
+    lost_outputs: int = 0
+    """Contents of outputs that this clone lacks: problems, and nothing to rely on in the next build."""
 
 
 def owner(eval_id: str) -> str:
@@ -81,9 +84,20 @@ def owner(eval_id: str) -> str:
 def write_eval(task: EvalTask) -> EvalDone | Problem:
     """Score what the memo does not know, write the reports that are not fresh, then the pages of all points.
 
-    A failure of sitegen is a problem; whatever was written until then is no file of the site.
+    A failure of sitegen is a problem; whatever was written until then is no file of the site. An output whose content
+    this clone lacks is an unreadable one, and all others are shown.
     """
-    return attempt("the pages of this eval", lambda: _EvalJob(task).run(), eval_id=task.info.id)
+    return attempt("the pages of this eval", lambda: _run(task), eval_id=task.info.id)
+
+
+def _run(task: EvalTask) -> EvalDone:
+    try:
+        return _EvalJob(task).run()
+    except MissingObjectsError:
+        history, lost = without_lost_outputs(task.workshop, task.history)
+        if not lost:
+            raise
+        return _EvalJob(task._replace(history=history)).run()._replace(lost_outputs=lost)
 
 
 class _EvalJob:

@@ -48,6 +48,8 @@ class Evals(NamedTuple):
     """The evals that could not be made, by id: they are among no others."""
     mapping_uses: tuple[tuple[str, MappingUse], ...] = ()
     """(eval id, what its newest point does not use of its rules), where they name fields."""
+    lost_outputs: int = 0
+    """Contents of outputs that this clone lacks, which are among the problems."""
     new_peaks: frozenset[str] = frozenset()
     """Ids of the evals whose best output is not the one of the previous build, or has another value."""
 
@@ -63,6 +65,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     tasks = (_task(timeline, memo, ledger, update, room.thinned(update.history)) for update in updates)
     new_peaks: set[str] = set()
     failures: list[Problem] = []
+    lost_outputs = 0
     for task, done in pool.map(write_eval, tasks):
         step(len(task.history.snapshots))
         eval_id = task.info.id
@@ -71,6 +74,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
             failures.append(done)
             _write_failed(timeline, ledger, eval_id, done)
             continue
+        lost_outputs += done.lost_outputs
         memo.put_rows(done.cached)
         if before is None or before.summary.peak != done.record.summary.peak:
             new_peaks.add(eval_id)
@@ -85,6 +89,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         problems=tuple(problem for _, record in every for problem in record.problems),
         failures=tuple(sorted(failures, key=_eval_of)),
         mapping_uses=tuple((eval_id, record.mapping_use) for eval_id, record in every if record.mapping_use),
+        lost_outputs=lost_outputs,
         new_peaks=frozenset(new_peaks),
     )
 

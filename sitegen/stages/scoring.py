@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.errors import MissingObjectsError
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.model.scorecards import Result
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
@@ -16,6 +16,9 @@ from sitegen.scoring.usage import with_stated
 from sitegen.stages.failures import working_on
 from sitegen.stages.mapping_cache import recall_mapping
 from sitegen.stages.worker_context import Workshop
+
+_LOST: Final = "missing "
+"""Before the id of an output whose content this clone lacks: what is made without it is not taken for the real one."""
 
 
 def results(
@@ -25,13 +28,42 @@ def results(
     hidden = redaction(shop.redact)
     for snapshot, inputs in zip(snapshots, all_inputs(shop, snapshots), strict=True):
         with working_on(snapshot):
-            given = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
-            for file in given:
+            outputs = [file for file, blob in zip(inputs.outputs, snapshot.outputs, strict=True) if not _is_lost(blob)]
+            for file in (*outputs, inputs.ground_truth, inputs.mapping, inputs.schema):
                 if file is not None and file.reason == MISSING:  # scored without it, it would be remembered for ever
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
             result = with_stated(scored_with_own_metrics(scorer, inputs._replace(embedder=embedder)), snapshot.usage)
+            if len(outputs) < len(inputs.outputs):
+                result = _with_fix(result)
             shown = hidden.applied(result, kind=scorer.kind) if hidden else result
         yield shown
+
+
+def without_lost_outputs(shop: Workshop, history: EvalHistory) -> tuple[EvalHistory, int]:
+    """The history with outputs whose contents this clone lacks as unreadable files, and how many contents these are."""
+    blobs = {blob for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
+    oids = sorted({blob.oid for blob in blobs})
+    lost = {read.oid for read in shop.open().read_blobs(oids) if read.reason == MISSING}
+
+    def marked(several: Sequence[Blob]) -> tuple[Blob, ...]:
+        return tuple(blob._replace(oid=_LOST + blob.oid) if blob.oid in lost else blob for blob in several)
+
+    snapshots = tuple(
+        snapshot._replace(outputs=marked(snapshot.outputs), runs=marked(snapshot.runs))
+        for snapshot in history.snapshots
+    )
+    return history._replace(snapshots=snapshots), len(lost)
+
+
+def _is_lost(blob: Blob) -> bool:
+    return blob.oid.startswith(_LOST)
+
+
+def _with_fix(result: Result) -> Result:
+    """Scorers do not know git: whatever says that a content is missing names the command that brings it."""
+    card, fix = result.scorecard, MissingObjectsError().fix or ""
+    findings = tuple(finding._replace(fix=fix) if MISSING in finding.what else finding for finding in card.findings)
+    return result._replace(scorecard=card._replace(findings=findings))
 
 
 def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:

@@ -134,7 +134,7 @@ def write_site(
         notes=severities.count("note"),
         past=len(problems) - len(severities),
         thinned=fitted.thinned,
-        failed=len(failures),
+        failed=len(failures) + evals.lost_outputs,
         unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
     )

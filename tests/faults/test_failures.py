@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +168,31 @@ def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched
     subprocess.run(["git", "-C", str(clone), "fetch", "-q", "--refetch", "--no-filter"], check=True)
     assert build_site(clone, out, jobs=1).failed == 0
     build_site(clone, tmp_path / "fine", jobs=1)
+    assert differences(out, tmp_path / "fine") == []
+
+
+def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_stand_until_it_is_fetched(
+    project, tmp_path
+):
+    project.commit({"evals/bad/extracted.json": output(2)})
+    lost = project.git("rev-parse", "HEAD~1:evals/bad/extracted.json").strip()
+    sha = project.git("rev-parse", "HEAD~1").strip()
+    out = tmp_path / "public"
+    build_site(project.path, tmp_path / "fine", jobs=1)
+    stored = project.path / ".git/objects" / lost[:2] / lost[2:]
+    stored.rename(tmp_path / "stored")
+    for _ in range(2):
+        assert build_site(project.path, out, jobs=1).failed == 1
+        assert broken_links(out) == []
+        points = json.loads((out / "data/evals/bad.json").read_text())["points"]
+        assert [point["status"] for point in points] == ["scored", "unreadable", "scored"]
+        problem = problems_text(out)
+        assert problem.count("missing from this clone") == 1
+        assert "evals/bad/extracted.json" in problem
+        assert sha[:7] in problem
+        assert "git fetch --refetch --no-filter" in problem
+    (tmp_path / "stored").rename(stored)
+    assert build_site(project.path, out, jobs=1).failed == 0
     assert differences(out, tmp_path / "fine") == []
 
 
