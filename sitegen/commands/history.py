@@ -11,6 +11,7 @@ from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.text.plain import line
+from sitegen.text.values import metric_text
 
 
 def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: Path | None) -> None:
@@ -29,6 +30,7 @@ class LineMetrics(NamedTuple):
     """The metrics that a line has room for."""
 
     names: tuple[str, ...]
+    units: tuple[str, ...]
     both: bool
     """The headline by the second clock too, because the two part."""
 
@@ -40,7 +42,11 @@ def history_lines(series: Series) -> list[str]:
     output is stale.
     """
     specs = series.specs[:3]
-    shown = LineMetrics(tuple(spec.name for spec in specs), _clocks_differ(series))
+    shown = LineMetrics(
+        names=tuple(spec.name for spec in specs),
+        units=tuple(spec.unit for spec in specs),
+        both=_clocks_differ(series),
+    )
     labels = [f"{spec.label[:9]:>9}" for spec in specs]
     if shown.both:
         labels.insert(1, f"{'now':>9}")
@@ -66,11 +72,16 @@ def _point_lines(series: Series, shown: LineMetrics, before: Point | None, point
 
     card, at = point.scorecard, point.snapshot
     values = [card.metric(name) for name in shown.names]
+    units = list(shown.units)
     if shown.both:
         values.insert(1, (point.now or card).metric(shown.names[0]))
+        units.insert(1, units[0])
     change = next(iter(changes(series.specs[:1], series.info.nouns, before, point) if before else ()), None)
     moved = "" if change is None else "—" if change.points is None else points(change.points)
-    numbers = ["        —" if value is None else f"{value:9.3f}" for value in values]
+    numbers = [
+        f"{'—' if value is None else metric_text(value, unit=unit):>9}"
+        for value, unit in zip(values, units, strict=True)
+    ]
     numbers.insert(1, f"{span(point.interval):>14}")
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)

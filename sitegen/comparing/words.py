@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.text.plain import encodable, line
-from sitegen.text.values import amount
+from sitegen.text.values import amount, metric_text
 
 NIL: Final = "—"
 """Undefined."""
@@ -30,10 +30,8 @@ def prose(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> str:
-    """A metric; an amount with its unit."""
-    if value is None:
-        return NIL
-    return amount(value, unit) if unit else f"{value:.{digits}f}"
+    """A metric, as ``metric_text`` writes it."""
+    return NIL if value is None else metric_text(value, digits, unit)
 
 
 def signed(value: float | None, unit: str = "") -> str:

@@ -16,6 +16,7 @@ from sitegen.model.timeline import Blob, EvalHistory, InstructionHistory, Snapsh
 from sitegen.scoring.kinds import CONTENTS, scorer, specs_of
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.values import metric_text
 
 _LEAST_GIVEN: Final = 0.25
 """Of the expected values of kind ``fields``, the share that an output must give some value for."""
@@ -103,11 +104,9 @@ def standing(repository: Repository, history: EvalHistory) -> TrialResult:
         return TrialResult(len(points), "", "hardly any expected value stands in the output")
     if traits_of(history.kind).answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
         return TrialResult(len(points), "", "no output says what was expected")
-    return TrialResult(
-        len(points),
-        f"{specs_of(scorer(history.kind), [card])[0].label} {value:.3f} over {_size(history.kind, card)}",
-        "",
-    )
+    spec = specs_of(scorer(history.kind), [card])[0]
+    value_text = metric_text(value, unit=spec.unit)
+    return TrialResult(len(points), f"{spec.label} {value_text} over {_size(history.kind, card)}", "")
 
 
 def _size(kind: str, card: Scorecard) -> str:

@@ -12,6 +12,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.text.plain import encodable, line
+from sitegen.text.values import metric_text
 
 NO_SCORE: Final = "no score"
 
@@ -55,7 +56,7 @@ def badge(summary: EvalSummary) -> Badge:
         return Badge(label, NO_SCORE, UNDEFINED)
     least = dict(summary.info.thresholds).get(spec.name)
     color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
-    return Badge(label, f"{value:.3f}", color)
+    return Badge(label, metric_text(value, unit=spec.unit), color)
 
 
 def badge_files(summary: EvalSummary) -> Iterator[RawFile]:

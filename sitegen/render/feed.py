@@ -15,12 +15,14 @@ from markupsafe import escape
 
 from sitegen.analysis.regressions import champions
 from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import UNTOLD, Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchanges
 from sitegen.text.plain import encodable, line
+from sitegen.text.values import metric_text
 
 ENTRIES: Final = 50
 
@@ -45,8 +47,7 @@ class FeedEntry(NamedTuple):
     at: Headline
     values: tuple[float | None, float]
     """Before and after, of one metric."""
-    label: str
-    """Of the metric."""
+    spec: MetricSpec
     step: Step | None = None
 
 
@@ -80,10 +81,10 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         if step.status in UNTOLD or step.commit.sha == WORKTREE:
             continue
         metric = step.metrics[0]
-        label = next(spec.label for spec in summary.specs if spec.name == metric.name)
+        moved = next(spec for spec in summary.specs if spec.name == metric.name)
         better: What = "improvement" if step.undoes is None else "recovery"
         what: What = better if step.status == "better" else "regression"
-        yield FeedEntry(what, summary, summary.headlines[step.at], (metric.before, metric.after), label, step)
+        yield FeedEntry(what, summary, summary.headlines[step.at], (metric.before, metric.after), moved, step)
         stepped.add(step.at)
     yield from _regained_entries(summary)
     spec = summary.specs[0]
@@ -93,7 +94,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     for index in range(1, len(values)):
         earlier, value = best[index - 1], values[index]
         if best[index] == index != since[index] and earlier is not None and value is not None and index not in stepped:
-            yield FeedEntry("best", summary, summary.headlines[index], (values[earlier], value), spec.label)
+            yield FeedEntry("best", summary, summary.headlines[index], (values[earlier], value), spec)
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
@@ -106,7 +107,7 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)
         value = at.values[column]
         if value is not None:
-            yield FeedEntry("recovery", summary, at, (metric.after, value), summary.specs[column].label)
+            yield FeedEntry("recovery", summary, at, (metric.after, value), summary.specs[column])
 
 
 def _age(entry: FeedEntry) -> tuple[int, str, str, str]:
@@ -123,10 +124,11 @@ def _entry_element(entry: FeedEntry, root: str) -> Iterator[str]:
     report = root + links.report(info.id, at.slug)
     before, after = entry.values
     how = " (recorded)" if info.recorded else ""
-    moved = f"{after:.3f}" if before is None else f"{before:.3f} to {after:.3f}"
+    ends = (before, after) if before is not None else (after,)
+    moved = " to ".join(metric_text(value, unit=entry.spec.unit) for value in ends)
     yield "<entry>"
     yield f"<id>{_TAG}:{entry.what}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
-    yield f"<title>{_xml_text(f'{_TITLES[entry.what]}: {info.name}, {entry.label} {moved}{how}')}</title>"
+    yield f"<title>{_xml_text(f'{_TITLES[entry.what]}: {info.name}, {entry.spec.label} {moved}{how}')}</title>"
     yield f"<updated>{at.committed_at}</updated>"
     yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
     yield f'<category term="{entry.what}"/>'

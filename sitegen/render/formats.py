@@ -12,17 +12,10 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from sitegen.text.plain import visible
-from sitegen.text.values import COUNT, amount
+from sitegen.text.values import COUNT, LARGE, amount, is_whole, metric_text
 
 BOUND: Final = 2_000
 """Characters of one value that a page shows."""
-
-SMALL: Final = 0.0005
-"""A number below it would be written as zero with three digits."""
-
-_LARGE: Final = 100.0
-_VAST: Final = 1e12
-"""A number from which on one digit after the point, or its first digits alone, are enough."""
 
 NIL: Final = Markup('<span class="nil" title="undefined">—</span>')
 """What stands for an undefined number (rule 6)."""
@@ -37,26 +30,8 @@ _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
-    """A metric, three digits after the point, an amount with its unit; undefined is an em dash.
-
-    Of a number so small that these were zeros, or so large that they say nothing, the digits that count. A number of
-    things has none after the point, unless a run wrote some.
-    """
-    if value is None:
-        return NIL
-    if unit and (unit != COUNT or _is_count(value)):
-        return escape(amount(value, unit))
-    if digits == 3 and 0 < abs(value) < SMALL:
-        return Markup(f"{value:.2g}")
-    if abs(value) >= _VAST:
-        return Markup(f"{value:.6g}")
-    if digits == 3 and abs(value) >= _LARGE:
-        return Markup(f"{value:,.1f}".removesuffix(".0"))
-    return Markup(f"{value:.{digits}f}")
-
-
-def _is_count(value: float) -> bool:
-    return value == int(value) and abs(value) < _VAST
+    """A metric, as ``metric_text`` writes it; undefined is an em dash."""
+    return NIL if value is None else escape(metric_text(value, digits, unit))
 
 
 def probability(value: float | None) -> Markup:
@@ -87,8 +62,8 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
         return Markup('<span class="delta">no change</span>')
     tone = "up" if (value > 0) != lower_is_better else "dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
-    text = f"{abs(value):,.{1 if digits == 3 and abs(value) >= _LARGE else digits}f}"
-    if unit and (unit != COUNT or _is_count(value)):
+    text = f"{abs(value):,.{1 if digits == 3 and abs(value) >= LARGE else digits}f}"
+    if unit and (unit != COUNT or is_whole(value)):
         text = escape(amount(abs(value), unit))
     elif float(text.replace(",", "")) == 0:
         text = f"&lt; {10**-digits:.{digits}f}"

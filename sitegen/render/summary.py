@@ -164,11 +164,10 @@ def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterato
 
 def _regression(summary: EvalSummary, step: Step) -> str:
     metric, at = step.metrics[0], summary.headlines[step.at]
-    label = next(_metric_label(spec) for spec in summary.specs if spec.name == metric.name)
+    spec = next(spec for spec in summary.specs if spec.name == metric.name)
+    before, after = number(metric.before, unit=spec.unit), number(metric.after, unit=spec.unit)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
-    words = (
-        f"{code(summary.info.id, NAME)}: {label} {number(metric.before)} to {number(metric.after)} at {code(at.label)}"
-    )
+    words = f"{code(summary.info.id, NAME)}: {_metric_label(spec)} {before} to {after} at {code(at.label)}"
     words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_output_count(step.iterations)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
     for who, found in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
@@ -285,7 +284,7 @@ def _effect_sentence(effect: Effect) -> str:
     assert effect.after is not None
     spec = effect.specs[0] if effect.specs else MetricSpec("f1", "F1", "")
     moved = points(in_points(effect.by_outputs or 0.0, spec))
-    ends = f"{number(effect.before.values[0])} to {number(effect.after.values[0])}"
+    ends = f"{number(effect.before.values[0], unit=spec.unit)} to {number(effect.after.values[0], unit=spec.unit)}"
     return f"{code(effect.eval_id, NAME)}: {moved} pt by the outputs; {_metric_label(spec)} {ends}"
 
 

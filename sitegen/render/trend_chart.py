@@ -12,9 +12,9 @@ from sitegen.model.regressions import Step
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.changes import points as in_points
 from sitegen.render.charts import ChartLine, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
-from sitegen.render.formats import SMALL, day, printable
+from sitegen.render.formats import day, printable
 from sitegen.render.variants import tone
-from sitegen.text.values import COUNT
+from sitegen.text.values import COUNT, SMALL, metric_text
 
 LINKED: Final = 200
 """Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
@@ -115,14 +115,14 @@ def trend(view: TrendView) -> TrendChart:
     of_variants = [[point.variants[k] for point in points] for k in range(len(variants))]
     bottom, top = _shown_range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
     most = max(1, *(sum(point.errors) for point in points)) * 1.06
-    ticks = nice_ticks(bottom, top)
+    ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
     linked = tuple((i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
     return TrendChart(
         size=len(points),
         top=y(top, low, high),
         height=round(y(bottom, low, high) - y(top, low, high), 1),
-        ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom)) for tick in ticks),
+        ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
         grid=tuple(y(tick, low, high) for tick in ticks),
         lines=tuple(line(column, low, high) for column in columns),
         now=tuple(line(column, low, high) for column in now),
@@ -168,8 +168,10 @@ def trend(view: TrendView) -> TrendChart:
     )
 
 
-def _tick(tick: float, span: float) -> str:
-    """Two digits after the point, fewer or more where the axis spans tens or hundredths."""
+def _tick(tick: float, span: float, unit: str) -> str:
+    """Two digits after the point, fewer or more where the axis spans tens or hundredths; of a number of things none."""
+    if unit == COUNT:
+        return metric_text(tick, unit=unit)
     digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
     return f"{tick:,.{digits}f}"
 

@@ -17,9 +17,9 @@ from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.pages.trend_panels import ROWS, HeatRow, OutputUsage, UsageView
 from sitegen.render.cells import text
 from sitegen.render.changes import parts, points
-from sitegen.render.formats import NIL, SMALL, day, number, printable, signed
+from sitegen.render.formats import NIL, day, number, printable, signed
 from sitegen.render.rows import error_types
-from sitegen.text.values import amount
+from sitegen.text.values import SMALL, amount
 
 SHOWN_FIRST = 25
 """Rows of the table of iterations before "show more"."""

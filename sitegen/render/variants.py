@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sitegen.pages.trend_panels import OutputUsage, UsageView
 from sitegen.render.charts import Tick, nice_ticks, percent
 from sitegen.render.formats import number, printable
-from sitegen.text.values import amount
+from sitegen.text.values import amount, metric_text
 
 if TYPE_CHECKING:
     from sitegen.pages.variants import MetricRow
@@ -145,7 +145,7 @@ def tradeoff(view: UsageView) -> Tradeoff | None:
     values = [each.headline or 0.0 for each in drawn]
     margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
     low, high = min(values) - margin, max(values) + margin
-    models = list(view.models)
+    models, unit = list(view.models), view.headline.unit
 
     def dot(each: OutputUsage) -> Dot:
         return Dot(
@@ -154,8 +154,8 @@ def tradeoff(view: UsageView) -> Tradeoff | None:
             mark=f"v{tone(models.index(each.made_by))}" if len(models) > 1 and each.made_by else "m0",
             is_newest=each is drawn[-1],
             text=printable(
-                f"{each.label}: {view.headline.label} {number(each.headline)}, {amount(each.against or 0.0, spec.unit)}"
-                + (f", {each.made_by[:80]}" if each.made_by else "")
+                f"{each.label}: {view.headline.label} {number(each.headline, unit=unit)}"
+                f", {amount(each.against or 0.0, spec.unit)}" + (f", {each.made_by[:80]}" if each.made_by else "")
             ),
             file=each.file,
         )
@@ -164,5 +164,7 @@ def tradeoff(view: UsageView) -> Tradeoff | None:
         dots=tuple(map(dot, drawn)),
         legend=tuple((f"v{tone(k)}", name) for k, name in enumerate(models)) if len(models) > 1 else (),
         across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
-        up=tuple(Tick(percent(high - tick, high - low), f"{tick:.3f}") for tick in nice_ticks(low, high, 4)),
+        up=tuple(
+            Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
+        ),
     )

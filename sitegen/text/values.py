@@ -93,6 +93,35 @@ def _compact(value: Value, depth: int = 0) -> str:
 COUNT: Final = "count"
 """The unit of a number of things, which is written without one."""
 
+SMALL: Final = 0.0005
+"""A number below it would be written as zero with three digits."""
+
+LARGE: Final = 100.0
+_VAST: Final = 1e12
+"""A number from which on one digit after the point, or its first digits alone, are enough."""
+
+
+def metric_text(value: float, digits: int = 3, unit: str = "") -> str:
+    """The value of a metric as pages, files and the terminal write it: three digits after the point.
+
+    An amount has its unit. Of a number so small that three digits were zeros, or so large that they say nothing, the
+    digits that count. A number of things has none after the point, unless a run wrote some.
+    """
+    if unit and (unit != COUNT or is_whole(value)):
+        return amount(value, unit)
+    if digits == 3 and 0 < abs(value) < SMALL:
+        return f"{value:.2g}"
+    if abs(value) >= _VAST:
+        return f"{value:.6g}"
+    if digits == 3 and abs(value) >= LARGE:
+        return f"{value:,.1f}".removesuffix(".0")
+    return f"{value:.{digits}f}"
+
+
+def is_whole(value: float) -> bool:
+    """Whether a number of things is one, and not so large that its last digits say nothing."""
+    return value == int(value) and abs(value) < _VAST
+
 
 def amount(value: float, unit: str) -> str:
     """An amount with its unit, as exact as it is worth reading: ``0.0123 USD``, ``12,345``, ``1.24 s``."""

@@ -2,6 +2,7 @@
 
 from sitegen.commands.history import history_lines
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.metrics import Metric
 from sitegen.model.series import Series
 from tests import pages_sample as sample
 
@@ -54,3 +55,17 @@ def test_where_the_clocks_part_the_headline_has_both():
     assert now is not None
     assert " ".join(lines[0].split()) == "iteration F1 95 % now Precision Recall change errors commit"
     assert lines[1].split()[5] == f"{now.metric('f1'):.3f}"
+
+
+def test_a_number_of_things_is_whole():
+    series = sample.series(2)
+    specs = (series.specs[0]._replace(unit="count"), *series.specs[1:])
+    points = [
+        point._replace(
+            scorecard=point.scorecard._replace(metrics=(Metric("f1", 22.0), *point.scorecard.metrics[1:])),
+            now=None,
+            interval=None,
+        )
+        for point in series.points
+    ]
+    assert history_lines(series._replace(specs=specs, points=tuple(points)))[1].split()[1] == "22"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sitegen.comparing import words
 from sitegen.render import formats
 
 
@@ -13,6 +14,21 @@ def test_an_undefined_number_is_an_em_dash_that_says_so():
 @pytest.mark.parametrize(("value", "text"), [(0.0, "0.000"), (0.9996, "1.000"), (2 / 3, "0.667"), (4.25, "4.250")])
 def test_a_metric_has_three_digits(value, text):
     assert formats.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (22.0, "count", "22"),
+        (22.5, "count", "22.500"),
+        (12345.0, "count", "12,345"),
+        (1240.25, "", "1,240.2"),
+        (1.2e-4, "", "0.00012"),
+        (0.5, "", "0.500"),
+    ],
+)
+def test_pages_and_the_terminal_write_a_metric_alike(value, unit, text):
+    assert (formats.number(value, unit=unit), words.number(value, unit=unit)) == (text, text)
 
 
 @pytest.mark.parametrize(

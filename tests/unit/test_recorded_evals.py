@@ -149,6 +149,16 @@ def test_numbers_of_things_are_whole_on_every_page(sites) -> None:
     assert "11.000" not in (sites[2] / "index.html").read_text(encoding="utf-8")
 
 
+def test_numbers_of_things_are_whole_for_machines_and_on_the_axis_of_the_trend_too(sites) -> None:
+    texts = {name: page(sites[2], name) for name in ("feed.xml", "summary.md", "badges/mistakes.svg")}
+    assert "mistakes, errors 12 to 11 (recorded)" in texts["feed.xml"]
+    assert re.search(r"\| +11 \|", texts["summary.md"])
+    assert ">11<" in texts["badges/mistakes.svg"]
+    for name, written in texts.items():
+        assert not re.search(r"\b(?:1[0-9]|2[0-2])\.0+\b(?! pt)", written), name
+    assert not re.search(r"<text[^>]*>[0-9]+\.[0-9]+<", page(sites[2], "evals/mistakes/index.html"))
+
+
 def test_a_target_of_what_is_better_lower_is_a_ceiling(sites) -> None:
     report = re.sub(r"<[^>]+>|\s+", " ", page(sites[2], "evals/sums/0007-sums-06.html"))
     assert "latency_ms 1,206 1,500 PASS" in re.sub(r" +", " ", report)
