@@ -16,8 +16,7 @@ from sitegen.build import Progress, build, publish, template_digest
 from sitegen.project import Options, open_project
 from sitegen.render.output_folder import claimed
 from sitegen.stages.cached_kinds import SCORECARDS
-from sitegen.stages.preview_ledger import Overlay
-from sitegen.stages.site_files import Site
+from sitegen.stages.site_files import Overlay, Site
 
 FOLDER = "watch"
 """Below the folder of the memo: both layers, and a memo of their own, which no other build then moves."""

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cached import within
 from sitegen.analysis.memo import Memo, PageRow
+from sitegen.history.fold_state import encode
 from sitegen.history.layout import Layout, Watched
+from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
 from sitegen.pages import links, touched
 from sitegen.pages.agents import apart_since, thickens
-from sitegen.pages.commit import CommitView, EvalMove
+from sitegen.pages.commit import CommitView, EvalMove, commit_page
 from sitegen.pages.touched import Touched
+from sitegen.render.environment import Renderer
+from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, NEWEST_COMMIT
-from sitegen.stages.commit_task import OWNER, CommitPageInputs, CommitsTask, write_pages
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
+from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
+from sitegen.stages.worker_context import Workshop
 
+OWNER: Final = "commits"
 AT_ONCE: Final = 100
 """Commits that are given to a process together."""
 
@@ -41,6 +48,39 @@ class Commits(NamedTuple):
     """The commits whose pages could not be made, oldest first."""
 
 
+class CommitPageInputs(NamedTuple):
+    """What ``commit_page`` is told of one commit."""
+
+    record: CommitRecord
+    moves: tuple[EvalMove, ...]
+    changed: tuple[Touched, ...]
+    files: dict[str, str]
+    names: dict[str, str]
+    earlier: str | None
+    thickened: tuple[str, ...] = ()
+
+
+class CommitsTask(NamedTuple):
+    """Some commits to write."""
+
+    workshop: Workshop
+    commits: tuple[CommitPageInputs, ...]
+    pages: tuple[PageRow, ...]
+    """What surely stands of them in the output folder."""
+
+
+class CommitsDone(NamedTuple):
+    """What came of it."""
+
+    rows: tuple[PageRow, ...]
+    written: int
+    kept: int
+    uncommitted: CommitView | None
+    """What the page of the uncommitted state shows, if it is among them."""
+    failures: tuple[Problem, ...] = ()
+    """The commits whose pages could not be made."""
+
+
 def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
     """Write the pages of the new commits; older ones never change."""
     update = timeline.update
@@ -50,7 +90,9 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
     failures: list[Problem] = []
     written = kept = 0
     standing = {row.path: row for row in ledger.known(OWNER)} if update.complete else {}
-    for _, done in pool.map(write_pages, _tasks(timeline, _told(timeline, evals, memo, newest), standing)):
+    for _, done in pool.map(
+        write_commit_pages, _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
+    ):
         rows += done.rows
         written += done.written
         kept += done.kept
@@ -63,15 +105,15 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
     return Commits(newest, uncommitted, tuple(failures))
 
 
-def _tasks(
+def _commit_tasks(
     timeline: Timeline, commits: Iterator[CommitPageInputs], standing: Mapping[str, PageRow]
 ) -> Iterator[CommitsTask]:
-    while some := tuple(islice(commits, AT_ONCE)):
-        paths = (links.commit(one.record.commit.sha) for one in some)
-        yield CommitsTask(timeline.shop, some, tuple(standing[path] for path in paths if path in standing))
+    while batch := tuple(islice(commits, AT_ONCE)):
+        paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
+        yield CommitsTask(timeline.shop, batch, tuple(standing[path] for path in paths if path in standing))
 
 
-def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[CommitPageInputs]:
+def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[CommitPageInputs]:
     """The new commits, oldest first. ``newest``: id of the one before them that has a page."""
     update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
@@ -91,13 +133,21 @@ def _told(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> I
         files = {path: names_of[path, sha] for path in record.edits if (path, sha) in names_of}
         moves = _moves(record, summaries, histories, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
-        names = _names(changed, summaries, record.commit.position)
+        names = _names_of_evals(changed, summaries, record.commit.position)
         thickened = tuple(path for path in files if (path, sha) in thick)
-        yield CommitPageInputs(record, moves, changed, files, names, newest, thickened)
+        yield CommitPageInputs(
+            record=record,
+            moves=moves,
+            changed=changed,
+            files=files,
+            names=names,
+            earlier=newest,
+            thickened=thickened,
+        )
         newest = sha
 
 
-def _names(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
+def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
     """Of the touched evals those that had a page when the commit was the newest, so that later ones change nothing."""
     found = {}
     for item in changed:
@@ -137,3 +187,36 @@ def _moves(
 
 def _position(headline: Headline) -> int:
     return headline.commit_position
+
+
+def write_commit_pages(task: CommitsTask) -> CommitsDone:
+    """Write the pages that are not fresh; that of the uncommitted state in any case, for its view is asked for."""
+    writer, renderer = task.workshop.writer(task.pages), task.workshop.renderer()
+    uncommitted: CommitView | None = None
+    failures: list[Problem] = []
+    for inputs in task.commits:
+        sha = inputs.record.commit.sha
+        key = digest(encode((task.workshop.templates, inputs)))
+        if sha != WORKTREE and writer.is_fresh(OWNER, links.commit(sha), key):
+            continue
+        rendered = attempt("the page of this commit", partial(_rendered_commit, renderer, inputs), commit=sha)
+        if isinstance(rendered, Problem):
+            failures.append(rendered)
+            write_in_its_place(writer, renderer, OWNER, links.commit(sha), rendered)
+            continue
+        view, content = rendered
+        uncommitted = view if sha == WORKTREE else uncommitted
+        writer.write(OWNER, links.commit(sha), content, key)
+    return CommitsDone(
+        rows=tuple(writer.rows),
+        written=writer.written,
+        kept=writer.kept,
+        uncommitted=uncommitted,
+        failures=tuple(failures),
+    )
+
+
+def _rendered_commit(renderer: Renderer, inputs: CommitPageInputs) -> tuple[CommitView, bytes]:
+    page = commit_page(*inputs)
+    assert isinstance(page.view, CommitView)
+    return page.view, renderer.render(page)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo
+from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -25,13 +26,12 @@ from sitegen.stages.cached_kinds import (
 from sitegen.stages.engine import Pool
 from sitegen.stages.eval_job import EvalTask, owner, write_eval
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.pinning import pins_of, under_pins
 from sitegen.stages.scorecard_store import wanted_keys
+from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
-from sitegen.stages.timeline import Timeline, driving_edits
-from sitegen.stages.vectors import model_of
+from sitegen.stages.timeline import Timeline, driving_edits, fold
 from sitegen.stages.worker_context import Workshop
 
 
@@ -201,3 +201,36 @@ def _cached(memo: Memo, history: EvalHistory, shop: Workshop) -> Iterator[Cached
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):
         yield from memo.rows_within(VECTORS.name, history.id)
+
+
+def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
+    """What each eval was scored by at the pinned revision, by id; empty if none is pinned.
+
+    History is folded up to there on a copy of the parts, which stay those of the head.
+    """
+    project = timeline.project
+    if project.pin is None:
+        return {}
+    copy = CopiedParts(parts)
+    fold(project._replace(head=project.pin, options=project.options._replace(worktree=False)), copy)
+    known = ((state.id, state.inputs) for state in FoldStore(copy).evals())
+    return {eval_id: inputs for eval_id, inputs in known if inputs is not None and inputs.ground_truth is not None}
+
+
+def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
+    """Every snapshot under the pinned inputs of its eval; as it is if the eval had no ground truth there."""
+    names = (history.id, *reversed(history.renamed_from))
+    inputs = next((pins[name] for name in names if name in pins), None)
+    if inputs is None:
+        return history
+    return history._replace(
+        snapshots=tuple(
+            snapshot._replace(
+                ground_truth=inputs.ground_truth,
+                mapping=inputs.mapping,
+                schema=inputs.schema,
+                settings=inputs.settings,
+            )
+            for snapshot in history.snapshots
+        )
+    )

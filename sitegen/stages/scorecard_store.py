@@ -22,8 +22,7 @@ from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import CELLS, SCORECARDS
 from sitegen.stages.commit_effects import mixtures_of_commits
-from sitegen.stages.scoring import results
-from sitegen.stages.vectors import embedder_for, model_of
+from sitegen.stages.scoring import embedder_for, model_of, results
 from sitegen.stages.worker_context import Workshop
 
 

@@ -116,15 +116,16 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     sha = project.git("rev-parse", "main")
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
-        commit = "sitegen.stages.commit_task.commit_page"
+        commit = "sitegen.stages.commits.commit_page"
         failing(patched, commit, lambda record, *_: record.commit.sha == sha, RecursionError())
-        failing(patched, "sitegen.stages.site.regressions_page", lambda *_: True, TypeError())
-        failing(patched, "sitegen.stages.site.machine_files", lambda *_: True, AssertionError())
+        failing(patched, "sitegen.stages.site_pages.regressions_page", lambda *_: True, TypeError())
+        failing(patched, "sitegen.stages.site_pages.summary_file", lambda *_: True, AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3
     text = problems_text(out)
     assert f"the page of this commit: RecursionError. at {sha[:7]}" in text
-    assert "the page regressions.html: TypeError in sitegen.stages.site._pages" in text
-    assert "the files for machines and for search: AssertionError in sitegen.stages.site._files" in text
+    assert "the page regressions.html: TypeError in sitegen.stages.site_pages.SitePages.pages" in text
+    what = "the files for machines and for search: AssertionError in sitegen.stages.site_pages.SitePages.other_files"
+    assert what in text
     assert (out / "evals/bad/index.html").is_file()
     build_site(project.path, out, jobs=1)
     build_site(project.path, fine, jobs=1)

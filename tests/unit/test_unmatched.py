@@ -28,7 +28,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         shown[:] = [problem for problem in problems if not problem.past]
         return problems_page(problems, *rest)
 
-    monkeypatch.setattr("sitegen.stages.site.problems_page", told)
+    monkeypatch.setattr("sitegen.stages.site_pages.problems_page", told)
 
     def build(files: dict[str, str | None], **options: object) -> list[Problem]:
         repo = GitRepo(tmp_path / "project")

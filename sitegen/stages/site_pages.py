@@ -1,0 +1,190 @@
+"""The pages and files that are there once in a site, and what each of them is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import merge
+from itertools import groupby, islice
+from typing import Final, NamedTuple, Self, TypeAlias
+
+from sitegen.analysis.memo import Memo
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.problems import Problem
+from sitegen.model.site import Page, RawFile
+from sitegen.model.timeline import InstructionHistory
+from sitegen.pages import links, search
+from sitegen.pages.exports import index_file, schema_files
+from sitegen.pages.instruction_overview import InstructionOverview, instruction_overview
+from sitegen.pages.instructions import instructions_page
+from sitegen.pages.methods import methods_page
+from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
+from sitegen.pages.problems import problems_page
+from sitegen.pages.regressions import regressions_page
+from sitegen.render.badges import badge_files
+from sitegen.render.feed import feed_file
+from sitegen.render.summary import summary_file
+from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.own import own_specs
+from sitegen.stages.commits import Commits
+from sitegen.stages.evals import Evals
+from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
+from sitegen.stages.timeline import Timeline
+
+LATEST_EDITS: Final = 6
+"""Commits on the overview that edited instructions."""
+
+PageMaker: TypeAlias = tuple[str, Callable[[], Page]]
+"""The address of a page, and what makes it."""
+
+
+class SitePages(NamedTuple):
+    """Everything that the pages and files are made from, but for the problems, of which rendering can add some."""
+
+    timeline: Timeline
+    evals: Evals
+    instructions: WrittenInstructions
+    commits: Commits
+    search_entries: int
+    """Of the search log."""
+    latest: tuple[EditEffects, ...]
+    """The newest commits with edits of instructions, newest first."""
+    without_evals: InstructionOverview | None
+    """What stands in the place of the evals in a project that has none."""
+
+    @classmethod
+    def of(
+        cls,
+        timeline: Timeline,
+        evals: Evals,
+        instructions: WrittenInstructions,
+        commits: Commits,
+        memo: Memo,
+        search_entries: int,
+    ) -> Self:
+        """As the stages before left it."""
+        latest = tuple(islice(_edits_by_commit(timeline, instructions), LATEST_EDITS))
+        without_evals = None
+        if not evals.summaries:
+            failed = {problem.path or "" for problem in instructions.failures}
+            counts = {
+                (file.path, edit.commit.sha): counted
+                for file in (record.history for record in instructions.files)
+                for edit, counted in zip(file.edits, counts_of_edits(memo, file, timeline.shop, failed), strict=True)
+            }
+            newest = {
+                record.history.path: counts.get((record.history.path, record.history.edits[-1].commit.sha))
+                for record in instructions.files
+            }
+            without_evals = instruction_overview(instructions.files, newest)
+            latest = tuple(
+                commit._replace(
+                    edits=tuple(
+                        edit._replace(counts=counts.get((edit.file, commit.commit.sha))) for edit in commit.edits
+                    )
+                )
+                for commit in latest
+            )
+        return cls(
+            timeline=timeline,
+            evals=evals,
+            instructions=instructions,
+            commits=commits,
+            search_entries=search_entries,
+            latest=latest,
+            without_evals=without_evals,
+        )
+
+    def pages(self, problems: tuple[Problem, ...]) -> tuple[PageMaker, ...]:
+        """Every page, in the order of the navigation."""
+        timeline, summaries, instructions = self.timeline, self.evals.summaries, self.instructions
+        head, revision = timeline.head, timeline.project.revision
+        counts = SiteCounts(
+            commits=timeline.commits,
+            edits=sum(len(file.edits) for file in timeline.instructions),
+            raised=instructions.raised,
+            lowered=instructions.lowered,
+            problems=len(problems),
+        )
+        has_worktree = timeline.project.options.worktree and timeline.project.found.root is not None
+        worktree = Worktree(self.commits.uncommitted) if has_worktree else None
+        newest, mutes = self.commits.newest, timeline.config.regressions.mute
+        infos = tuple(summary.info for summary in summaries)
+
+        def overview() -> Page:
+            return overview_page(summaries, head, revision, counts, self.latest, newest, worktree, self.without_evals)
+
+        return (
+            (links.overview(), overview),
+            (
+                links.instructions(),
+                lambda: instructions_page(instructions.files, _edits_by_commit(timeline, instructions)),
+            ),
+            (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
+            (links.methods(), lambda: methods_page(_explained_metrics(timeline))),
+            (links.problems(), lambda: problems_page(problems, infos, head, revision)),
+            (links.not_found(), lambda: not_found_page(timeline.shop.site.base_url)),
+        )
+
+    def other_files(self, problems: int) -> Iterator[RawFile]:
+        """For machines the data's index and schemas, the summary, the feed and the badges; and for search."""
+        timeline, summaries = self.timeline, self.evals.summaries
+        head, site = timeline.head, timeline.shop.site
+        yield index_file(
+            head.sha,
+            timeline.project.revision,
+            tuple(summary.info.id for summary in summaries),
+            tuple(file.path for file in timeline.instructions),
+            problems,
+        )
+        yield from schema_files()
+        yield summary_file(site, head, summaries, self.latest, timeline.config.regressions.mute)
+        yield feed_file(site, head, summaries)
+        for summary in summaries:
+            if not summary.deleted:
+                yield from badge_files(summary)
+        files = tuple((file.path, file.deleted) for file in timeline.instructions)
+        fields = tuple(search.SearchFields(eval_id, attributes) for eval_id, attributes in self.evals.attributes)
+        yield search.list_file(summaries, files, fields, self.search_entries)
+        for attributes in dict.fromkeys(each.attributes for each in fields if each.attributes):
+            yield search.fields_file(attributes)
+        yield NO_JEKYLL
+
+
+def _explained_metrics(timeline: Timeline) -> tuple[tuple[str, tuple[MetricSpec, ...]], ...]:
+    """The metrics of every kind of ours, then those of installed packages that evals of this site have."""
+    histories = [each.history for each in timeline.update.evals if each.history.snapshots]
+    installed = sorted({history.kind for history in histories} - {each.kind for each in SCORERS})
+    kinds = ((each.kind, each.metrics) for each in (*SCORERS, *map(scorer, installed)) if each.metrics)
+    own = ((history.kind, own_specs(history.snapshots[-1].settings)) for history in histories)
+    return (*kinds, *dict.fromkeys(each for each in own if each[1]))
+
+
+def _moved_edits(timeline: Timeline) -> dict[tuple[str, str], str]:
+    """Path and commit of the edits of files that were moved since -> the file's last path."""
+    return {
+        (edit.path, edit.commit.sha): file.path
+        for file in timeline.instructions
+        for edit in file.edits
+        if edit.path != file.path
+    }
+
+
+def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:
+    """The commits with edits, newest first; as many as are asked for, for a long history has thousands."""
+    newest_first = merge(*map(_newest_first, timeline.instructions), key=_position, reverse=True)
+    for position, same_commit in groupby(newest_first, key=_position):
+        edits = tuple(sorted(same_commit, key=_edited_path))
+        yield EditEffects(edits[0].edit.commit, edits, instructions.effects.around(position))
+
+
+def _newest_first(file: InstructionHistory) -> Iterator[FileEdit]:
+    return (FileEdit(edit, file.path) for edit in reversed(file.edits))
+
+
+def _position(edit: FileEdit) -> int:
+    return edit.edit.commit.position
+
+
+def _edited_path(edit: FileEdit) -> str:
+    return edit.edit.path
