@@ -90,9 +90,8 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
     failures: list[Problem] = []
     written = kept = 0
     standing = {row.path: row for row in ledger.known(OWNER)} if update.complete else {}
-    for _, done in pool.map(
-        write_commit_pages, _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
-    ):
+    tasks = _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
+    for _, done in pool.map(write_commit_pages, tasks):
         rows += done.rows
         written += done.written
         kept += done.kept
@@ -174,12 +173,12 @@ def _moves(
         why = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
         found.append(
             EvalMove(
-                summary.info,
-                summary.specs,
-                summary.headlines[start - 1] if start else None,
-                summary.headlines[start:end],
-                tuple(cause for cause in _ORDER if cause in why),
-                COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
+                info=summary.info,
+                specs=summary.specs,
+                before=summary.headlines[start - 1] if start else None,
+                points=summary.headlines[start:end],
+                causes=tuple(cause for cause in _ORDER if cause in why),
+                brought=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
             )
         )
     return tuple(found)
