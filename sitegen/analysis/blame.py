@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cells import fate_of, held_documents, spans
-from sitegen.analysis.deltas import ROLES, Role, differing
+from sitegen.analysis.deltas import ROLES, Role, differing_roles
 from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED
@@ -119,7 +119,7 @@ class Blame:
         start = run.start
         changed = self._changed.get(start)
         if changed is None:
-            changed = self._changed[start] = differing(self._snapshots[start - 1], self._snapshots[start])
+            changed = self._changed[start] = differing_roles(self._snapshots[start - 1], self._snapshots[start])
         if len(changed) < 2:
             return changed
         expected, actual = (before.expected, before.actual) if before else ("", "")
@@ -141,7 +141,7 @@ def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
     return found
 
 
-def turns(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
+def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
     """Every point at which one of the cells changed, oldest first."""
     fates: dict[int, Counter[Fate]] = {}
     causes: dict[int, Counter[Role]] = {}

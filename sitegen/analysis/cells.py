@@ -24,7 +24,7 @@ LONGEST: Final = 200
 """Characters of a value that a cell keeps."""
 
 
-def shown(value: Value) -> str:
+def short_json(value: Value) -> str:
     """A value as bounded JSON text, empty for none; two long values that differ anywhere stay different."""
     return "" if value is None else bounded_json(value, LONGEST)
 
@@ -60,7 +60,7 @@ class CellTracker:
             track.seen = here
             if track.last is not judgement:  # most are made once for each ground truth and come again as they are
                 track.stands_at(judgement)
-                track.become(Run(here, judgement.outcome, shown(judgement.expected), shown(judgement.actual)))
+                track.become(Run(here, judgement.outcome, short_json(judgement.expected), short_json(judgement.actual)))
         if judged < len(tracks):
             for track in tracks.values():
                 if track.seen != here:
@@ -162,7 +162,7 @@ def tallied(flipped: Iterable[CellFlip]) -> Flips:
     for flip in flipped:
         counts[flip.fate, flip.cell.attribute] += 1
         by_truth += flip.by_truth
-    return _flips(counts, by_truth)
+    return _sorted_flips(counts, by_truth)
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
@@ -185,7 +185,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     for cell in cells.cells:
         if not any(run.is_wrong for run in cell.runs):
             continue
-        line, points, wrong = _line(cell, cells.points), held[cell.document], _wrong(cell, cells.points)
+        line, points, wrong = _runs_by_point(cell, cells.points), held[cell.document], _wrong_points(cell, cells.points)
         for index, (before, after) in enumerate(pairs):
             if not (wrong[before] or wrong[after]):
                 continue
@@ -193,7 +193,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
             if fate := fate_of(first, last, _both_hold(points, before, after)):
                 tallies[index][fate, cell.attribute] += 1
                 by_truth[index] += first is not last and CellFlip(fate, cell, first, last).by_truth
-    return tuple(map(_flips, tallies, by_truth))
+    return tuple(map(_sorted_flips, tallies, by_truth))
 
 
 def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
@@ -224,7 +224,7 @@ def held_documents(cells: CellMap) -> Held:
     return held
 
 
-def _line(cell: Cell, points: int) -> list[Run | None]:
+def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
     """What a cell is at each point."""
     line: list[Run | None] = [None] * cell.runs[0].start
     for run, end in spans(cell, points):
@@ -232,7 +232,7 @@ def _line(cell: Cell, points: int) -> list[Run | None]:
     return line
 
 
-def _wrong(cell: Cell, points: int) -> bytearray:
+def _wrong_points(cell: Cell, points: int) -> bytearray:
     """Whether a cell is wrong at each point."""
     wrong = bytearray(points)
     for run, end in spans(cell, points):
@@ -246,7 +246,7 @@ def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
     return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
 
 
-def _flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
+def _sorted_flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
     def tally(wanted: Fate) -> Tally:
         some = [(attribute, number) for (fate, attribute), number in counts.items() if fate == wanted]
         return tuple(sorted(some, key=lambda item: (-item[1], item[0])))

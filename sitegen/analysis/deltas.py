@@ -67,7 +67,7 @@ def delta(
     model, judge = exchanges(before.scorecard, after.scorecard)
     if shared.verdict == "refused":
         return Delta(shared, tuple(MetricDelta(name, None, None) for name in names), model, judge)
-    roles = differing(before.snapshot, after.snapshot)
+    roles = differing_roles(before.snapshot, after.snapshot)
     cards = {taken: crossed(mixture(before.snapshot, after.snapshot, taken)) for taken in tuple(subsets(roles))[1:-1]}
     cards |= {(): before.scorecard, roles: after.scorecard}
     left_out = frozenset((*shared.only_before, *shared.only_after))
@@ -76,10 +76,10 @@ def delta(
         tuple(
             MetricDelta(name, None, None)
             if regraded(judge, name)
-            else _usage(name, before.scorecard, after.scorecard, left_out)
+            else _usage_delta(name, before.scorecard, after.scorecard, left_out)
             if name in USAGE
-            else _metric(
-                name, roles, {taken: _value(card, name, metrics_for, left_out) for taken, card in cards.items()}
+            else _metric_delta(
+                name, roles, {taken: _common_value(card, name, metrics_for, left_out) for taken, card in cards.items()}
             )
             for name in names
         ),
@@ -129,14 +129,14 @@ def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:
     return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, asked, strict=True)))
 
 
-def _metric(name: str, roles: Taken, values: dict[Taken, float | None]) -> MetricDelta:
+def _metric_delta(name: str, roles: Taken, values: dict[Taken, float | None]) -> MetricDelta:
     earlier, later = values[()], values[roles]
     if earlier is None or later is None:
         return MetricDelta(name, None, None)
     return MetricDelta(name, later - earlier, attribute(roles, values.__getitem__))
 
 
-def _usage(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
+def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
     """What outputs took is theirs alone, whatever they are scored by; totals of other answers are not compared."""
     earlier, later = before.metric(name), after.metric(name)
     answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
@@ -145,7 +145,7 @@ def _usage(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[s
     return MetricDelta(name, later - earlier, DeltaParts(later - earlier, 0.0, 0.0))
 
 
-def _value(scorecard: Scorecard, name: str, metrics_for: MetricsFor, left_out: frozenset[str]) -> float | None:
+def _common_value(scorecard: Scorecard, name: str, metrics_for: MetricsFor, left_out: frozenset[str]) -> float | None:
     if not left_out:
         return scorecard.metric(name)
     kept = [document for document in scorecard.documents if document.id not in left_out]
@@ -160,9 +160,9 @@ Taken: TypeAlias = tuple[Role, ...]
 ROLES: Final[tuple[Role, ...]] = ("outputs", "ground_truth", "rules")
 
 
-def differing(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
+def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
     """The roles whose contents are not the same; where a file stands does not matter."""
-    return tuple(role for role in ROLES if _contents(before, role) != _contents(after, role))
+    return tuple(role for role in ROLES if _role_contents(before, role) != _role_contents(after, role))
 
 
 def under_rules_of(snapshot: Snapshot, other: Snapshot) -> Snapshot:
@@ -172,7 +172,7 @@ def under_rules_of(snapshot: Snapshot, other: Snapshot) -> Snapshot:
 
 def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:
     """What has to be scored besides the two themselves; nothing if they differ in one role only."""
-    return tuple(mixture(before, after, taken) for taken in tuple(subsets(differing(before, after)))[1:-1])
+    return tuple(mixture(before, after, taken) for taken in tuple(subsets(differing_roles(before, after)))[1:-1])
 
 
 def mixture(before: Snapshot, after: Snapshot, taken: Taken) -> Snapshot:
@@ -190,7 +190,7 @@ def mixture(before: Snapshot, after: Snapshot, taken: Taken) -> Snapshot:
 def attribute(roles: Sequence[Role], value: Callable[[Taken], float | None]) -> DeltaParts | None:
     """Split ``value(roles) - value(())``; None if any value is undefined.
 
-    ``roles`` is what ``differing`` says of two points, ``value`` the metric of the earlier one with some roles taken
+    *roles* are those that differ between two points, *value* is the metric of the earlier one with some roles taken
     from the later one.
     """
     values: dict[Taken, float] = {}
@@ -199,7 +199,7 @@ def attribute(roles: Sequence[Role], value: Callable[[Taken], float | None]) -> 
         if found is None:
             return None
         values[taken] = found
-    parts = {role: fsum(_shares(role, roles, values)) for role in roles}
+    parts = {role: fsum(_shapley_shares(role, roles, values)) for role in roles}
     return DeltaParts(*(parts.get(role, 0.0) for role in ROLES))
 
 
@@ -208,7 +208,7 @@ def subsets(roles: Sequence[Role]) -> Iterator[Taken]:
     return (taken for size in range(len(roles) + 1) for taken in combinations(roles, size))
 
 
-def _shares(role: Role, roles: Sequence[Role], values: dict[Taken, float]) -> Iterator[float]:
+def _shapley_shares(role: Role, roles: Sequence[Role], values: dict[Taken, float]) -> Iterator[float]:
     """What the role adds to each set of the others, weighted by how many orders begin so."""
     others = tuple(one for one in roles if one != role)
     for size in range(len(roles)):
@@ -218,7 +218,7 @@ def _shares(role: Role, roles: Sequence[Role], values: dict[Taken, float]) -> It
             yield weight * (values[joined] - values[taken])
 
 
-def _contents(snapshot: Snapshot, role: Role) -> tuple[str | None, ...]:
+def _role_contents(snapshot: Snapshot, role: Role) -> tuple[str | None, ...]:
     match role:
         case "outputs":
             names = [blob.path.rpartition("/")[2] for blob in snapshot.outputs]

@@ -103,13 +103,13 @@ def edited_since(before: Sequence[InstructionHistory], after: Sequence[Instructi
 
     Each has its edits that *before* does not know. Those may be none, where history was written anew.
     """
-    contents = {file.path: _content(file) for file in before}
+    contents = {file.path: _newest_blob_id(file) for file in before}
     known = {edit.commit.sha for file in before for edit in file.edits}
     changes = []
     for file in after:
         names = [file.path, *(edit.path for edit in reversed(file.edits))]
         earlier = next((contents[name] for name in names if name in contents), None)
-        if earlier != _content(file):
+        if earlier != _newest_blob_id(file):
             commits = (edit.commit for edit in file.edits if edit.commit.sha not in known)
             changes.append(InstructionChange(file.path, tuple(dict.fromkeys(commits))))
     return sorted(changes, key=lambda change: change.path)
@@ -225,7 +225,7 @@ def _recorded_after(at: Snapshot, commit: Commit) -> bool:
     return recorded is not None and committed is not None and recorded >= committed
 
 
-def _content(file: InstructionHistory) -> str | None:
+def _newest_blob_id(file: InstructionHistory) -> str | None:
     newest = file.edits[-1].new
     return newest.oid if newest and not file.deleted else None
 

@@ -145,7 +145,7 @@ class EffectIndex:
             if summary.peak and self.drives(path, summary.info.id)
         )
 
-    def spoken_for(self, eval_id: str, first: int) -> Iterator[int]:
+    def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
         """Positions of the edits whose effect on an eval is decided by its points from the index ``first`` on."""
         summary = self._summaries.get(eval_id)
         return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
@@ -199,10 +199,10 @@ def best_versions(edits: Sequence[Edit], peaks: Iterable[EvalPeak]) -> tuple[Bes
         peaks: of the evals that it drives.
 
     """
-    found = ((of, bisect_right(edits, of.peak.edit, key=_edit_position) - 1) for of in peaks)
+    found = ((of, bisect_right(edits, of.peak.edit, key=_commit_position) - 1) for of in peaks)
     best = [BestVersion(of, edit) for of, edit in found if edit >= 0]
     return tuple(sorted(best, key=lambda one: (one.of.name, one.of.eval_id)))
 
 
-def _edit_position(edit: Edit) -> int:
+def _commit_position(edit: Edit) -> int:
     return edit.commit.position

@@ -44,7 +44,7 @@ class _Found(NamedTuple):
         return self.after.start
 
     def measured(self) -> MetricStep:
-        return _measured(self.spec, self.before.mean, self.after.mean)
+        return _metric_step(self.spec, self.before.mean, self.after.mean)
 
 
 def steps_of(series: Series) -> tuple[Step, ...]:
@@ -53,7 +53,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     Of the metrics that are kept of every point.
     """
     specs = series.specs[:HEADLINES]
-    cases = 0 if series.info.recorded else _cases(series.points)
+    cases = 0 if series.info.recorded else _case_count(series.points)
     cards = [point.scorecard for point in series.points]
     fitted = [
         (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0))
@@ -61,16 +61,16 @@ def steps_of(series: Series) -> tuple[Step, ...]:
         for column in _by_one_judge(cards, spec.name)
     ]
     found = [step for spec, _, fit in fitted for step in _found(spec, fit)]
-    steps = [_step(series.points, group, specs[0]) for group in _together(found)]
+    steps = [_step(series.points, group, specs[0]) for group in _steps_by_place(found)]
     for spec, column, fit in fitted:
         if spec is specs[0]:
             steps.extend(_bad_runs(series.points, spec, column, fit))
-    steps.sort(key=_place)
+    steps.sort(key=_step_index)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(step._replace(undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
 
 
-def _cases(points: Iterable[Point]) -> int:
+def _case_count(points: Iterable[Point]) -> int:
     """What a metric is a share of: expected values or, without any, documents. The median of the points, 0 of none."""
     cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     return median_low(cases) if cases else 0
@@ -92,16 +92,16 @@ def _found(spec: MetricSpec, fit: Levels) -> Iterator[_Found]:
             yield fall
 
 
-def _place(step: Step) -> int:
+def _step_index(step: Step) -> int:
     return step.at
 
 
-def _measured(spec: MetricSpec, before: float, after: float) -> MetricStep:
+def _metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
     share = 100 * (after - before) / (spec.high - spec.low)
     return MetricStep(spec.name, before, after, share if spec.higher_is_better else -share)
 
 
-def _together(found: Iterable[_Found]) -> list[list[_Found]]:
+def _steps_by_place(found: Iterable[_Found]) -> list[list[_Found]]:
     """Steps of several metrics at one point, or at two neighbours: noise may have put them a point apart."""
     places: dict[int, list[_Found]] = {}
     for step in found:
@@ -122,7 +122,7 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
     until, regained = _regained(first) if worse else (None, None)
     status: StepStatus = "new" if first.new else "better" if not worse else "open" if until is None else "fixed"
     before, after = first.before, first.after
-    outputs = _outputs(points[after.start : until])
+    outputs = _output_blobs(points[after.start : until])
     return Step(
         at=after.start,
         before=before.end - 1,
@@ -163,9 +163,9 @@ def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float 
         here = bisect(defined, at)
         before, until = defined[here - 1 : here + 1]
         level = next(level for level in fit.levels if level.start <= before < level.end)
-        metric = _measured(spec, level.mean, fmean(column[index] or 0.0 for index in blip.at))
+        metric = _metric_step(spec, level.mean, fmean(column[index] or 0.0 for index in blip.at))
         if blip.far and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
-            outputs = _outputs(points[at:end])
+            outputs = _output_blobs(points[at:end])
             yield Step(
                 at=at,
                 before=before,
@@ -182,19 +182,19 @@ def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float 
             )
 
 
-def _outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
+def _output_blobs(points: Sequence[Point]) -> list[tuple[str, ...]]:
     """The blob ids of each new output."""
     return [tuple(blob.oid for blob in point.snapshot.outputs) for point in points if "outputs" in point.snapshot.cause]
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
     """The first mute that names this step."""
-    return next((mute for mute in mutes if _names(mute, summary, step)), None)
+    return next((mute for mute in mutes if _mutes_step(mute, summary, step)), None)
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
     """A warning of each mute that names no step: one that was mistyped, or is not needed any more."""
-    named = {mute for one in summaries for step in one.steps for mute in mutes if _names(mute, one, step)}
+    named = {mute for one in summaries for step in one.steps for mute in mutes if _mutes_step(mute, one, step)}
     return tuple(
         Problem(
             severity="warning",
@@ -208,7 +208,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
     )
 
 
-def _names(mute: Mute, summary: EvalSummary, step: Step) -> bool:
+def _mutes_step(mute: Mute, summary: EvalSummary, step: Step) -> bool:
     return (
         mute.eval == summary.info.id
         and len(mute.commit) >= MUTE_DIGITS

@@ -66,18 +66,18 @@ def section_flips(
     """
     effects = [[effect for effect in around if effect.model is None] for around in effects]
     edits = [
-        _edit(touched, around)
+        _edit_flips(touched, around)
         for touched, around in zip(sections, effects, strict=True)
         if touched and any(effect.flips is not None for effect in around)
     ]
     paths = dict.fromkeys(path for edit in edits for path in sorted(edit.sections))
     everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
-    every = (_section(path, edits, everywhere) for path in paths)
+    every = (_flips_of_section(path, edits, everywhere) for path in paths)
     found = sorted(every, key=lambda one: (-one.edits, -len(one.fields), one.path))
     return tuple(found[:SECTIONS]), max(0, len(found) - SECTIONS)
 
 
-def _edit(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
+def _edit_flips(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
     fixed: Counter[str] = Counter()
     broken: Counter[str] = Counter()
     for effect in around:
@@ -87,7 +87,7 @@ def _edit(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
     return _Edit(frozenset(touched), fixed, broken, frozenset((*fixed, *broken)))
 
 
-def _section(path: str, edits: Sequence[_Edit], everywhere: Counter[str]) -> SectionFlips:
+def _flips_of_section(path: str, edits: Sequence[_Edit], everywhere: Counter[str]) -> SectionFlips:
     """One section. ``everywhere``: around how many edits of the file each field flipped."""
     inside = [edit for edit in edits if path in edit.sections]
     outside = len(edits) - len(inside)

@@ -74,7 +74,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
     )
 
 
-def problems(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
+def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
     """The findings of a scorecard, each at the file that it is about."""
     files = {
         "output": snapshot.outputs[0] if snapshot.outputs else None,
@@ -98,7 +98,7 @@ def problems(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Pr
     )
 
 
-def standing(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
+def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
     """The problems of all points, each once with the first commit that had it: a truth is wrong once, not once a run.
 
     Those that the newest point does not have any more are past; all of them, if the eval is deleted.

@@ -31,7 +31,7 @@ def circumstances(points: Sequence[Point], before: range, after: range, *, metri
     last, first = before[-1], after[0]
     between = points[last + 1 : first + 1]
     causes = tuple(dict.fromkeys(cause for point in between for cause in point.snapshot.cause))
-    edits = _edits(points, first) if "outputs" in causes else []
+    edits = _edits_since_output(points, first) if "outputs" in causes else []
     model, judge = exchanges(points[last].scorecard, points[first].scorecard)
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     return Circumstances(
@@ -39,9 +39,9 @@ def circumstances(points: Sequence[Point], before: range, after: range, *, metri
         output=points[first].scorecard.status,
         edits=tuple(EditedFile(edit.path, edit.commit.sha) for edit in edits[:EDITS]),
         more_edits=max(0, len(edits) - EDITS),
-        documents=_documents(points[before[-1]], points[first]),
-        errors=_errors(old, new),
-        fields=_fields(old, new, worse=worse),
+        documents=_changed_documents(points[before[-1]], points[first]),
+        errors=_moved_errors(old, new),
+        fields=_moved_fields(old, new, worse=worse),
         delta=_delta(points[first], metric) if first == last + 1 else None,
         model=model,
         judge=judge,
@@ -53,7 +53,7 @@ def _delta(point: Point, metric: str) -> MetricDelta | None:
     return next((one for one in point.delta.metrics if one.name == metric), None) if point.delta else None
 
 
-def _edits(points: Sequence[Point], first: int) -> list[Edit]:
+def _edits_since_output(points: Sequence[Point], first: int) -> list[Edit]:
     """Those after the last output of an earlier commit, the newest first."""
     commit = points[first].snapshot.commit.sha
     last = first - 1
@@ -62,32 +62,32 @@ def _edits(points: Sequence[Point], first: int) -> list[Edit]:
     return [edit for point in points[last + 1 : first + 1] for edit in point.edits][::-1]
 
 
-def _documents(before: Point, after: Point) -> tuple[int, int] | None:
+def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
     old = {document.id for document in before.scorecard.documents}
     new = {document.id for document in after.scorecard.documents}
     return None if old == new else (len(old), len(new))
 
 
-def _errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...]:
-    moved = (Moved(name, _mean(before, name), _mean(after, name)) for name in ERROR_TYPES)
+def _moved_errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...]:
+    moved = (Moved(name, _mean_errors(before, name), _mean_errors(after, name)) for name in ERROR_TYPES)
     return tuple(one for one in moved if one.before != one.after)
 
 
-def _mean(points: Sequence[Point], error_type: ErrorType) -> float:
+def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:
     numbers: list[int] = [getattr(point.scorecard.counts, error_type) for point in points]
     return sum(numbers) / len(numbers)
 
 
-def _fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
+def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
     """The attributes whose errors grew most with a loss, or shrank most with a gain."""
-    old, new = _wrong(before), _wrong(after)
+    old, new = _errors_by_attribute(before), _errors_by_attribute(after)
     moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
     sign = 1 if worse else -1
     ranked = sorted((one for one in moved if sign * one.change > 0), key=lambda one: -abs(one.change))
     return tuple(ranked[:FIELDS])
 
 
-def _wrong(points: Sequence[Point]) -> dict[str, float]:
+def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:
     """Errors of each attribute, per point."""
     sums: dict[str, int] = {}
     for point in points:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, turns, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
 from sitegen.model.cells import Cell, Fate, State
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
@@ -171,7 +171,7 @@ class _FieldPage:
         wrong = worst_first(cell for cell in self._cells if cell.ever_wrong)
         shown = wrong[:CELLS]
         starts = {stretch.run.start for one in wrong for stretch in one.stretches}
-        happened = [turn for turn in turns(self._cells, self._points) if turn.point in starts]
+        happened = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
         columns = [turn.point for turn in happened][-COLUMNS:]
         each = max(FEWEST_RUNS, RUNS // max(1, len(shown)))
         flips = [(stretch.run.start, stretch) for one in wrong for stretch in one.stretches if stretch.is_flip]

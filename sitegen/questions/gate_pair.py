@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
 from sitegen.analysis.compare import compare
-from sitegen.analysis.deltas import differing, mixtures
+from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.edits import edited_since, edits_of_points
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
@@ -139,7 +139,7 @@ class GatedPair:
 
     @cached_property
     def _roles(self) -> tuple[str, ...]:
-        return differing(self._before.snapshot, self._after.snapshot)
+        return differing_roles(self._before.snapshot, self._after.snapshot)
 
     @cached_property
     def _scored(self) -> _ScoredPair:

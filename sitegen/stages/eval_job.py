@@ -23,7 +23,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.exports import results_json
-from sitegen.pages.report import is_bounded
+from sitegen.pages.report import leaves_anything_out
 from sitegen.pages.trend import has_variants
 from sitegen.render.writer import digest
 from sitegen.scoring.mapping_use import columns_of
@@ -193,7 +193,7 @@ class _EvalJob:
     def _write_report(self, index: int, result: Result, tracker: CellTracker) -> None:
         page, key = self._reports.page(index, result, tracker), self._page_keys[index]
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
-        if is_bounded(result, self._shop.discrepancies_per_type):
+        if leaves_anything_out(result, self._shop.discrepancies_per_type):
             snapshot = self._snapshots[index]
             data = results_json(result, self._info, snapshot)
             self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)

@@ -10,7 +10,7 @@ from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
-from sitegen.analysis.series import HEADLINES, headline, problems, standing
+from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
@@ -127,10 +127,10 @@ def record_of(
         metrics=tuple(spec.name for spec in series.specs),
         usage=point and point.scorecard.usage,
     )
-    every = [problems(series.info.id, point.snapshot, point.scorecard) for point in series.points]
+    every = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(
         summary=summary,
         attributes=tuple(sorted(by_attribute(series.cells))),
-        problems=standing(every, deleted=series.history.deleted),
+        problems=standing_problems(every, deleted=series.history.deleted),
         mapping_use=mapping_use(newest) if newest else None,
     )

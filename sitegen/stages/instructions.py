@@ -114,7 +114,7 @@ def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[in
     return frozenset(
         position
         for update in timeline.update.evals
-        for position in effects.spoken_for(update.history.id, update.first_new)
+        for position in effects.edits_measured_from(update.history.id, update.first_new)
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
 from sitegen.analysis.deltas import ScoredPoint, delta
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
-from sitegen.analysis.series import SeriesInputs, problems
+from sitegen.analysis.series import SeriesInputs, problems_of_point
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
@@ -79,7 +79,7 @@ class ReportWriter:
                 moved=self._last_paths,
             ),
             self._shop.discrepancies_per_type,
-            problems(self._info.id, point.snapshot, result.scorecard),
+            problems_of_point(self._info.id, point.snapshot, result.scorecard),
             self._inputs.edits.made_with[index],
         )
 

@@ -13,7 +13,7 @@ from sitegen.stats.quantiles import normal
 from sitegen.stats.significance import mean
 
 
-def differing(outcomes: Iterable[Hashable]) -> tuple[int, int]:
+def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
     """(pairs that differ, pairs) among the outcomes of one thing that was judged again and again.
 
     Their quotient is what the observed agreement within one subject lacks to 1 (Fleiss 1971).

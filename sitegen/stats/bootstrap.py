@@ -23,15 +23,15 @@ _Row: TypeAlias = tuple[float, ...]
 
 def bootstrap_ratio(units: Sequence[Share], level: float = LEVEL) -> tuple[float, float] | None:
     """The interval of a ratio of sums over units; None for fewer than two."""
-    return _interval(units, _ratio, level)
+    return _resampled_interval(units, _ratio, level)
 
 
 def bootstrap_ratio_change(units: Sequence[Paired], level: float = LEVEL) -> tuple[float, float] | None:
     """The interval of the change of such a ratio, both sides of a unit drawn together; None for fewer than two."""
-    return _interval([(*pair.before, *pair.after) for pair in units], _ratio_change, level)
+    return _resampled_interval([(*pair.before, *pair.after) for pair in units], _ratio_change, level)
 
 
-def _interval(
+def _resampled_interval(
     rows: Sequence[_Row], statistic: Callable[[_Row], float | None], level: float
 ) -> tuple[float, float] | None:
     """Resample the rows with replacement, and cut off both ends of the statistics of their sums.

@@ -92,11 +92,11 @@ def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
     single = [blip._replace(far=blip.by > far) for blip in excursions(every, 1, off)]
     found = _levels(known, single, sigma, grain)
     longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in excursions(every, size, far)]
-    untold = [blip for blip in longer if _leaves(blip, known, found.levels, off)]
+    untold = [blip for blip in longer if _in_level(blip, known, found.levels, off)]
     return _levels(known, without_overlaps([*single, *untold]), sigma, grain) if untold else found
 
 
-def _leaves(blip: Excursion, known: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
+def _in_level(blip: Excursion, known: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
     """Whether a blip is within a level, and all of it off that."""
     off = known[blip.start : blip.end]
     return any(
@@ -123,7 +123,7 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Excursion], sigm
         for place, agreed in off.items()
     ]
     candidates = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2))
-    calm, candidates = _calm(row, candidates, furthest)
+    calm, candidates = _lasting_levels(row, candidates, furthest)
     starts = significant_starts(level_values(calm, aside, grain), candidates)
     found = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
     new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain), starts)
@@ -131,7 +131,7 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Excursion], sigm
     return Levels(found, sigma, told, fresh)
 
 
-def _calm(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
+def _lasting_levels(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
     """Levels of a single value put to the level beside them that is nearer, and no further off it than ``furthest``."""
     calm = list(row)
     levels = [(start, end, fsum(row[start:end]) / (end - start)) for start, end in pairwise([*starts, len(row)])]
@@ -199,13 +199,13 @@ def _starts(values: Sequence[float], cost: float) -> list[int]:
             reach = sqrt(room / count) if room > 0 else 0.0
             first, last = max(low, middle - reach), min(high, middle + reach)
             if first >= last:
-                _append(left, low, high, end)
+                _append_piece(left, low, high, end)
                 continue
             if first > low:
-                _append(left, low, first, end)
+                _append_piece(left, low, first, end)
             left.append((first, last, start))
             if last < high:
-                _append(left, last, high, end)
+                _append_piece(left, last, high, end)
         pieces = left
     starts = [begins[-1]]
     while starts[-1]:
@@ -213,7 +213,7 @@ def _starts(values: Sequence[float], cost: float) -> list[int]:
     return starts[::-1]
 
 
-def _append(pieces: list[tuple[float, float, int]], low: float, high: float, start: int) -> None:
+def _append_piece(pieces: list[tuple[float, float, int]], low: float, high: float, start: int) -> None:
     """Add a piece; one that goes on where the last ended is the same piece."""
     if pieces and pieces[-1][2] == start:
         low = pieces.pop()[0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
-from sitegen.analysis.cells import CellTracker, flipped_cells, shown
+from sitegen.analysis.cells import CellTracker, flipped_cells, short_json
 from sitegen.analysis.deltas import ROLES, attribute, subsets
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
@@ -43,7 +43,7 @@ def test_a_cell_is_at_each_point_what_was_judged_there(points):
             if path in point:
                 outcome, expected, actual = point[path]
                 assert run is not None
-                assert run[1:] == (outcome, shown(expected), shown(actual))
+                assert run[1:] == (outcome, short_json(expected), short_json(actual))
             else:
                 assert run is None or run.state == "absent"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, turns, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, change_points, worst_first
 from sitegen.analysis.deltas import Role
 from sitegen.commands.blame import matching_cells
 from sitegen.errors import ConfigurationError
@@ -110,7 +110,7 @@ def test_what_happened_is_summed_up_by_point():
     late = cell((2, "omission", "5", ""), path="c")
     cells = CellMap(4, (one, other, late))
     blame = Blame(cells, some)
-    assert turns(map(blame.of, cells.cells), 4) == (
+    assert change_points(map(blame.of, cells.cells), 4) == (
         ChangePoint(0, (), (), 1, 2),
         ChangePoint(1, (("broken", 1),), (("outputs", 1),), 2, 2),
         ChangePoint(

@@ -13,7 +13,7 @@ from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
 from sitegen.stats import quantiles
-from sitegen.stats.agreement import Repeatability, differing
+from sitegen.stats.agreement import Repeatability, differing_pairs
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.intervals import (
     Paired,
@@ -154,7 +154,7 @@ def test_resamples_without_any_denominator_are_left_out():
 )
 def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
     """The first two are subjects of the usual example of Fleiss' kappa, with an agreement of 1.000 and 0.253."""
-    assert differing(outcomes) == (differ, pairs)
+    assert differing_pairs(outcomes) == (differ, pairs)
 
 
 def test_repeatability_pools_the_scatter_within_groups_not_between_them():

@@ -13,7 +13,7 @@ from sitegen.model.panels import Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.pages.fields import Band, CellRow
-from sitegen.pages.report import is_bounded
+from sitegen.pages.report import leaves_anything_out
 from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.render import field_rows, rows, span_rows
@@ -262,7 +262,7 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
 def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
     whole = score()._replace(data=None)
     cut = whole._replace(panels=(SpansPanel("Paragraphs", "", ("t",), (text,)),))
-    assert (is_bounded(whole, 50), is_bounded(cut, 50)) == (False, True)
+    assert (leaves_anything_out(whole, 50), leaves_anything_out(cut, 50)) == (False, True)
 
 
 def numbers(*values: float | None) -> HighlightNumbers:

@@ -1,7 +1,7 @@
 """What is kept of the points of an eval."""
 
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.series import headline, standing
+from sitegen.analysis.series import headline, standing_problems
 from sitegen.model.problems import Problem
 from tests import pages_sample as sample
 
@@ -12,23 +12,23 @@ def problem(what: str, commit: str, path: str = "truth.csv") -> Problem:
 
 def test_a_problem_of_many_points_is_listed_once_with_the_first_commit_that_had_it():
     points = [(problem("column twice", "a"),), (problem("column twice", "b"),)]
-    assert standing(points, deleted=False) == (problem("column twice", "a"),)
+    assert standing_problems(points, deleted=False) == (problem("column twice", "a"),)
 
 
 def test_a_problem_that_the_newest_point_does_not_have_is_past():
     points = [(problem("broken", "a", "1.json"),), (problem("column twice", "b"),), (problem("column twice", "c"),)]
-    assert standing(points, deleted=False) == (
+    assert standing_problems(points, deleted=False) == (
         problem("broken", "a", "1.json")._replace(past=True),
         problem("column twice", "b"),
     )
 
 
 def test_every_problem_of_a_deleted_eval_is_past():
-    assert standing([(problem("broken", "a"),)], deleted=True) == (problem("broken", "a")._replace(past=True),)
+    assert standing_problems([(problem("broken", "a"),)], deleted=True) == (problem("broken", "a")._replace(past=True),)
 
 
 def test_an_eval_without_points_has_no_problems():
-    assert standing([], deleted=False) == ()
+    assert standing_problems([], deleted=False) == ()
 
 
 def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():

@@ -134,7 +134,7 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     assert index.around(3) == (Effect("a", "a", None, headline(0.25), (F1,)),)
     assert index.around(4) == ()
     assert index.positions() == (3, 5)
-    assert list(index.spoken_for("a", 1)) == [5]
+    assert list(index.edits_measured_from("a", 1)) == [5]
     assert (index.drives("a.md", "a"), index.drives("a.md", "b"), index.drives("b.md", "b")) == (True, False, True)
 
 

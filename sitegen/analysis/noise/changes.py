@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sitegen.analysis.deltas import differing, exchanges
+from sitegen.analysis.deltas import differing_roles, exchanges
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
@@ -41,14 +41,14 @@ def change_verdict(
     if regraded(exchanges(before, after)[1], after.metrics[0].name):
         return _not_told(flips)
     movement = _movement(before, after, kind, flips)
-    why = _why(movement, noise)
+    why = _decision_reason(movement, noise)
     return ChangeVerdict(
         decision=_decision(why, movement.change, higher_is_better=higher_is_better),
         why=why,
         change=movement.change,
-        interval=_interval(movement.unit, movement.spread) if movement.spread else None,
-        fixed=_cells(flips.fixed),
-        broken=_cells(flips.broken),
+        interval=_change_interval(movement.unit, movement.spread) if movement.spread else None,
+        fixed=_cell_count(flips.fixed),
+        broken=_cell_count(flips.broken),
         p_value=movement.p_value,
         detectable=_detectable(after, movement, noise),
         fields=moved_fields(flips),
@@ -58,12 +58,12 @@ def change_verdict(
 def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
     """Judge the change of a mean over units by its interval alone: it is no matter of cells."""
     change = spread.value if spread else None
-    why = _why(_Movement(unit, spread, change, 0, 0, None), None)
+    why = _decision_reason(_Movement(unit, spread, change, 0, 0, None), None)
     return ChangeVerdict(
         decision=_decision(why, change, higher_is_better=higher_is_better),
         why=why,
         change=change,
-        interval=_interval(unit, spread, scale) if spread else None,
+        interval=_change_interval(unit, spread, scale) if spread else None,
         fixed=0,
         broken=0,
         p_value=None,
@@ -80,7 +80,7 @@ def output_verdict(
     What ground truth and rules do to one and the same output is certain: there is no chance in it to be judged. Nor can
     it be told of numbers that were only recorded.
     """
-    if traits_of(kind).is_recorded or "outputs" not in differing(before.snapshot, after.snapshot):
+    if traits_of(kind).is_recorded or "outputs" not in differing_roles(before.snapshot, after.snapshot):
         return None
     flips = after.flips or Flips()
     return change_verdict(
@@ -115,7 +115,7 @@ class _Movement(NamedTuple):
 
 
 def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
-    fixed, broken = _cells(flips.fixed), _cells(flips.broken)
+    fixed, broken = _cell_count(flips.fixed), _cell_count(flips.broken)
     if traits_of(kind).answers_cases:
         unit: Unit = "cases"
         # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
@@ -137,8 +137,8 @@ def _not_told(flips: Flips) -> ChangeVerdict:
         why="another judge",
         change=None,
         interval=None,
-        fixed=_cells(flips.fixed),
-        broken=_cells(flips.broken),
+        fixed=_cell_count(flips.fixed),
+        broken=_cell_count(flips.broken),
         p_value=None,
         detectable=None,
         fields=(),
@@ -153,7 +153,7 @@ def _difference(before: Scorecard, after: Scorecard) -> float | None:
     return last - first
 
 
-def _why(movement: _Movement, noise: Noise | None) -> Why:
+def _decision_reason(movement: _Movement, noise: Noise | None) -> Why:
     spread, change, p_value = movement.spread, movement.change, movement.p_value
     if change is None:
         return "nothing to compare"
@@ -195,7 +195,7 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
     return max(limits, default=None)
 
 
-def _interval(unit: Unit, spread: Spread, scale: float = 1.0) -> Interval:
+def _change_interval(unit: Unit, spread: Spread, scale: float = 1.0) -> Interval:
     """``scale``: no metric can change by more; that of a headline is 0 to 1 for every kind."""
     low, high = around(spread)
     return Interval(max(-scale, low), min(scale, high), unit, spread.freedom + 1, "paired, linearised")
@@ -206,7 +206,7 @@ def _by_chance(fixed: int, broken: int) -> float:
     return 1.0 if found is None else found
 
 
-def _cells(tally: Tally) -> int:
+def _cell_count(tally: Tally) -> int:
     return sum(number for _, number in tally)
 
 

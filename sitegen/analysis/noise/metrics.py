@@ -71,10 +71,10 @@ def is_mean(name: str) -> bool:
 
 def answers_change(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> float | None:
     """The change of such a mean over the answers to common cases; None if there are none."""
-    pairs = tuple(_pairs(name, before, after).elements())
+    pairs = tuple(_paired_cases(name, before, after).elements())
     if not pairs:
         return None
-    return _mean(pair.after for pair in pairs) - _mean(pair.before for pair in pairs)
+    return _mean_of_shares(pair.after for pair in pairs) - _mean_of_shares(pair.before for pair in pairs)
 
 
 def answers_verdict(spec: MetricSpec, before: Iterable[Answer], after: Iterable[Answer]) -> ChangeVerdict | None:
@@ -84,21 +84,21 @@ def answers_verdict(spec: MetricSpec, before: Iterable[Answer], after: Iterable[
     """
     if not is_mean(spec.name):
         return None
-    spread = ratio_change(_pairs(spec.name, before, after))
+    spread = ratio_change(_paired_cases(spec.name, before, after))
     return mean_verdict("cases", spread, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
 
 
-def _mean(shares: Iterable[Share]) -> float:
+def _mean_of_shares(shares: Iterable[Share]) -> float:
     totals, numbers = zip(*shares, strict=True)
     return fsum(totals) / fsum(numbers)
 
 
-def _pairs(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> Counter[Paired]:
-    earlier, later = _by_case(name, before), _by_case(name, after)
+def _paired_cases(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> Counter[Paired]:
+    earlier, later = _shares_by_case(name, before), _shares_by_case(name, after)
     return Counter(Paired(earlier[case], later[case]) for case in earlier.keys() & later.keys())
 
 
-def _by_case(name: str, answers: Iterable[Answer]) -> dict[str, Share]:
+def _shares_by_case(name: str, answers: Iterable[Answer]) -> dict[str, Share]:
     """Of each case that has it: the sum over its answers, and their number."""
     found: dict[str, Share] = {}
     for answer in answers:

@@ -10,14 +10,14 @@ from math import sqrt
 from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import differing as differing_roles
+from sitegen.analysis.deltas import differing_roles as differing_roles
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.agreement import Repeatability, differing
+from sitegen.stats.agreement import Repeatability, differing_pairs
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.quantiles import normal
 
@@ -60,7 +60,7 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
 def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
     """The points of a series that repeat each other, with what became of every cell."""
     return tuple(
-        Repeats(cells, group, tuple(_headline(points[index].scorecard) for index in group))
+        Repeats(cells, group, tuple(_headline_value(points[index].scorecard) for index in group))
         for group in repeated(points)
     )
 
@@ -71,7 +71,7 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     readable = [result for result in results if result.scorecard.status == "scored"]
     for result in readable:
         follower.follow(result.judgements)
-    headlines = tuple(_headline(result.scorecard) for result in readable)
+    headlines = tuple(_headline_value(result.scorecard) for result in readable)
     return Repeats(follower.cells(), tuple(range(len(readable))), headlines)
 
 
@@ -92,8 +92,8 @@ class RepeatsSoFar:
         if self._last is None or not _repeats(self._last, point):
             self._ended = self._ended.plus(self._group)
             self._group = []
-        self._group.append(_headline(point.scorecard))
-        self._ended = self._ended.plus([_headline(run) for run in runs if run.status == "scored"])
+        self._group.append(_headline_value(point.scorecard))
+        self._ended = self._ended.plus([_headline_value(run) for run in runs if run.status == "scored"])
         self._last = point
         self.points += 1
 
@@ -136,10 +136,10 @@ class _Totals(NamedTuple):
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """The noise of repeated outputs; None if no group has two."""
     several = [group for group in groups if len(group.indices) > 1]
-    return reduce(_Totals.plus, (group.headlines for group in several), _Totals()).noise(_rates(several))
+    return reduce(_Totals.plus, (group.headlines for group in several), _Totals()).noise(_flip_rates(several))
 
 
-def _headline(card: Scorecard) -> float | None:
+def _headline_value(card: Scorecard) -> float | None:
     return card.metrics[0].value
 
 
@@ -165,19 +165,19 @@ def _repeats(before: Point, point: Point) -> bool:
     return point.snapshot.commit.sha != before.snapshot.commit.sha
 
 
-def _rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
+def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
     flips: Counter[str] = Counter()
     pairs: Counter[str] = Counter()
     for group in groups:
         for cell in group.cells.cells:
-            differ, of = differing(_states(cell, group.indices))
+            differ, of = differing_pairs(_judged_states(cell, group.indices))
             flips[cell.attribute] += differ
             pairs[cell.attribute] += of
     rates = (FlipRate(attribute, flips[attribute], number) for attribute, number in pairs.items() if number)
     return tuple(sorted(rates, key=lambda rate: (-rate.flips / rate.pairs, rate.attribute)))
 
 
-def _states(cell: Cell, indices: Sequence[int]) -> list[State]:
+def _judged_states(cell: Cell, indices: Sequence[int]) -> list[State]:
     """What became of a cell; absent is the right answer of a value that nobody expected, and else says nothing."""
     runs = [cell.at(index) for index in indices]
     found: list[State] = ["absent" if run is None else run.state for run in runs]

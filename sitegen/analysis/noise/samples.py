@@ -47,12 +47,12 @@ def is_counted(metric: str) -> bool:
 def sample_of(card: Scorecard, metric: str) -> UnitSample:
     """The documents; or the fields of those there are, if there are too few of them. Not for kind ``responses``."""
     if not is_counted(metric):
-        return UnitSample("documents", Counter((value, 1.0) for value in _values(card, metric).values()), None)
-    documents = _shares(metric, (each.counts for each in card.documents))
+        return UnitSample("documents", Counter((value, 1.0) for value in _document_values(card, metric).values()), None)
+    documents = _counted_shares(metric, (each.counts for each in card.documents))
     right, _ = quotient(metric, Counts(tp=1)) or (1, 1)
     trials = fsum(share[1] * times for share, times in documents.items()) / right
     if documents.total() < ENOUGH:
-        fields = _shares(metric, (each.counts for each in card.fields))
+        fields = _counted_shares(metric, (each.counts for each in card.fields))
         if fields.total() > documents.total():
             return UnitSample("fields", fields, trials)
     return UnitSample("documents", documents, trials)
@@ -62,17 +62,17 @@ def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
     """Of the headline, the documents that both have; or fields, if these are few and neither side has others."""
     metric = after.metrics[0].name
     if not is_counted(metric):
-        first, last = _values(before, metric), _values(after, metric)
+        first, last = _document_values(before, metric), _document_values(after, metric)
         return PairedSample(
             "documents", Counter(Paired((first[one], 1.0), (last[one], 1.0)) for one in first if one in last)
         )
     earlier = {each.id: each.counts for each in before.documents}
     later = {each.id: each.counts for each in after.documents}
-    documents = _paired(metric, earlier, later, (one for one in earlier if one in later))
+    documents = _paired_shares(metric, earlier, later, (one for one in earlier if one in later))
     if documents.total() < ENOUGH and earlier.keys() == later.keys():
         earlier = {each.attribute: each.counts for each in before.fields}
         later = {each.attribute: each.counts for each in after.fields}
-        fields = _paired(metric, earlier, later, earlier | later)
+        fields = _paired_shares(metric, earlier, later, earlier | later)
         if fields.total() > documents.total():
             return PairedSample("fields", fields)
     return PairedSample("documents", documents)
@@ -91,13 +91,13 @@ def variants_of(card: Scorecard) -> int:
     return max(1, sum(each.counts.tp + each.counts.fn > 0 for each in card.documents))
 
 
-def _values(card: Scorecard, metric: str) -> dict[str, float]:
+def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
     """The metric of each document that has it."""
     found = ((each.id, value) for each in card.documents for name, value in each.metrics if name == metric)
     return {document: value for document, value in found if value is not None}
 
 
-def _shares(metric: str, every: Iterable[Counts]) -> Counter[Share]:
+def _counted_shares(metric: str, every: Iterable[Counts]) -> Counter[Share]:
     found: Counter[Share] = Counter()
     for counts, times in Counter(every).items():
         share = quotient(metric, counts)
@@ -106,7 +106,7 @@ def _shares(metric: str, every: Iterable[Counts]) -> Counter[Share]:
     return found
 
 
-def _paired(
+def _paired_shares(
     metric: str, before: Mapping[str, Counts], after: Mapping[str, Counts], units: Iterable[str]
 ) -> Counter[Paired]:
     """What counts on neither side says nothing."""

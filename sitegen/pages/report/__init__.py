@@ -3,7 +3,7 @@
 A report is a function of its snapshot and those before it, so that a new commit never changes an old report.
 """
 
-from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, is_bounded
+from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, leaves_anything_out
 from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, Since
 from sitegen.pages.report.fates import FateRow, FixedCell
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
@@ -24,7 +24,7 @@ __all__ = [
     "ReportView",
     "SchemaSection",
     "Since",
-    "is_bounded",
+    "leaves_anything_out",
     "report_page",
     "section",
 ]

@@ -21,36 +21,36 @@ DOCUMENTS: Final = 200
 """Documents that a report lists; of more, those with the most errors, or with the lowest score if nothing counts."""
 
 
-def is_bounded(result: Result, limit: int) -> bool:
+def leaves_anything_out(result: Result, limit: int) -> bool:
     """Whether the report leaves anything out, so that the whole result must lie beside it."""
     return (
         result.data is not None
         or bool(left_out(wrong_in(result), limit))
         or len(result.scorecard.documents) > DOCUMENTS
-        or len(alignments(result)) > LISTS
-        or any(len(alignment.rows) > ALIGNED for alignment in alignments(result))
+        or len(listed_alignments(result)) > LISTS
+        or any(len(alignment.rows) > ALIGNED for alignment in listed_alignments(result))
         or any(panel.kind == "spans" and spans.is_bounded(panel) for panel in result.panels)
     )
 
 
-def documents(some: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
+def listed_documents(some: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
     """The documents that are listed: none if there is only one."""
     if len(some) <= DOCUMENTS:
         return some if len(some) > 1 else ()
-    return tuple(sorted(some, key=lambda one: (-errors(one.counts), _headline(one)))[:DOCUMENTS])
+    return tuple(sorted(some, key=lambda one: (-errors(one.counts), _headline_of_document(one)))[:DOCUMENTS])
 
 
-def _headline(score: DocumentScore) -> float:
+def _headline_of_document(score: DocumentScore) -> float:
     """The first of its own metrics; one without a value goes last."""
     value = score.metrics[0].value if score.metrics else None
     return inf if value is None else value
 
 
-def alignments(result: Result) -> list[AlignmentPanel]:
+def listed_alignments(result: Result) -> list[AlignmentPanel]:
     """The pairings of lists that have items."""
     return [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
 
 
-def bounded(one: AlignmentPanel) -> AlignmentPanel:
+def bounded_alignment(one: AlignmentPanel) -> AlignmentPanel:
     """A pairing with no more rows than a report shows."""
     return one._replace(rows=one.rows[:ALIGNED], left_out=max(0, len(one.rows) - ALIGNED))

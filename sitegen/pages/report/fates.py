@@ -62,14 +62,14 @@ class Fates(NamedTuple):
 
 def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
     """What the page shows of the flips between two points, and of the fixed cells among them."""
-    rows = _rows(eval_id, flips)
+    rows = _fate_rows(eval_id, flips)
     cells = [flip for flip in flipped if flip.fate == "fixed"]
     return Fates(
-        fixed=_number(flips.fixed),
-        broken=_number(flips.broken),
-        still=_number(flips.still),
-        appeared=_number(flips.appeared),
-        vanished=_number(flips.vanished),
+        fixed=_cells_in(flips.fixed),
+        broken=_cells_in(flips.broken),
+        still=_cells_in(flips.still),
+        appeared=_cells_in(flips.appeared),
+        vanished=_cells_in(flips.vanished),
         by_truth=flips.by_truth,
         rows=tuple(rows[:FIELDS]),
         more_fields=max(0, len(rows) - FIELDS),
@@ -78,7 +78,7 @@ def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
     )
 
 
-def _rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
+def _fate_rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
     tallies = [dict(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
     rows = []
     moved = (*tallies[:2], *tallies[3:])
@@ -100,5 +100,5 @@ def _fixed(flip: CellFlip) -> FixedCell:
     )
 
 
-def _number(tally: Tally) -> int:
+def _cells_in(tally: Tally) -> int:
     return sum(number for _, number in tally)

@@ -49,14 +49,14 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | Non
     """
     changes: tuple[int | None, ...] = (None,) * len(ERROR_TYPES)
     if before and delta and delta.overlap.verdict != "refused" and not regraded(delta.judge, "f1"):
-        first = _errors(before, frozenset(delta.overlap.only_before))
-        last = _errors(after, frozenset(delta.overlap.only_after))
+        first = _errors_without(before, frozenset(delta.overlap.only_before))
+        last = _errors_without(after, frozenset(delta.overlap.only_after))
         changes = tuple(now - then for then, now in zip(first, last, strict=True))
     now = errors_by_type(after.counts)
     return tuple(ErrorChange(*row) for row in zip(ERROR_TYPES, now, changes, strict=True))
 
 
-def _errors(card: Scorecard, left_out: frozenset[str]) -> list[int]:
+def _errors_without(card: Scorecard, left_out: frozenset[str]) -> list[int]:
     """Of each type, without those of some documents."""
     found = list(errors_by_type(card.counts))
     for document in card.documents if left_out else ():

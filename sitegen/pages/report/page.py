@@ -131,7 +131,7 @@ def report_page(
     group = grouping(info, card.fields)
     gathered = sections(card.fields, group)
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
-    alignments = bounds.alignments(result)
+    alignments = bounds.listed_alignments(result)
     started = since(info, wrong, past)
     view = ReportView(
         info=info,
@@ -155,10 +155,10 @@ def report_page(
         runs=runs_view(info.id, at, past.runs),
         counts=card.counts,
         errors=errors,
-        error_change=_sum([error.change for error in errors]),
+        error_change=_sum_if_known([error.change for error in errors]),
         sections=gathered,
         fields=card.fields,
-        documents=bounds.documents(card.documents),
+        documents=bounds.listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
         discrepancies=discrepancies(
@@ -170,7 +170,7 @@ def report_page(
         data=data or links.report_data(info.id, at.slug).rpartition("/")[2],
         problems=problems,
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
-        alignments=tuple(map(bounds.bounded, alignments[: bounds.LISTS])),
+        alignments=tuple(map(bounds.bounded_alignment, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs), previous),
@@ -184,6 +184,6 @@ def _document_metrics(specs: tuple[MetricSpec, ...], documents: tuple[DocumentSc
     return tuple(spec for spec in specs if spec.name in known)
 
 
-def _sum(changes: list[int | None]) -> int | None:
+def _sum_if_known(changes: list[int | None]) -> int | None:
     known = [change for change in changes if change is not None]
     return sum(known) if len(known) == len(changes) else None

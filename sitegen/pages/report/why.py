@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sitegen.analysis.deltas import Role, differing
+from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.model.deltas import Delta, Overlap
@@ -65,7 +65,7 @@ def why(
         output_verdict(before, after, info.kind, noise=noise, higher_is_better=specs[0].higher_is_better),
         noise,
         before.scorecard.status,
-        differing(before.snapshot, after.snapshot),
+        differing_roles(before.snapshot, after.snapshot),
         tuple(_exchanged(after.delta)),
     )
 

@@ -69,7 +69,7 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool
     ledger.bound = None if count else sum(section.size for section in sizes.sections().values())
     if not count:
         return Fitted(failures=failures)
-    return Fitted((_problem(limits, sizes, once, count),), count, failures)
+    return Fitted((_too_large(limits, sizes, once, count),), count, failures)
 
 
 def divide(evals: Mapping[str, ReportSizes], room: int) -> Division:
@@ -128,7 +128,7 @@ def _changes(evals: Mapping[str, ReportSizes], thinned: Mapping[str, int]) -> di
     }
 
 
-def _problem(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Problem:
+def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Problem:
     evals, sections = sizes.reports(), sizes.sections()
     size = once + sum(section.size for section in sections.values())
     mean, largest = _mean_and_largest(evals)
@@ -139,7 +139,7 @@ def _problem(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Prob
     shares.append((reports.size - standing + in_full, REPORTS, reports.files))
     shares.append((once, "pages that are there once", 0))
     shares.sort(key=lambda share: (-share[0], share[1]))
-    listed = ", ".join(f"{name} {_mega(share)}{_files(files)}" for share, name, files in shares)
+    listed = ", ".join(f"{name} {_mega(share)}{_file_count(files)}" for share, name, files in shares)
     cause = (
         f"In full the site would have about {_mega(sum(share for share, _, _ in shares))}, more than the "
         f"{_mega(limits.site_bytes)} of site_bytes: {listed}."
@@ -193,7 +193,7 @@ def _kept(room: int, evals: Iterable[list[int]]) -> int:
     return len(newest_first)
 
 
-def _files(count: int) -> str:
+def _file_count(count: int) -> str:
     return f" ({count:,} files)" if count else ""
 
 

@@ -129,7 +129,7 @@ class Sizes:
         summary = self._summaries.get(name)
         reports = report_files(summary.info.id, summary.headlines) if summary else frozenset()
         sections = _summed(
-            (REPORTS if path in reports else _section(path), SizeGroup(1, row.size)) for path, row in by_path.items()
+            (REPORTS if path in reports else _page_sort(path), SizeGroup(1, row.size)) for path, row in by_path.items()
         )
         return OwnerSizes(sections, self._reports(summary, by_path) if summary and by_path else ReportSizes())
 
@@ -164,7 +164,7 @@ def _summed(found: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
     return sums
 
 
-def _section(path: str) -> str:
+def _page_sort(path: str) -> str:
     folder = path.partition("/")[0]
     if folder == "evals":
         return "pages of fields" if "/fields/" in path else "trends and comparisons"
