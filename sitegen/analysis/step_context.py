@@ -7,11 +7,11 @@ from typing import Final
 
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.deltas import MetricDelta
-from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.regressions import Circumstances, EditedFile, Moved
 from sitegen.model.series import Point
 from sitegen.model.timeline import Edit
+from sitegen.stats.counts import errors
 
 EDITS: Final = 8
 """Instruction edits that are named."""
@@ -92,9 +92,5 @@ def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:
     sums: dict[str, int] = {}
     for point in points:
         for field in point.scorecard.fields:
-            sums[field.attribute] = sums.get(field.attribute, 0) + _total(field.counts)
+            sums[field.attribute] = sums.get(field.attribute, 0) + errors(field.counts)
     return {name: number / len(points) for name, number in sums.items()}
-
-
-def _total(counts: Counts) -> int:
-    return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error

@@ -67,8 +67,8 @@ def _clocks_differ(series: Series) -> bool:
 def _point_lines(series: Series, shown: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
     from sitegen.pages.changes import changes
     from sitegen.pages.labels import STALE
-    from sitegen.pages.tallies import errors
     from sitegen.render.changes import origin, points, span
+    from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot
     values = [card.metric(name) for name in shown.names]

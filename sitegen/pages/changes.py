@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
@@ -19,6 +20,18 @@ NAMED: Final = 3
 
 _NOTHING: Final = 1e-9
 """Points that are none: the last digits of a sum."""
+
+
+class Flipped(NamedTuple):
+    """Cells by what became of them between two points."""
+
+    fixed: int
+    broken: int
+    still: int
+    """Wrong at both."""
+    appeared: int = 0
+    vanished: int = 0
+    """Errors that came or went with a document or with the ground truth."""
 
 
 class Part(NamedTuple):
@@ -114,3 +127,13 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
 def _side_documents(name: str, documents: Sequence[str]) -> str:
     more = len(documents) - NAMED
     return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def flipped(flips: Flips) -> Flipped:
+    """All attributes together."""
+    tallies = (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)
+    return Flipped(*map(_cells_of_tally, tallies))
+
+
+def _cells_of_tally(tally: Tally) -> int:
+    return sum(number for _, number in tally)

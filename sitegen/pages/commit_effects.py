@@ -16,8 +16,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Edit
-from sitegen.pages.changes import DisplayedChange, changes
-from sitegen.pages.tallies import Flipped, flipped
+from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
 from sitegen.text.plain import line
 
 FIELDS: Final = 5

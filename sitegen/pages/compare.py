@@ -21,8 +21,8 @@ from sitegen.model.site import Page
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare_data import FATES, best_before, compare_data
-from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
+from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, mcnemar
 
 ROWS: Final = 50

@@ -19,8 +19,8 @@ from sitegen.model.cells import Cell, CellMap, Fate, Run, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import Point, Series
 from sitegen.pages import links
-from sitegen.pages.tallies import errors_by_type
 from sitegen.pages.values import written
+from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, least_discordant
 from sitegen.text.plain import cut
 from sitegen.text.values import short_digest

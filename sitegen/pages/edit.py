@@ -14,7 +14,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.model.usage import Exchange, regraded
 from sitegen.pages import links
-from sitegen.pages.agents import THICKENED
+from sitegen.pages.file_history import THICKENED
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line

@@ -22,8 +22,8 @@ from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
-from sitegen.pages.tallies import errors_by_type, flipped
-from sitegen.stats.counts import in_file_order, ratios
+from sitegen.pages.changes import flipped
+from sitegen.stats.counts import errors_by_type, in_file_order, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 

@@ -12,8 +12,8 @@ from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import EditStatus, InstructionHistory
-from sitegen.pages import agents, links
-from sitegen.pages.file_history import BestRow, Growth, best_rows, growth, restore
+from sitegen.pages import links
+from sitegen.pages.file_history import LONGEST_DEFINITION, BestRow, Growth, best_rows, growth, is_definition, restore
 from sitegen.text.markdown import LARGEST, document
 from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
 from sitegen.text.plain import line
@@ -250,7 +250,7 @@ def _file_notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: D
     if hollow := sum(step.slip == "version alone" for step in steps):
         notes.append(f"{_edit_count(hollow)} gave a new version and changed nothing else.")
     length = shown.stats.lines if shown and not file.deleted else None
-    if length and length > agents.LONGEST and agents.is_definition(file.path):
+    if length and length > LONGEST_DEFINITION and is_definition(file.path):
         notes.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
     return tuple(notes)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -45,29 +46,34 @@ def short_sha(sha: str) -> str:
     return sha[:SHA_DIGITS]
 
 
-def overview() -> str:
-    """The first page."""
-    return "index.html"
+def _fixed(address: str) -> Callable[[], str]:
+    return lambda: address
 
 
-def regressions() -> str:
-    """Steps: where a level changed beyond noise."""
-    return "regressions.html"
+def _of_eval(pattern: str) -> Callable[[str], str]:
+    """``pattern`` holds ``{}`` where the slug of the eval's id goes."""
+    return lambda eval_id: pattern.format(slug(eval_id))
 
 
-def methods() -> str:
-    """How every number is computed."""
-    return "methods.html"
+overview = _fixed("index.html")  # the first page
+regressions = _fixed("regressions.html")  # steps: where a level changed beyond noise
+methods = _fixed("methods.html")  # how every number is computed
+problems = _fixed("problems.html")  # what could not be seen or scored
+instructions = _fixed("instructions/index.html")  # all instruction files
+index_data = _fixed("data/index.json")  # the entry to the data files
+summary = _fixed("summary.md")  # the state of everything in one text
+feed = _fixed("feed.xml")  # what moved, as Atom
+not_found = _fixed("404.html")  # the page that a server shows for any address without one
 
-
-def problems() -> str:
-    """What could not be seen or scored."""
-    return "problems.html"
-
-
-def eval_trend(eval_id: str) -> str:
-    """The trend page of an eval."""
-    return f"evals/{slug(eval_id)}/index.html"
+# These take the id of an eval.
+eval_trend = _of_eval("evals/{}/index.html")  # the trend page of an eval
+variants = _of_eval("evals/{}/variants.html")  # the variants of an eval side by side
+suspect_truth = _of_eval("evals/{}/suspect-truth.html")  # the labels of an eval that may be wrong
+compare = _of_eval("evals/{}/compare.html")  # any two points of an eval, side by side
+series_data = _of_eval("data/evals/{}.json")  # the series of an eval as JSON (contract 3.3)
+series_csv = _of_eval("data/evals/{}.csv")  # the series of an eval as a table
+badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
+badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
 
 
 def report(eval_id: str, snapshot_slug: str) -> str:
@@ -75,34 +81,14 @@ def report(eval_id: str, snapshot_slug: str) -> str:
     return f"evals/{slug(eval_id)}/{snapshot_slug}.html"
 
 
-def variants(eval_id: str) -> str:
-    """The variants of an eval side by side."""
-    return f"evals/{slug(eval_id)}/variants.html"
-
-
-def suspect_truth(eval_id: str) -> str:
-    """The labels of an eval that may be wrong."""
-    return f"evals/{slug(eval_id)}/suspect-truth.html"
-
-
 def field(eval_id: str, attribute: str) -> str:
     """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
     return f"evals/{slug(eval_id)}/fields/{slug(attribute)}.html"
 
 
-def compare(eval_id: str) -> str:
-    """Any two points of an eval, side by side."""
-    return f"evals/{slug(eval_id)}/compare.html"
-
-
 def report_data(eval_id: str, snapshot_slug: str) -> str:
     """The whole result beside a report (contract 3.1)."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}.json"
-
-
-def instructions() -> str:
-    """All instruction files."""
-    return "instructions/index.html"
 
 
 def instruction(path: str) -> str:
@@ -120,41 +106,6 @@ def commit(sha: str) -> str:
     return f"commits/{short_sha(sha)}.html"
 
 
-def series_data(eval_id: str) -> str:
-    """The series of an eval as JSON (contract 3.3)."""
-    return f"data/evals/{slug(eval_id)}.json"
-
-
-def series_csv(eval_id: str) -> str:
-    """The series of an eval as a table."""
-    return f"data/evals/{slug(eval_id)}.csv"
-
-
-def index_data() -> str:
-    """The entry to the data files."""
-    return "data/index.json"
-
-
-def summary() -> str:
-    """The state of everything in one text."""
-    return "summary.md"
-
-
-def feed() -> str:
-    """What moved, as Atom."""
-    return "feed.xml"
-
-
-def badge(eval_id: str) -> str:
-    """An eval's headline as a picture."""
-    return f"badges/{slug(eval_id)}.svg"
-
-
-def badge_data(eval_id: str) -> str:
-    """The same for services that draw badges."""
-    return f"badges/{slug(eval_id)}.json"
-
-
 def schema(file_name: str) -> str:
     """A JSON Schema of files that sitegen reads or writes."""
     return f"data/schemas/{file_name}"
@@ -163,11 +114,6 @@ def schema(file_name: str) -> str:
 def asset(name: str) -> str:
     """A style sheet, a script or a picture that ships with sitegen."""
     return f"assets/{name}"
-
-
-def not_found() -> str:
-    """The page that a server shows for any address without one."""
-    return "404.html"
 
 
 def address(path: str) -> str:

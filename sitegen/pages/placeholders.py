@@ -13,8 +13,8 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.tallies import errors_by_type
 from sitegen.scoring.usage import specs_with_usage
+from sitegen.stats.counts import errors_by_type
 
 
 class FailedView(NamedTuple):

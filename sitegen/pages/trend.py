@@ -17,9 +17,8 @@ from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
-from sitegen.pages.changes import DisplayedChange, changes
+from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import CAUSES, STATUSES
-from sitegen.pages.tallies import Flipped, errors_by_type, flipped
 from sitegen.pages.trend_panels import (
     ONE_CLOCK,
     Clocks,
@@ -35,6 +34,7 @@ from sitegen.pages.trend_panels import (
     repeats_view,
     usage_view,
 )
+from sitegen.stats.counts import errors_by_type
 
 DRAWN: Final = 3
 """Metrics that are drawn: the first of the kind's specs, as far as they share the headline's range."""

@@ -20,13 +20,13 @@ from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate, Noise
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
-from sitegen.pages.changes import DisplayedChange, changes, in_points
+from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped, in_points
 from sitegen.pages.labels import CAUSES, interval_basis
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.runs import FIELDS, RateRow
-from sitegen.pages.tallies import Flipped, errors, flipped, judged
 from sitegen.scoring.usage import USAGE
+from sitegen.stats.counts import errors, judged
 
 if TYPE_CHECKING:
     from sitegen.pages.trend import TrendPoint

@@ -22,9 +22,8 @@ from sitegen.pages.edit import EffectRow, Move
 from sitegen.pages.labels import exchanges
 from sitegen.render import changes
 from sitegen.render.cells import text
-from sitegen.render.evidence import judged
 from sitegen.render.formats import RECORDED, breakable, number, printable, signed
-from sitegen.render.why_rows import sentence
+from sitegen.render.why_rows import judged, sentence
 
 NOTICED = 0.0005
 """A part of a change that is written as none below this."""

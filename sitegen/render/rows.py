@@ -18,11 +18,10 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report import Discrepancy, ErrorChange, ReportMetric, SchemaSection, Since
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.tallies import errors
 from sitegen.render.cells import text as _text
 from sitegen.render.cells import value as _value
 from sitegen.render.formats import bounded, number, percent, signed
-from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio
+from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors
 
 _FIELDS = Nouns()
 _NIL = str(number(None))

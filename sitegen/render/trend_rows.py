@@ -12,13 +12,13 @@ from sitegen.model.series import EvalInfo
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange
 from sitegen.pages.labels import STALE
-from sitegen.pages.tallies import errors, judged
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.pages.trend_panels import ROWS, HeatRow, OutputUsage, UsageView
 from sitegen.render.cells import text
 from sitegen.render.changes import parts, points
 from sitegen.render.formats import NIL, day, number, printable, signed
 from sitegen.render.rows import error_types
+from sitegen.stats.counts import errors, judged
 from sitegen.text.values import SMALL, amount
 
 SHOWN_FIRST = 25

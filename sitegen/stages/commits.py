@@ -17,8 +17,8 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
 from sitegen.pages import links, touched
-from sitegen.pages.agents import apart_since, thickens
 from sitegen.pages.commit import CommitView, EvalMove, commit_page
+from sitegen.pages.file_history import apart_since, thickens
 from sitegen.pages.touched import Touched
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import digest

@@ -14,7 +14,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.agents import apart_since
+from sitegen.pages.file_history import apart_since
 from sitegen.pages.instruction import impact
 from sitegen.pages.instructions import FileRecord, file_size
 from sitegen.stages.cached_kinds import (

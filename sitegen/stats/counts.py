@@ -115,7 +115,7 @@ FIELD_ACCURACY: Final = CountRatio(
     initial="A",
     explanation="(TP + TN) / attributes judged, agreed blanks included.",
     note="",
-    parts=lambda counts: (counts.tp + counts.tn, _judged(counts)),
+    parts=lambda counts: (counts.tp + counts.tn, judged(counts)),
 )
 
 _QUOTIENTS: Final[dict[str, Callable[[Counts], tuple[int, int]]]] = {
@@ -160,10 +160,19 @@ def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
     return parts(counts) if parts else None
 
 
-def _judged(counts: Counts) -> int:
-    """Attributes that were judged: a wrong value is one, whatever the convention counts it as."""
-    wrong = counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
-    return counts.tp + counts.tn + wrong
+def errors(counts: Counts) -> int:
+    """Attributes that are wrong, in whatever way."""
+    return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
+
+
+def errors_by_type(counts: Counts) -> tuple[int, int, int, int]:
+    """The errors in the order of ``ERROR_TYPES``."""
+    return counts.omission, counts.hallucination, counts.wrong_value, counts.format_error
+
+
+def judged(counts: Counts) -> int:
+    """Attributes that were held against the ground truth, agreed blanks included."""
+    return counts.tp + counts.tn + errors(counts)
 
 
 def mean(values: Iterable[float | None]) -> tuple[float | None, int]:

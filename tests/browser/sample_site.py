@@ -16,6 +16,7 @@ from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord
 from sitegen.pages import exports, search
+from sitegen.pages.changes import Flipped
 from sitegen.pages.commit import CommitView, EvalMove, commit_page
 from sitegen.pages.commit_effects import FlippedField, commit_effect
 from sitegen.pages.compare import compare_page
@@ -26,7 +27,6 @@ from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import report_page
-from sitegen.pages.tallies import Flipped
 from sitegen.pages.trend import trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.feed import feed_file

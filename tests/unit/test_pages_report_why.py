@@ -16,7 +16,7 @@ from sitegen.pages.report.fates import FIELDS, FIXED, Fates
 from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
 from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.values import DisplayValue
-from sitegen.render import evidence, why_rows
+from sitegen.render import why_rows
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
@@ -83,7 +83,7 @@ def test_a_point_with_the_same_output_is_not_judged_for_chance():
     same = after._replace(snapshot=after.snapshot._replace(outputs=before.snapshot.outputs))
     assert _view(after, before).why.verdict.decision == "inconclusive"
     assert _view(same, before).why.verdict is None
-    assert evidence.judged(None, F1) == "The output is the same, so this says nothing about instructions."
+    assert why_rows.judged(None, F1) == "The output is the same, so this says nothing about instructions."
 
 
 def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
@@ -237,11 +237,11 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
     known = None if noise is None else Noise(1, 3, 0.01, noise, FlipRate("", 0, 1), ())
     interval = Interval(-0.04, -0.01, "documents", 9, "paired, linearised")
     verdict = ChangeVerdict("worse", why, -0.02, interval, 2, 9, 0.04, 0.05, ())
-    assert evidence.evidence(verdict, F1, known) == said
-    doubtful = evidence.evidence(verdict._replace(decision="inconclusive"), F1, known)
+    assert why_rows.evidence(verdict, F1, known) == said
+    doubtful = why_rows.evidence(verdict._replace(decision="inconclusive"), F1, known)
     assert doubtful == f"{said} A change of 5.0 points would be seen here 8 times in 10."
     hopeless = verdict._replace(decision="inconclusive", detectable=3.129)
-    assert evidence.evidence(hopeless, F1, known) == (
+    assert why_rows.evidence(hopeless, F1, known) == (
         f"{said} No change at all would be seen here 8 times in 10: there is too little to compare."
     )
 
@@ -250,7 +250,7 @@ def test_where_fields_are_the_units_the_test_counts_the_fields_of_a_list_once():
     interval = Interval(0.01, 0.04, "fields", 9, "paired, linearised")
     verdict = ChangeVerdict("inconclusive", "flips may be chance", 0.02, interval, 40, 1, 0.125, None, ())
     said = "It may be chance: 40 fixed against 1 broken happens by luck (p 0.125, the fields of a list counted once)."
-    assert evidence.evidence(verdict, F1) == said
+    assert why_rows.evidence(verdict, F1) == said
 
 
 def test_the_page_names_hostile_documents_edits_and_fields_as_text():

@@ -11,8 +11,7 @@ from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.pages import links
-from sitegen.pages.changes import DisplayedChange, Part
-from sitegen.pages.tallies import Flipped
+from sitegen.pages.changes import DisplayedChange, Flipped, Part
 from sitegen.pages.trend import trend_page
 from sitegen.pages.trend_panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
 from sitegen.project import Options

@@ -9,7 +9,7 @@ from sitegen.model.panels import AlignmentPanel
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.pages import spans
 from sitegen.pages.report.discrepancies import left_out, wrong_in
-from sitegen.pages.tallies import errors
+from sitegen.stats.counts import errors
 
 ALIGNED: Final = 100
 """Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""

@@ -9,8 +9,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
-from sitegen.pages.tallies import errors_by_type
-from sitegen.stats.counts import RATIOS
+from sitegen.stats.counts import RATIOS, errors_by_type
 
 
 class ReportMetric(NamedTuple):
