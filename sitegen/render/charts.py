@@ -159,11 +159,17 @@ def bar_width(count: int) -> float:
     return 1.0 if count > 120 else max(0.06, min(0.8, count / 20))
 
 
+def round_steps(least: float, most: float = 0.0) -> tuple[float, ...]:
+    """1, 2, 2.5 and 5 times powers of ten: from the first that is no less than *least* to the first of *most*."""
+    powers = range(floor(log10(least)), floor(log10(max(least, most))) + 2)
+    steps = [factor * 10.0**power for power in powers for factor in (1, 2, 2.5, 5)]
+    first, last = (sum(step < end * (1 - 1e-9) for step in steps) for end in (least, max(least, most)))
+    return tuple(steps[first : last + 1])
+
+
 def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
     """Round numbers within [low, high], about as many as wanted."""
-    raw = (high - low) / wanted
-    magnitude = 10 ** floor(log10(raw))
-    step = next(factor * magnitude for factor in (1, 2, 2.5, 5, 10) if factor * magnitude >= raw * (1 - 1e-9))
+    step = round_steps((high - low) / wanted)[0]
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return tuple(round(number * step, 6) for number in range(first, last + 1))
 

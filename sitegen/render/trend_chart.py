@@ -11,7 +11,20 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.pages.trend import TrendPoint, TrendView
 from sitegen.render.changes import points as in_points
-from sitegen.render.charts import ChartLine, Tick, band, bar_width, dots, line, nice_ticks, percent, stack, staircase, y
+from sitegen.render.charts import (
+    ChartLine,
+    Tick,
+    band,
+    bar_width,
+    dots,
+    line,
+    nice_ticks,
+    percent,
+    round_steps,
+    stack,
+    staircase,
+    y,
+)
 from sitegen.render.formats import day, printable
 from sitegen.render.variants import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
@@ -150,6 +163,8 @@ def trend(view: TrendView) -> TrendChart:
             "scale": [low, high],
             "y": [bottom, top],
             "top": most,
+            # From the closest that the script zooms in, a fiftieth of the height, to the whole of either axis.
+            "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most / 2)),
             **({"whole": whole} if (whole := _whole_metrics(view)) else {}),
             "names": [
                 *(one.label for one in view.specs[: view.drawn]),

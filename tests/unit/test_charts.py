@@ -81,6 +81,12 @@ def test_ticks_are_round_numbers_inside_the_range(low, high, wanted, ticks):
     assert charts.nice_ticks(low, high, wanted) == ticks
 
 
+def test_the_script_of_a_chart_is_given_every_round_step_that_its_zoom_can_need():
+    assert charts.round_steps(0.004, 0.3) == pytest.approx((0.005, 0.01, 0.02, 0.025, 0.05, 0.1, 0.2, 0.25, 0.5))
+    assert charts.round_steps(0.5, 21) == (0.5, 1, 2, 2.5, 5, 10, 20, 25)
+    assert charts.round_steps(1) == (1,)
+
+
 def test_the_chart_of_one_point_has_one_label_in_the_middle():
     chart = trend_chart.trend(sample.view_of(trend_page(sample.single())))
     assert chart.size == 1

@@ -2,11 +2,9 @@
    values back: numbers from the chart's own data, texts from the rows of the table of iterations. */
 const CLOCKS = ["then", "now"];
 
-/** Round numbers within [low, high]; the same rule as on the server. */
-function niceTicks(low, high, wanted) {
-  const raw = (high - low) / wanted, magnitude = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 2.5, 5, 10].map(factor => factor * magnitude).find(value => value >= raw * (1 - 1e-9));
-  const out = [];
+/** Multiples within [low, high] of the least of the steps, which are round numbers, that gives no more than wanted. */
+function ticksBetween(low, high, wanted, steps) {
+  const step = steps.find(value => value >= (high - low) / wanted * (1 - 1e-9)) ?? steps.at(-1), out = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) out.push(+(k * step).toFixed(6));
   return out;
 }
@@ -111,7 +109,7 @@ class TrendChart {
     }
     const y = this.down(this.top), height = this.down(this.bottom) - y;
     $(".pl", this.canvas).setAttribute("viewBox", `${this.from} ${y} ${this.to - this.from} ${height}`);
-    const ticks = niceTicks(this.bottom, this.top, 5), gap = ticks.length > 1 ? ticks[1] - ticks[0] : 0.1;
+    const ticks = ticksBetween(this.bottom, this.top, 5, this.data.steps), gap = ticks.length > 1 ? ticks[1] - ticks[0] : 0.1;
     const digits = gap >= 0.01 && gap < 4 ? 2 : Math.max(0, Math.min(8, Math.ceil(-Math.log10(gap))));
     this.grid($(".grid", this.canvas), ticks.map(tick => this.down(tick)));
     $(".h-main .ya", this.chart).replaceChildren(...ticks.map(tick => this.tickText(this.percent(tick), tick.toFixed(digits))));
@@ -140,7 +138,7 @@ class TrendChart {
     }
     const share = top / this.data.top;
     plot.setAttribute("viewBox", `${this.from} ${1000 - 1000 * share} ${this.to - this.from} ${1000 * share}`);
-    const ticks = niceTicks(0, top, 2).filter(Number.isInteger);
+    const ticks = ticksBetween(0, top, 2, this.data.steps).filter(Number.isInteger);
     this.grid($(".grid", plot), ticks.map(tick => 1000 - 1000 * tick / this.data.top));
     $(".h-err .ya", this.chart).replaceChildren(...ticks.map(tick => this.tickText(`${100 * (1 - tick / top)}%`, tick)));
   }
