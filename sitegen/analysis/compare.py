@@ -37,7 +37,7 @@ class OutputComparison(NamedTuple):
         return tuple(flip for flip in self.flipped if flip.fate in fates)
 
 
-def compare(before: Result, after: Result) -> OutputComparison:
+def compare_results(before: Result, after: Result) -> OutputComparison:
     """Compare two results of one eval."""
     tracker = CellTracker()
     for result in (before, after):

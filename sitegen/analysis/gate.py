@@ -29,7 +29,7 @@ from sitegen.model.series import EvalInfo
 VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
 """From the best to the worst: of several, the worst counts."""
 
-COMES_TO: Final[Mapping[Reason, GateVerdict]] = {
+VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "below the floor": "fail",
     "dropped": "fail",
     "removed": "fail",
@@ -64,8 +64,8 @@ def limits_of(
         named, general = own.metrics.get(name, Limit()), gate.metrics.get(name, Limit())
         of_eval, of_all = (own, gate) if name == headline else (EvalLimits(), EvalLimits())
         return MetricLimits(
-            _first(named.floor, of_eval.floor, floors.get(name), general.floor, of_all.floor),
-            _first(named.drop, of_eval.drop, general.drop, of_all.drop),
+            _first_stated(named.floor, of_eval.floor, floors.get(name), general.floor, of_all.floor),
+            _first_stated(named.drop, of_eval.drop, general.drop, of_all.drop),
         )
 
     return {name: limits(name) for name in dict.fromkeys((*names, *strangers))}
@@ -88,23 +88,23 @@ def check_metric(
     """
     before, after = values
     reasons: list[Reason] = []
-    told = None
+    verdict = None
     if limits.floor is not None:
-        reasons += _under(spec, limits.floor, after)
+        reasons += _floor_reasons(spec, limits.floor, after)
     if limits.drop is not None and delta is not None:
         if delta.change is None:
-            reasons += ("another judge",) if regraded else _incomparable(before, after)
+            reasons += ("another judge",) if regraded else _incomparable_reasons(before, after)
         elif _worse_by(spec, delta.change, before) > limits.drop + _ROUNDING:
-            told = chance(spec) if chance else None
-            reasons.append("may be chance" if told and told.decision == "inconclusive" else "dropped")
+            verdict = chance(spec) if chance else None
+            reasons.append("may be chance" if verdict and verdict.decision == "inconclusive" else "dropped")
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
-    return MetricCheck(spec, limits, _worst(unique), unique, before, after, change, parts, told)
+    return MetricCheck(spec, limits, _worst_verdict(unique), unique, before, after, change, parts, verdict)
 
 
 def check_stranger(name: str, limits: MetricLimits) -> MetricCheck:
     """A limit of a metric that the eval's kind has not."""
-    return MetricCheck(MetricSpec(name, name, ""), limits, COMES_TO["no such metric"], ("no such metric",))
+    return MetricCheck(MetricSpec(name, name, ""), limits, VERDICT_OF_REASON["no such metric"], ("no such metric",))
 
 
 def check_eval(
@@ -125,30 +125,30 @@ def check_eval(
     if presence == "both":
         matched = not whole
     else:
-        matched = any(one.limits.floor is not None and one.after is not None for one in metrics)
-    verdict = _worst([*whole, *(reason for one in metrics for reason in one.reasons)])
+        matched = any(metric.limits.floor is not None and metric.after is not None for metric in metrics)
+    verdict = _worst_verdict([*whole, *(reason for metric in metrics for reason in metric.reasons)])
     return EvalCheck(info, presence, verdict, whole, tuple(metrics), compared, matched, file)
 
 
 def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incomparable: bool = False) -> GateReport:
     """The whole. With *allow_incomparable* what cannot be compared fails only if nothing else could be."""
-    ordered = tuple(sorted(evals, key=lambda one: (-VERDICTS.index(one.verdict), one.info.id)))
-    matched = sum(one.matched for one in ordered)
-    verdict: GateVerdict = max((one.verdict for one in ordered), key=VERDICTS.index, default="pass")
+    ordered = tuple(sorted(evals, key=lambda check: (-VERDICTS.index(check.verdict), check.info.id)))
+    matched = sum(check.matched for check in ordered)
+    verdict: GateVerdict = max((check.verdict for check in ordered), key=VERDICTS.index, default="pass")
     if not matched and verdict != "fail":
         verdict = "not comparable"
     fine = verdict in ("pass", "inconclusive") or (allow_incomparable and verdict == "not comparable")
     return GateReport(base, head, verdict, fine and matched > 0, matched, ordered)
 
 
-def _incomparable(before: float | None, after: float | None) -> tuple[Reason, ...]:
+def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:
     """Why there is no change of a metric that the base has."""
     if before is None:
         return ()
     return ("undefined",) if after is None else ("nothing in common",)
 
 
-def _under(spec: MetricSpec, floor: float, value: float | None) -> tuple[Reason, ...]:
+def _floor_reasons(spec: MetricSpec, floor: float, value: float | None) -> tuple[Reason, ...]:
     if value is None:
         return ("undefined",)
     return () if spec.reaches(value, floor) else ("below the floor",)
@@ -163,9 +163,9 @@ def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:
     return -points if spec.higher_is_better else points
 
 
-def _worst(reasons: Iterable[Reason]) -> GateVerdict:
-    return max((COMES_TO[reason] for reason in reasons), key=VERDICTS.index, default="pass")
+def _worst_verdict(reasons: Iterable[Reason]) -> GateVerdict:
+    return max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 
 
-def _first(*values: float | None) -> float | None:
+def _first_stated(*values: float | None) -> float | None:
     return next((value for value in values if value is not None), None)

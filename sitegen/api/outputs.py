@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from sitegen import frames
 from sitegen.analysis.comparison.change import ResultChange, change_of
 from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import compare as compare_variants
+from sitegen.analysis.comparison.variants import variant_comparison as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.kinds import traits_of
@@ -40,7 +40,7 @@ Thresholds: TypeAlias = Mapping[str, float] | Iterable[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class JudgedOutput:
     """A result and what is said of it."""
 
     kind: str
@@ -70,12 +70,12 @@ class _Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated(_Judged):
+class Evaluated(JudgedOutput):
     """The responses of one prompt, scored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scored(_Judged):
+class Scored(JudgedOutput):
     """One output of an eval, scored."""
 
     eval_id: str
@@ -135,8 +135,8 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     >>> found.verdict.overall_status, found.verdict.failed_criteria
     ('FAIL', ('average_quality',))
     """
-    files = (_file(responses, "responses.json"),)
-    inputs = ScoringInputs(files, _file(cases, "test_cases.json"), None, None, "{}", embedder())
+    files = (_file_of_records(responses, "responses.json"),)
+    inputs = ScoringInputs(files, _file_of_records(cases, "test_cases.json"), None, None, "{}", embedder())
     result = scorer("responses").score(inputs)
     stated = thresholds.items() if isinstance(thresholds, Mapping) else thresholds
     return Evaluated("responses", result, _verdict("responses", stated, result))
@@ -176,20 +176,20 @@ def compare(
         return compare_variants(
             eval_id, [variant_of(name, one.result) for name, one in zip(names, (a, b), strict=True)]
         )
-    specs = _specs(a.kind, a.result, b.result)
+    specs = _specs_of_results(a.kind, a.result, b.result)
     return change_of(eval_id, specs, (names[0], a.result), (names[1], b.result), a.kind)
 
 
-def _specs(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
+def _specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
     cards = [result.scorecard for result in results]
     return specs_with_usage(specs_of(scorer(kind), cards), cards)
 
 
 def _verdict(kind: str, thresholds: Iterable[tuple[str, float]], result: Result) -> Verdict:
-    return verdict(all_specs(_specs(kind, result)), thresholds, result.scorecard.metrics)
+    return verdict(all_specs(_specs_of_results(kind, result)), thresholds, result.scorecard.metrics)
 
 
-def _file(records: Records, name: str) -> File:
+def _file_of_records(records: Records, name: str) -> File:
     """What a scorer reads: the file, or the records as if they were the file of that name."""
     if isinstance(records, str | Path):
         try:
@@ -199,7 +199,7 @@ def _file(records: Records, name: str) -> File:
             raise NothingToReportError(f"{why}.", where=str(records), fix="Name a file that is there.") from error
     present = [{key: value for key, value in each.items() if not _is_missing(value)} for each in records]
     try:
-        return File(name, json.dumps(present, default=_listed).encode())
+        return File(name, json.dumps(present, default=_plain_lists).encode())
     except (TypeError, ValueError) as error:
         fix = "Give texts, numbers, lists and dictionaries."
         raise ConfigurationError(f"The records cannot be written as JSON: {error}.", where=name, fix=fix) from error
@@ -209,7 +209,7 @@ def _is_missing(value: object) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def _listed(value: Any) -> Any:
+def _plain_lists(value: Any) -> Any:
     """A vector or a number of numpy as lists and numbers. Raises TypeError for anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sitegen import frames
 from sitegen.build import build as build_site
 from sitegen.comparing.gate.document import GateDocument
-from sitegen.comparing.gate.document import document_of as gate_document
-from sitegen.comparing.gate.markdown import markdown
+from sitegen.comparing.gate.document import gate_document as gate_document
+from sitegen.comparing.gate.markdown import gate_markdown
 from sitegen.exporting.files import Format
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
@@ -75,7 +75,7 @@ class Checked:
 
     def markdown(self) -> str:
         """What ``sitegen check`` prints: 65,000 characters at most."""
-        return markdown(self.report)
+        return gate_markdown(self.report)
 
 
 def build(

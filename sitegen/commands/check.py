@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.commands.printing import print_document, print_text, print_workflow_command
-from sitegen.comparing.gate.annotations import Annotation, annotate, annotation_of_error
-from sitegen.comparing.gate.document import to_json_bytes
-from sitegen.comparing.gate.junit import junit_of_error, to_junit_bytes
-from sitegen.comparing.gate.markdown import markdown, markdown_of_error
+from sitegen.comparing.gate.annotations import Annotation, annotation_of_error, annotations_of
+from sitegen.comparing.gate.document import gate_json
+from sitegen.comparing.gate.junit import gate_junit, junit_of_error
+from sitegen.comparing.gate.markdown import gate_markdown, markdown_of_error
 from sitegen.comparing.gate.reading import LARGEST, read_report
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.project import Options
@@ -44,13 +44,13 @@ def check(options: Options, base: str | None, forms: ReportForms, *, exact: bool
         _write_forms(forms, markdown_of_error(error), junit_of_error(error))
         _print_annotations(forms, [annotation_of_error(error)])
         raise
-    text = markdown(report)
-    _write_forms(forms, text, to_junit_bytes(report))
+    text = gate_markdown(report)
+    _write_forms(forms, text, gate_junit(report))
     if forms.as_json:
-        print_document(to_json_bytes(report))
+        print_document(gate_json(report))
     else:
         print_text(text)
-    _print_annotations(forms, annotate(report))
+    _print_annotations(forms, annotations_of(report))
     if not report.passed:
         sys.exit(FAILED)
 
@@ -67,7 +67,7 @@ def print_report_of(file: Path, markdown_file: Path | None) -> None:
         raise SitegenError(
             f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
         ) from None
-    text = markdown(read_report(content))
+    text = gate_markdown(read_report(content))
     if markdown_file:
         markdown_file.write_bytes(text.encode("utf-8", "backslashreplace"))
     else:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
-from sitegen.comparing.document import to_json_bytes
+from sitegen.comparing.document import comparison_json
 from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparing.prompts import prompts_document
-from sitegen.comparing.report import report
+from sitegen.comparing.report import comparison_markdown
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.evaluating import evaluate, responses_of
 from sitegen.project import Options
@@ -73,7 +73,7 @@ def compare(
         bench = bench.configured(wanted.eval_id, config) if config else bench
         found = compare_variants(bench, wanted.eval_id, wanted.variants)
         chosen = bench.evaluation.plot_format
-    files = {RESULTS: to_json_bytes(found.document)}
+    files = {RESULTS: comparison_json(found.document)}
     _print_or_write(files, found, written._replace(plot_format=written.plot_format or chosen))
 
 
@@ -119,7 +119,7 @@ def _print_or_write(files: dict[str, bytes], found: ComparisonWithThresholds, wr
     if written.as_json:
         print_document(files[RESULTS])
     elif written.out is None:
-        print_text(report(found.document))
+        print_text(comparison_markdown(found.document))
     if written.out is not None:
         for path in _write_files(written.out, files, found, written.plot_format or "png"):
             print_line(f"wrote {path}", error=True)
@@ -170,7 +170,7 @@ def _write_files(
     out: Path, files: dict[str, bytes], found: ComparisonWithThresholds, plot_format: PlotFormat
 ) -> list[Path]:
     """All files, with the report and the picture; without matplotlib no picture, which is said but no failure."""
-    files = {**files, "comparison_report.md": report(found.document).encode("utf-8", "backslashreplace")}
+    files = {**files, "comparison_report.md": comparison_markdown(found.document).encode("utf-8", "backslashreplace")}
     try:
         files[f"comparison_plots.{plot_format}"] = plots(found.document, plot_format, found.thresholds)
     except NoPlotsError as error:

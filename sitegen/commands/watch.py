@@ -14,7 +14,7 @@ from sitegen.commands.progress import StageBars
 from sitegen.project import Options, open_project
 from sitegen.serve.board import Board
 from sitegen.serve.server import ADDRESS, Server, listen
-from sitegen.serve.watch import Built, attempt, rebuild_on_change
+from sitegen.serve.watch import WatchedBuild, build_attempt, rebuild_on_change
 
 
 def command(options: Options, *, port: int | None, open_browser: bool) -> None:
@@ -32,21 +32,21 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
         asyncio.run(_serve(listening, options, first, root))
 
 
-def _first_build(options: Options) -> Built:
+def _first_build(options: Options) -> WatchedBuild:
     """With bars on a terminal: it may take a while."""
     if not sys.stderr.isatty():
-        return attempt(options)
+        return build_attempt(options)
     bars = StageBars()
-    built = attempt(options, progress=bars.progress)
+    built = build_attempt(options, progress=bars.progress)
     bars.end()
     return built
 
 
-async def _serve(listening: socket, options: Options, first: Built, root: Path) -> None:
+async def _serve(listening: socket, options: Options, first: WatchedBuild, root: Path) -> None:
     board = Board(first.layers, first.error)
     server = Server(board)
 
-    def tell(built: Built) -> None:
+    def tell(built: WatchedBuild) -> None:
         for row in _build_lines(built, root):
             print_line(row, error=True)
 
@@ -64,7 +64,7 @@ async def _serve(listening: socket, options: Options, first: Built, root: Path) 
         await following
 
 
-def _build_lines(built: Built, root: Path) -> list[str]:
+def _build_lines(built: WatchedBuild, root: Path) -> list[str]:
     """What a build is told in: what had changed, and what came of it."""
     if built.error:
         return f"sitegen: {built.error}".split("\n")

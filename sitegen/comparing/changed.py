@@ -18,10 +18,10 @@ _NOUNS: Final = Nouns("judgement", "judgements")
 """Words that fit every kind."""
 
 
-def change_lines(one: ResultChange) -> Iterator[str]:
+def change_lines(change: ResultChange) -> Iterator[str]:
     """Metrics, tests, and every judgement that was wrong on a side."""
-    before, after = name(one.before), name(one.after)
-    yield f"# {name(one.eval_id)}: {before} against {after}"
+    before, after = name(change.before), name(change.after)
+    yield f"# {name(change.eval_id)}: {before} against {after}"
     yield ""
     metrics = (
         (
@@ -30,29 +30,31 @@ def change_lines(one: ResultChange) -> Iterator[str]:
             number(each.after, unit=unit),
             signed(each.change, unit),
         )
-        for each in one.metrics
+        for each in change.metrics
     )
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
-    for warning in one.warnings:
+    for warning in change.warnings:
         yield from (prose(warning), "")
-    if one.origin:
+    if change.origin:
         parts = (
-            ("outputs", one.origin.outputs),
-            ("ground truth", one.origin.ground_truth),
-            ("rules", one.origin.rules),
+            ("outputs", change.origin.outputs),
+            ("ground truth", change.origin.ground_truth),
+            ("rules", change.origin.rules),
         )
         came = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
-        yield from (f"Of {one.metrics[0].label}, over the documents of both: {came}.", "")
-    if one.chance:
-        yield from (*_chance_lines(one, one.chance), "")
-    counted = f"Judgements: {one.chance.fixed:,} fixed, {one.chance.broken:,} broken" if one.chance else "Judgements"
-    tests = ((counted, one.judgements), ("Documents, by the first metric", one.by_document))
-    rows = [_test(label, test) for label, test in tests if test.p_value is not None]
+        yield from (f"Of {change.metrics[0].label}, over the documents of both: {came}.", "")
+    if change.chance:
+        yield from (*_chance_lines(change, change.chance), "")
+    counted = (
+        f"Judgements: {change.chance.fixed:,} fixed, {change.chance.broken:,} broken" if change.chance else "Judgements"
+    )
+    tests = ((counted, change.judgements), ("Documents, by the first metric", change.by_document))
+    rows = [_significance_row(label, test) for label, test in tests if test.p_value is not None]
     heads = ("Of", "Test", "Statistic", "p", "Remark")
     yield from (*table(heads, rows, (2, 3)), "")
-    yield f"Right on both sides: {count(one.still_right)}."
-    if one.unpaired:
-        yield f"On one side only, because the ground truth is not the same: {count(one.unpaired)}."
+    yield f"Right on both sides: {count(change.still_right)}."
+    if change.unpaired:
+        yield f"On one side only, because the ground truth is not the same: {count(change.unpaired)}."
     yield ""
     flips = (
         (
@@ -61,24 +63,24 @@ def change_lines(one: ResultChange) -> Iterator[str]:
                 name(flip.document),
                 name(flip.named_path or flip.path),
                 name(flip.value, 60),
-                _outcome(flip.before),
-                _outcome(flip.after),
+                _outcome_words(flip.before),
+                _outcome_words(flip.after),
             ),
         )
-        for flip in one.flips
+        for flip in change.flips
     )
     yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
 
 
-def _chance_lines(one: ResultChange, chance: Chance) -> Iterator[str]:
+def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     """The verdict, and how far the headline of both sides and its change can be trusted."""
-    metric = one.metrics[0]
+    metric = change.metrics[0]
     yield f"**{chance.decision.capitalize()}**: {reason(chance.why, _NOUNS)}."
     yield ""
     rows = (
-        (name(one.before), number(metric.before), *_spans(number, chance.before, chance.bootstrap_before)),
-        (name(one.after), number(metric.after), *_spans(number, chance.after, chance.bootstrap_after)),
-        ("Change", signed(chance.difference), *_spans(signed, chance.change, chance.bootstrap_change)),
+        (name(change.before), number(metric.before), *_interval_rows(number, chance.before, chance.bootstrap_before)),
+        (name(change.after), number(metric.after), *_interval_rows(number, chance.after, chance.bootstrap_after)),
+        ("Change", signed(chance.difference), *_interval_rows(signed, chance.change, chance.bootstrap_change)),
     )
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
     if chance.decision == "inconclusive" and chance.detectable is not None:
@@ -87,16 +89,16 @@ def _chance_lines(one: ResultChange, chance: Chance) -> Iterator[str]:
         yield f"{seen} would be seen here 8 times in 10."
 
 
-def _spans(
+def _interval_rows(
     written: Callable[[float], str], closed: HeadlineInterval | None, drawn: HeadlineInterval | None
 ) -> tuple[str, str, str]:
     ends = [f"{written(each.low)} to {written(each.high)}" if each else NIL for each in (closed, drawn)]
     return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
 
 
-def _test(label: str, test: Significance) -> tuple[str, ...]:
+def _significance_row(label: str, test: Significance) -> tuple[str, ...]:
     return (label, test.method, number(test.statistic), probability(test.p_value), test.note)
 
 
-def _outcome(outcome: str | None) -> str:
+def _outcome_words(outcome: str | None) -> str:
     return NIL if outcome is None else outcome.replace("_", " ")

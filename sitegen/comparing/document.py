@@ -25,7 +25,7 @@ class ComparisonDocument:
     schema: str = SCHEMA
 
 
-def to_json_bytes(document: ComparisonDocument) -> bytes:
+def comparison_json(document: ComparisonDocument) -> bytes:
     """UTF-8 JSON with full precision; undefined is null, never NaN."""
     body = asdict(document)
     body = {"schema": body.pop("schema"), **body}

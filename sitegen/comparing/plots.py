@@ -88,55 +88,59 @@ def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping
         FigureCanvasAgg(figure)
         parts = figure.subfigures(max(1, rows), 1, squeeze=False)[:, 0]
         for part, comparison in zip(parts, document.variants, strict=False):
-            _variants(part, comparison, thresholds.get(comparison.eval_id, {}))
+            _draw_variants(part, comparison, thresholds.get(comparison.eval_id, {}))
         for part, change in zip(parts[len(document.variants) :], changes, strict=True):
-            _change(part, change)
+            _draw_change(part, change)
         figure.savefig(out, format=format_, dpi=120, metadata=METADATA[format_])
     return out.getvalue()
 
 
-def _variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
-    part.suptitle(_text(comparison.eval_id))
-    all_measured = [metric for metric in METRICS if all(_value(one, metric) is not None for one in comparison.variants)]
+def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
+    part.suptitle(_plain_text(comparison.eval_id))
+    all_measured = [
+        metric for metric in METRICS if all(_metric_value(one, metric) is not None for one in comparison.variants)
+    ]
     took = _took([{spec.name: getattr(each, spec.name) for spec in USAGE_METRICS} for each in comparison.variants])
     part = _beside_usage(part, took)
     columns = 2 if len(all_measured) > 2 else 1
-    _bars(part.add_subplot(1, columns, 1), comparison, thresholds)
+    _draw_bars(part.add_subplot(1, columns, 1), comparison, thresholds)
     if columns == 2:
-        _radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, all_measured)
+        _draw_radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, all_measured)
     part.legend(*part.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 
 
-def _bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
-    shown = [metric for metric in METRICS if any(_value(one, metric) is not None for one in comparison.variants)]
+def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
+    shown = [metric for metric in METRICS if any(_metric_value(one, metric) is not None for one in comparison.variants)]
     width = 0.8 / len(comparison.variants)
     for k, variant in enumerate(comparison.variants):
         at = [index - 0.4 + width * (k + 0.5) for index in range(len(shown))]
-        values = _shares(variant, shown)
-        bars = axes.bar(at, [value or 0 for value in values], width, label=_text(variant.name), color=_colour(k))
+        values = _metric_shares(variant, shown)
+        bars = axes.bar(at, [value or 0 for value in values], width, label=_plain_text(variant.name), color=_colour(k))
         axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
     for index, (_, name, _, best) in enumerate(shown):
         if name in thresholds:
             axes.hlines(thresholds[name] / best, index - 0.45, index + 0.45, colors="#b4233f", linestyles="dashed")
     axes.set_xticks(range(len(shown)), [label for _, _, label, _ in shown])
-    axes.set_ylim(min([0.0, *(value for one in comparison.variants for value in _shares(one, shown) if value)]), 1.12)
+    axes.set_ylim(
+        min([0.0, *(value for one in comparison.variants for value in _metric_shares(one, shown) if value)]), 1.12
+    )
     axes.set_title("dashed: threshold", loc="right", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _radar(axes: Axes, comparison: VariantComparison, shown: Sequence[_Metric]) -> None:
+def _draw_radar(axes: Axes, comparison: VariantComparison, shown: Sequence[_Metric]) -> None:
     turns = [2 * pi * k / len(shown) for k in range(len(shown))]
     for k, variant in enumerate(comparison.variants):
-        values = [max(0.0, value or 0) for value in _shares(variant, shown)]
+        values = [max(0.0, value or 0) for value in _metric_shares(variant, shown)]
         axes.plot([*turns, turns[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
         axes.fill(turns, values, color=_colour(k), alpha=0.08)
     axes.set_xticks(turns, [label for _, _, label, _ in shown])
     axes.set_ylim(0, 1)
 
 
-def _change(part: SubFigure, change: ResultChange) -> None:
+def _draw_change(part: SubFigure, change: ResultChange) -> None:
     part.suptitle(
-        _text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
+        _plain_text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
     )
     took = _took([{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")])
     part = _beside_usage(part, took)
@@ -149,9 +153,9 @@ def _change(part: SubFigure, change: ResultChange) -> None:
     for k, (label, side) in enumerate(((change.before, "before"), (change.after, "after"))):
         values = [getattr(metric, side) for metric in shown]
         at = [index + 0.4 * k - 0.2 for index in range(len(shown))]
-        bars = axes.bar(at, [value or 0 for value in values], 0.4, label=_text(label), color=_colour(k))
+        bars = axes.bar(at, [value or 0 for value in values], 0.4, label=_plain_text(label), color=_colour(k))
         axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
-    axes.set_xticks(range(len(shown)), [_text(metric.label) for metric in shown])
+    axes.set_xticks(range(len(shown)), [_plain_text(metric.label) for metric in shown])
     axes.spines[["top", "right"]].set_visible(False)
     part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 
@@ -181,21 +185,21 @@ def _beside_usage(part: SubFigure, took: _Took) -> SubFigure:
     return left
 
 
-def _value(variant: VariantNumbers, metric: _Metric) -> float | None:
+def _metric_value(variant: VariantNumbers, metric: _Metric) -> float | None:
     """Of its best value."""
     value: float | None = getattr(variant, metric[0])
     return None if value is None else value / metric[3]
 
 
-def _shares(variant: VariantNumbers, shown: Sequence[_Metric]) -> list[float | None]:
-    return [_value(variant, metric) for metric in shown]
+def _metric_shares(variant: VariantNumbers, shown: Sequence[_Metric]) -> list[float | None]:
+    return [_metric_value(variant, metric) for metric in shown]
 
 
 def _colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
-def _text(text: str) -> str:
+def _plain_text(text: str) -> str:
     """A name of a project as a label; matplotlib leaves labels that begin with an underscore out of legends."""
     shown = encodable(line(text, 60))
     return f"\u200b{shown}" if shown.startswith("_") else shown

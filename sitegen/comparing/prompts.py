@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sitegen.analysis.comparison.ranking import leader
+from sitegen.analysis.comparison.ranking import sole_leader
 from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
 from sitegen.evaluating import Evaluation, EvaluationDocument
 
@@ -90,7 +90,7 @@ class PromptsDocument:
 def prompts_document(found: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str) -> PromptsDocument:
     """The document of a comparison whose variants are called by the paths of the prompts."""
     numbers = {each.prompt_path: f"prompt_{number}" for number, each in enumerate(evaluations, 1)}
-    first = leader(found.ranking)
+    first = sole_leader(found.ranking)
     best = found.overall_winner or (first.name if first else None)
     better = {test.metric for pair in found.pairs for test in pair.tests if best and test.independent.better == best}
     return PromptsDocument(
@@ -99,7 +99,7 @@ def prompts_document(found: VariantComparison, evaluations: Sequence[Evaluation]
         individual_results={numbers[each.prompt_path]: each.document for each in evaluations},
         statistical_comparison=StatisticalComparison(
             pairwise_comparisons={
-                f"{numbers[pair.first]}_vs_{numbers[pair.second]}": _pair(pair, numbers) for pair in found.pairs
+                f"{numbers[pair.first]}_vs_{numbers[pair.second]}": _prompt_pair(pair, numbers) for pair in found.pairs
             },
             overall_ranking=tuple((numbers[row.name], row.score) for row in found.ranking),
         ),
@@ -112,16 +112,16 @@ def prompts_document(found: VariantComparison, evaluations: Sequence[Evaluation]
     )
 
 
-def _pair(pair: VariantPair, numbers: dict[str, str]) -> PromptPair:
+def _prompt_pair(pair: VariantPair, numbers: dict[str, str]) -> PromptPair:
     return PromptPair(
-        overall_winner=_winner(pair.winner, numbers),
+        overall_winner=_winning_prompt(pair.winner, numbers),
         significant_differences=tuple(test.metric for test in pair.tests if test.independent.better),
-        metrics_comparison={test.metric: _metric(pair, test, numbers) for test in pair.tests},
+        metrics_comparison={test.metric: _prompts_metric(pair, test, numbers) for test in pair.tests},
     )
 
 
-def _metric(pair: VariantPair, test: MetricTest, numbers: dict[str, str]) -> PromptsMetric:
-    decides = _test(test.independent, numbers)
+def _prompts_metric(pair: VariantPair, test: MetricTest, numbers: dict[str, str]) -> PromptsMetric:
+    decides = _prompt_test(test.independent, numbers)
     return PromptsMetric(
         values={numbers[pair.first]: test.first, numbers[pair.second]: test.second},
         difference=test.difference,
@@ -130,21 +130,21 @@ def _metric(pair: VariantPair, test: MetricTest, numbers: dict[str, str]) -> Pro
         statistically_significant=decides.statistically_significant,
         winner=decides.winner,
         independent_test=decides,
-        paired_test=_test(test.paired, numbers),
+        paired_test=_prompt_test(test.paired, numbers),
     )
 
 
-def _test(tested: Tested, numbers: dict[str, str]) -> PromptTest:
+def _prompt_test(tested: Tested, numbers: dict[str, str]) -> PromptTest:
     return PromptTest(
         test=tested.method,
         statistic=tested.statistic,
         p_value=tested.p_value,
         adjusted_p=tested.adjusted_p,
         statistically_significant=tested.better is not None,
-        winner=_winner(tested.better, numbers),
+        winner=_winning_prompt(tested.better, numbers),
         note=tested.note,
     )
 
 
-def _winner(name: str | None, numbers: dict[str, str]) -> str:
+def _winning_prompt(name: str | None, numbers: dict[str, str]) -> str:
     return TIE if name is None else numbers[name]

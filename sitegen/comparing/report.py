@@ -13,7 +13,7 @@ from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.significance import ALPHA
 
 
-def report(document: ComparisonDocument) -> str:
+def comparison_markdown(document: ComparisonDocument) -> str:
     """The whole report, ending with a line feed."""
     parts = [variants_lines(each) for each in document.variants] + [change_lines(each) for each in document.changes]
     lines = [line for part in parts for line in (*part, "")]
@@ -22,22 +22,22 @@ def report(document: ComparisonDocument) -> str:
     return "\n".join(lines)
 
 
-def variants_lines(one: VariantComparison) -> Iterator[str]:
+def variants_lines(comparison: VariantComparison) -> Iterator[str]:
     """Two or more prompts."""
-    yield f"# {name(one.eval_id)}: {' against '.join(name(variant.name) for variant in one.variants)}"
+    yield f"# {name(comparison.eval_id)}: {' against '.join(name(variant.name) for variant in comparison.variants)}"
     yield ""
-    yield f"**{prose(one.recommendation)}** Confidence: {one.confidence}."
+    yield f"**{prose(comparison.recommendation)}** Confidence: {comparison.confidence}."
     yield ""
-    yield from (f"- {prose(warning)}" for warning in one.warnings)
-    yield from ("",) if one.warnings else ()
-    yield from _metrics(one)
-    yield from _took(one)
-    yield from _ranking(one)
-    for pair in one.pairs:
-        yield from _pair(pair, several=len(one.pairs) > 1, alpha=one.alpha)
+    yield from (f"- {prose(warning)}" for warning in comparison.warnings)
+    yield from ("",) if comparison.warnings else ()
+    yield from _metric_lines(comparison)
+    yield from _usage_lines(comparison)
+    yield from _ranking_lines(comparison)
+    for pair in comparison.pairs:
+        yield from _pair_lines(pair, several=len(comparison.pairs) > 1, alpha=comparison.alpha)
 
 
-def _metrics(one: VariantComparison) -> Iterator[str]:
+def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
     yield from ("## Metrics", "")
     heads = ("Variant", "Accuracy", "Consistency", "Quality", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Responses", "Failed")
     rows = (
@@ -47,15 +47,17 @@ def _metrics(one: VariantComparison) -> Iterator[str]:
             count(each.responses),
             count(each.failed),
         )
-        for each in one.variants
+        for each in comparison.variants
     )
     yield from (*table(heads, rows, range(1, 9)), "")
 
 
-def _took(one: VariantComparison) -> Iterator[str]:
+def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
     """Who answered and graded, and what that took; nothing if no file states any of it."""
-    known = [spec for spec in USAGE_METRICS if any(getattr(each, spec.name) is not None for each in one.variants)]
-    if not known and not any(each.models or each.judges for each in one.variants):
+    known = [
+        spec for spec in USAGE_METRICS if any(getattr(each, spec.name) is not None for each in comparison.variants)
+    ]
+    if not known and not any(variant.models or variant.judges for variant in comparison.variants):
         return
     yield from ("## Cost and time", "")
     rows = (
@@ -65,13 +67,13 @@ def _took(one: VariantComparison) -> Iterator[str]:
             ", ".join(map(name, each.judges)) or NIL,
             *(number(getattr(each, spec.name), unit=spec.unit) for spec in known),
         )
-        for each in one.variants
+        for each in comparison.variants
     )
     heads = ("Variant", "Model", "Judge", *(spec.label for spec in known))
     yield from (*table(heads, rows, range(3, len(heads))), "")
 
 
-def _ranking(one: VariantComparison) -> Iterator[str]:
+def _ranking_lines(comparison: VariantComparison) -> Iterator[str]:
     yield from ("## Ranking", "")
     rows = (
         (
@@ -81,7 +83,7 @@ def _ranking(one: VariantComparison) -> Iterator[str]:
             ", ".join(row.measured) or NIL,
             "yes" if row.comparable else "no",
         )
-        for row in one.ranking
+        for row in comparison.ranking
     )
     yield from table(("Rank", "Variant", "Score", "Measured", "Comparable"), rows, (0, 2))
     yield ""
@@ -89,7 +91,7 @@ def _ranking(one: VariantComparison) -> Iterator[str]:
     yield ""
 
 
-def _pair(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[str]:
+def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[str]:
     first, second = name(pair.first), name(pair.second)
     tests = [test for test in pair.tests if test.first is not None or test.second is not None]
     yield f"## {first} against {second}"
@@ -100,16 +102,16 @@ def _pair(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[str]:
     if tests:
         better = (f"{first} better", "Equal", f"{second} better")
         heads = ("Metric", first, second, "Change", *better, "Effect", "Responses", "Least number")
-        yield from (*table(heads, map(_numbers, tests), range(1, len(heads))), "")
+        yield from (*table(heads, map(_test_numbers, tests), range(1, len(heads))), "")
         adjusted = ("p (Holm)",) if several else ()
         heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")
-        rows = (row for test in tests for row in _tests(test, several=several))
+        rows = (row for test in tests for row in _test_rows(test, several=several))
         yield from (*table(heads, rows, range(2, 4 + several)), "")
     flips = ((flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
     yield from flip_lines(f"Cases, from {first} to {second}", ("Case", "Category"), flips)
 
 
-def _numbers(test: MetricTest) -> tuple[str, ...]:
+def _test_numbers(test: MetricTest) -> tuple[str, ...]:
     return (
         test.metric.capitalize(),
         number(test.first),
@@ -122,13 +124,13 @@ def _numbers(test: MetricTest) -> tuple[str, ...]:
     )
 
 
-def _tests(test: MetricTest, *, several: bool) -> Iterable[tuple[str, ...]]:
-    yield _test(test.metric.capitalize(), test.independent, test.independent.note, several=several)
+def _test_rows(test: MetricTest, *, several: bool) -> Iterable[tuple[str, ...]]:
+    yield _test_row(test.metric.capitalize(), test.independent, test.independent.note, several=several)
     remark = "; ".join(filter(None, (test.paired.note, "disagrees" if test.disagrees else "")))
-    yield _test("paired", test.paired, remark, several=several)
+    yield _test_row("paired", test.paired, remark, several=several)
 
 
-def _test(label: str, tested: Tested, remark: str, *, several: bool) -> tuple[str, ...]:
+def _test_row(label: str, tested: Tested, remark: str, *, several: bool) -> tuple[str, ...]:
     adjusted = (probability(tested.adjusted_p),) if several else ()
     better = name(tested.better) if tested.better else NIL
     return (label, tested.method, number(tested.statistic), probability(tested.p_value), *adjusted, better, remark)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.values import CaseFlip, Ranked, VariantComparison, VariantPair
-from sitegen.analysis.comparison.variants import compare, variants_of
+from sitegen.analysis.comparison.variants import variant_comparison, variants_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo
@@ -68,7 +68,7 @@ class VariantsView(NamedTuple):
 
 def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
     """The page of the newest snapshot of an eval with variants."""
-    found = compare(info.id, variants_of(result), info.significance_level or ALPHA)
+    found = variant_comparison(info.id, variants_of(result), info.significance_level or ALPHA)
     rank = {row.name: row for row in found.ranking}
     view = VariantsView(
         info=info,

@@ -9,7 +9,7 @@ from itertools import pairwise, starmap
 from typing import NamedTuple, TypeAlias
 
 from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
-from sitegen.analysis.comparison.variants import compare, variant_of, variants_of
+from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
 from sitegen.analysis.deltas import ScoredPoint, delta, mixtures
 from sitegen.comparing.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
@@ -38,7 +38,7 @@ class ComparisonWithThresholds(NamedTuple):
     """By eval."""
 
 
-class _Side(NamedTuple):
+class ScoredSide(NamedTuple):
     """One result to compare, and what it is called."""
 
     label: str
@@ -61,14 +61,14 @@ def compare_variants(bench: WorktreeProject, eval_id: str, names: Sequence[str])
     if len(chosen) < 2:
         raise ConfigurationError(f"Of the eval {eval_id!r} there are no two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
-    found = compare(eval_id, chosen, _alpha(verified.place.entry))
+    found = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
     return ComparisonWithThresholds(ComparisonDocument(variants=(found,)), {eval_id: thresholds})
 
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> ComparisonWithThresholds:
     """Prompts that answered the test cases of one eval, each called by its path."""
     chosen = [variant_of(each.prompt_path, each.verified.result) for each in evaluations]
-    found = compare(entry.id, chosen, _alpha(entry))
+    found = variant_comparison(entry.id, chosen, _alpha_of(entry))
     return ComparisonWithThresholds(
         ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)}
     )
@@ -89,9 +89,10 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
         snapshots = [newest[number] for number in numbers]
         results = study.results(history, snapshots)
         sides = [
-            _Side(snapshot.label, history.kind, result) for snapshot, result in zip(snapshots, results, strict=True)
+            ScoredSide(snapshot.label, history.kind, result)
+            for snapshot, result in zip(snapshots, results, strict=True)
         ]
-        document = _document(eval_id, sides, _alpha(study.timeline.manifest.entry(eval_id)))
+        document = _document(eval_id, sides, _alpha_of(study.timeline.manifest.entry(eval_id)))
         if document.changes:
             origins = starmap(partial(_origin, study, history), pairwise(snapshots))
             changes = zip(document.changes, origins, strict=True)
@@ -104,7 +105,7 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
 
     Raises NothingToReportError if they have none in common.
     """
-    sides: list[dict[str, _Side]] = []
+    sides: list[dict[str, ScoredSide]] = []
     thresholds: dict[str, Thresholds] = {}
     manifest = Manifest()
     for revision in revisions:
@@ -112,7 +113,7 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
             living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
             sides.append(
                 {
-                    history.id: _Side(revision, history.kind, *study.results(history, history.snapshots[-1:]))
+                    history.id: ScoredSide(revision, history.kind, *study.results(history, history.snapshots[-1:]))
                     for history in living
                 }
             )
@@ -123,7 +124,7 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
     if not common:
         raise NothingToReportError(f"{revisions[0]!r} and {revisions[1]!r} have no eval with outputs in common.")
     documents = [
-        _document(eval_id, [before[eval_id], after[eval_id]], _alpha(manifest.entry(eval_id))) for eval_id in common
+        _document(eval_id, [before[eval_id], after[eval_id]], _alpha_of(manifest.entry(eval_id))) for eval_id in common
     ]
     whole = ComparisonDocument(
         variants=tuple(one for document in documents for one in document.variants),
@@ -133,19 +134,21 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
     return ComparisonWithThresholds(whole, thresholds)
 
 
-def _alpha(entry: EvalConfig) -> float:
+def _alpha_of(entry: EvalConfig) -> float:
     return significance_level(entry.settings) or ALPHA
 
 
-def _document(eval_id: str, sides: Sequence[_Side], alpha: float) -> ComparisonDocument:
+def _document(eval_id: str, sides: Sequence[ScoredSide], alpha: float) -> ComparisonDocument:
     """Responses are compared as prompts, two or more; other kinds as each result against the one named before it."""
     if all(side.result.answers for side in sides):
         variants = [variant_of(side.label, side.result) for side in sides]
-        return ComparisonDocument(variants=(compare(eval_id, variants, alpha),))
-    return ComparisonDocument(changes=tuple(_change(eval_id, before, after) for before, after in pairwise(sides)))
+        return ComparisonDocument(variants=(variant_comparison(eval_id, variants, alpha),))
+    return ComparisonDocument(
+        changes=tuple(_result_change(eval_id, before, after) for before, after in pairwise(sides))
+    )
 
 
-def _change(eval_id: str, before: _Side, after: _Side) -> ResultChange:
+def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> ResultChange:
     cards = [before.result.scorecard, after.result.scorecard]
     specs = specs_with_usage(specs_of(scorer(before.kind), cards), cards)
     return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result), before.kind)

@@ -30,7 +30,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     cut off, ConfigurationError if that of a side is wrong, or a limit names an eval or a metric that there is not.
     """
     head = open_project(options._replace(rev=options.rev or "HEAD"), "")
-    start = _start(head, base, exact=exact)
+    start = _base_commit(head, base, exact=exact)
     before = open_project(options._replace(rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
         parts = CopiedParts(memo)
@@ -47,10 +47,10 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
             ) from None
         parts = CopiedParts(parts)  # the head goes on from the base, where it can
         later = Study.of(head, memo, parts)
-        return _report(earlier, later, start)
+        return _gate_report(earlier, later, start)
 
 
-def _start(head: Project, base: str, *, exact: bool) -> str:
+def _base_commit(head: Project, base: str, *, exact: bool) -> str:
     """The id of the commit to compare with."""
     repository = Repository(head.found)
     if repository.shallow_boundary:
@@ -68,34 +68,34 @@ def _start(head: Project, base: str, *, exact: bool) -> str:
 
 def _gated_evals(study: Study) -> dict[str, GateSide]:
     """The evals that live and have an output, by id."""
-    living = ((history, newest(history)) for history in study.evals.values() if not history.deleted)
+    living = ((history, newest_output(history)) for history in study.evals.values() if not history.deleted)
     return {history.id: GateSide(study, history, snapshot) for history, snapshot in living if snapshot}
 
 
-def newest(history: EvalHistory) -> Snapshot | None:
+def newest_output(history: EvalHistory) -> Snapshot | None:
     """The newest output that is still there, under the newest ground truth and rules; None if there is none."""
     there = next((one for one in reversed(history.snapshots) if not one.deleted), None)
     return there and under_rules_of(there, history.snapshots[-1])
 
 
-def _report(earlier: Study | None, later: Study, start: str) -> GateReport:
+def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     gate = later.timeline.config.gate
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     _refuse_unknown(gate, at_base, at_head)
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
-    gone = (_gone(gate, before[eval_id]) for eval_id in before if eval_id not in at_head)
-    there = (_there(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
+    gone = (_check_removed(gate, before[eval_id]) for eval_id in before if eval_id not in at_head)
+    there = (_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
     return gate_report(start, later.timeline.head.sha, (*gone, *there), allow_incomparable=gate.allow_incomparable)
 
 
-def _gone(gate: GateSettings, side: GateSide) -> EvalCheck:
+def _check_removed(gate: GateSettings, side: GateSide) -> EvalCheck:
     """An eval that the head lacks: deleting what fails is no way to pass."""
     reasons: tuple[Reason, ...] = () if side.history.id in gate.removed else ("removed",)
     return check_eval(side.study.timeline.info(side.history), "gone", reasons=reasons)
 
 
-def _there(gate: GateSettings, before: GateSide | None, after: GateSide) -> EvalCheck:
+def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> EvalCheck:
     info = after.study.timeline.info(after.history)
     same = before if before and before.history.kind == after.history.kind else None
     own = side_specs(after, same)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
-from sitegen.analysis.compare import compare
+from sitegen.analysis.compare import compare_results
 from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.edits import edited_since, edits_of_points
 from sitegen.analysis.gate import check_metric
@@ -149,7 +149,7 @@ class GatedPair:
         cards = study.scorecards(history, (first, last, *mixtures(first, last)))
         both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
         sides = deltas.ScoredPoint(first, both[0]), deltas.ScoredPoint(last, both[1])
-        compared = compare(*results) if results else None
+        compared = compare_results(*results) if results else None
         return _ScoredPair(
             cards=both,
             delta=deltas.delta(self._scorer.metrics_for, *sides, cards.__getitem__),

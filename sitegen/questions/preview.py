@@ -32,12 +32,12 @@ def write_preview(bench: WorktreeProject, verified: Verified) -> Path:
 
     Raises ConfigurationError if a template of the project is wrong.
     """
-    page = _report(verified, _snapshot(bench, verified), limit=len(verified.result.judgements))
+    page = _preview_page(verified, _worktree_snapshot(bench, verified), limit=len(verified.result.judgements))
     cache = cache_folder(None, bench.root)
     begin_cache_folder(cache)
     folder = cache / "preview"
     kind = verified.place.kind
-    renderer = _renderer(bench)
+    renderer = _preview_renderer(bench)
     assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
     there = frozenset((*(one.path for one in pages), *(file.path for file in assets)))
     writer = Writer(folder, listed=False)
@@ -55,24 +55,24 @@ def report_file(bench: WorktreeProject, verified: Verified, metadata: Metadata, 
     of the project is wrong.
     """
     scored = Commit(WORKTREE, 0, "", "", f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree")
-    snapshot = _snapshot(bench, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
+    snapshot = _worktree_snapshot(bench, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
         snapshot = snapshot._replace(iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
     if not metadata.dirty:
         snapshot = snapshot._replace(made_at=metadata.git_commit)
-    page = _report(verified, snapshot, limit=bench.config.limits.discrepancies_per_type, data=data)
-    renderer = _renderer(bench)
+    page = _preview_page(verified, snapshot, limit=bench.config.limits.discrepancies_per_type, data=data)
+    renderer = _preview_renderer(bench)
     styles = next(file for file in renderer.assets() if file.path == links.asset("app.css"))
     beside = posixpath.join(posixpath.dirname(page.path), data)
     return standalone(renderer.render(page), page.path, styles.content.decode(), (beside,))
 
 
-def _renderer(bench: WorktreeProject) -> Renderer:
+def _preview_renderer(bench: WorktreeProject) -> Renderer:
     site = SiteInfo(bench.config.title or bench.root.name, __version__)
     return Renderer(template_folders(own_templates(bench.root)), site)
 
 
-def _snapshot(bench: WorktreeProject, verified: Verified) -> Snapshot:
+def _worktree_snapshot(bench: WorktreeProject, verified: Verified) -> Snapshot:
     """The output as a point of the uncommitted state."""
     inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
     return Snapshot(
@@ -89,7 +89,7 @@ def _snapshot(bench: WorktreeProject, verified: Verified) -> Snapshot:
     )
 
 
-def _report(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:
+def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:
     entry, kind, result = verified.place.entry, verified.place.kind, verified.result
     info = EvalInfo(
         id=entry.id,

@@ -30,7 +30,9 @@ _DIGEST: Final = 16
 """Bytes of a digest."""
 
 
-class _Place(NamedTuple):
+class SecretPlace(NamedTuple):
+    """Where a file of the site holds what looks like a secret."""
+
     path: str
     """In the site."""
     secret: Secret
@@ -60,14 +62,14 @@ class PublicCheck:
         with Memo.open(self._project.cache) as memo:
             if unmatched_redactions:
                 self._withdraw(memo)
-                raise _unhidden(unmatched_redactions)
-            known = set(_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
+                raise _unmatched_error(unmatched_redactions)
+            known = set(_split_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
             clean, places = self._search(out, known)
             if clean != known:
                 with memo.transaction():
                     CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
             if places:
-                raise _refusal(places, removed=self._withdraw(memo, {place.path for place in places}))
+                raise _secrets_error(places, removed=self._withdraw(memo, {place.path for place in places}))
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
         """Delete what sitegen wrote, if any of it is among *refused*; None: in any case. Returns how many files."""
@@ -84,26 +86,26 @@ class PublicCheck:
             (out / LIST).unlink(missing_ok=True)
             return removed
 
-    def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[_Place]]:
+    def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[SecretPlace]]:
         """The digests of all files without a finding, and the findings."""
         clean: set[bytes] = set()
-        places: list[_Place] = []
-        for path in _files(out):
+        places: list[SecretPlace] = []
+        for path in _published_files(out):
             content = (out / path).read_bytes()
             key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
             secrets: tuple[Secret, ...] = ()
             if key not in known:
                 secrets = self._detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
             if secrets:
-                places += (_Place(path, secret) for secret in secrets)
+                places += (SecretPlace(path, secret) for secret in secrets)
             else:
                 clean.add(key)
         return clean, places
 
 
-def _files(out: Path) -> Iterator[str]:
+def _published_files(out: Path) -> Iterator[str]:
     """Every file below a folder, relative, sorted; not the marker, which holds no content."""
-    for folder, folders, names in os.walk(out, onerror=_fail):
+    for folder, folders, names in os.walk(out, onerror=_raise_error):
         folders.sort()
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), out)
@@ -111,15 +113,15 @@ def _files(out: Path) -> Iterator[str]:
                 yield path
 
 
-def _fail(error: OSError) -> None:
+def _raise_error(error: OSError) -> None:
     raise error
 
 
-def _digests(kept: bytes) -> Iterator[bytes]:
+def _split_digests(kept: bytes) -> Iterator[bytes]:
     return (kept[start : start + _DIGEST] for start in range(0, len(kept), _DIGEST))
 
 
-def _unhidden(globs: tuple[str, ...]) -> SecretsError:
+def _unmatched_error(globs: tuple[str, ...]) -> SecretsError:
     shown = ", ".join(map(repr, globs[:_SHOWN]))
     return SecretsError(
         f"Under redact, {shown} {'fits' if len(globs) == 1 else 'fit'} no field of any output or ground truth: the "
@@ -128,7 +130,7 @@ def _unhidden(globs: tuple[str, ...]) -> SecretsError:
     )
 
 
-def _refusal(places: list[_Place], *, removed: int) -> SecretsError:
+def _secrets_error(places: list[SecretPlace], *, removed: int) -> SecretsError:
     shown = [f"{place.path}:{place.secret.line} ({place.secret.rule})" for place in places[:_SHOWN]]
     if len(places) > _SHOWN:
         shown.append(f"and {len(places) - _SHOWN:,} more")

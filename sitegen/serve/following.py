@@ -44,13 +44,13 @@ class Followed(NamedTuple):
     def concerns(self, path: Path) -> bool:
         """Whether a change of this path can change the site."""
         if any(path.is_relative_to(folder) for folder in self.passed_over):
-            return path.suffix != ".lock" and _touches(path, self.git)
-        return _touches(path, self.project)
+            return path.suffix != ".lock" and _is_below_any(path, self.git)
+        return _is_below_any(path, self.project)
 
 
 def followed(found: RepositoryPlace, templates: Path, cache: Path) -> Followed:
     """What the site of a project is made from, as far as its configuration can be understood now."""
-    named = _named(found.root) if found.root else ()
+    named = _configured_places(found.root) if found.root else ()
     project = frozenset((templates, *named))
     git = frozenset(folder / name for folder in (found.git_dir, found.common_dir) for name in GIT_FILES)
     every = project | git
@@ -61,11 +61,11 @@ def followed(found: RepositoryPlace, templates: Path, cache: Path) -> Followed:
         passed_over=frozenset((found.git_dir, found.common_dir, cache)),
         trees=tuple(trees),
         inodes=tuple(trees.values()),
-        folders=tuple(sorted({_nearest(path) for path in every if path not in trees})),
+        folders=tuple(sorted({_nearest_folder(path) for path in every if path not in trees})),
     )
 
 
-def _named(root: Path) -> list[Path]:
+def _configured_places(root: Path) -> list[Path]:
     """What is read of a work tree by its configuration and its manifest."""
     try:
         site = configuring.read_site(root)
@@ -83,7 +83,7 @@ def _named(root: Path) -> list[Path]:
     return [root / name for name in (*SITE_FILES, *FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *read)]
 
 
-def _touches(path: Path, wanted: frozenset[Path]) -> bool:
+def _is_below_any(path: Path, wanted: frozenset[Path]) -> bool:
     """Whether a path is one of these, lies in one, or leads to one."""
     return any(path.is_relative_to(one) or one.is_relative_to(path) for one in wanted)
 
@@ -96,7 +96,7 @@ def _inode_of_folder(path: Path) -> int | None:
     return found.st_ino if stat.S_ISDIR(found.st_mode) else None
 
 
-def _nearest(path: Path) -> Path:
+def _nearest_folder(path: Path) -> Path:
     """The nearest folder above a path that is there."""
     return next(parent for parent in path.parents if parent.is_dir())
 

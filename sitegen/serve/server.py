@@ -69,10 +69,10 @@ def application(board: Board) -> Starlette:
             Route("/.sitegen/watch.js", own),
             Route("/.sitegen/watch.css", own),
             Route("/.sitegen/events", events),
-            Mount("/", _Files(board)),
+            Mount("/", LayeredFiles(board)),
         ],
         middleware=[
-            Middleware(_Headers),
+            Middleware(LocalHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
         ],
     )
@@ -104,12 +104,12 @@ class Server(uvicorn.Server):
 def listen(port: int | None) -> socket.socket:
     """A socket of this machine alone, at this port, or at any that is free if it is taken."""
     try:
-        return _bound(PORT if port is None else port)
+        return _bound_socket(PORT if port is None else port)
     except OSError:
-        return _bound(0)
+        return _bound_socket(0)
 
 
-def _bound(port: int) -> socket.socket:
+def _bound_socket(port: int) -> socket.socket:
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -127,7 +127,7 @@ async def _events(board: Board) -> AsyncIterator[str]:
         yield f"data: {json.dumps(error)}\n\n"
 
 
-class _Files(StaticFiles):
+class LayeredFiles(StaticFiles):
     """The files of the site, asked of one layer after the other."""
 
     def __init__(self, board: Board) -> None:
@@ -142,9 +142,9 @@ class _Files(StaticFiles):
         except HTTPException as error:
             if error.status_code != 404 or self.all_directories:
                 raise
-            return _page(_NOT_YET, 404, b"")
+            return _page_response(_NOT_YET, 404, b"")
         if isinstance(response, FileResponse) and str(response.path).endswith(".html"):
-            return _page(Path(response.path).read_bytes(), response.status_code, b"".join(self._looks()))
+            return _page_response(Path(response.path).read_bytes(), response.status_code, b"".join(self._looks()))
         return response
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
@@ -160,7 +160,7 @@ class _Files(StaticFiles):
             yield b"%d " % (found.st_mtime_ns if found else 0)
 
 
-def _page(content: bytes, status: int, looks: bytes) -> Response:
+def _page_response(content: bytes, status: int, looks: bytes) -> Response:
     """A page that may ask the server, and does. Its ETag changes when it would look otherwise, and only then."""
     tag = hashlib.sha256(looks + content).hexdigest()[:16]
     html = content.replace(_POLICY, _POLICY + b"connect-src 'self'; ", 1)
@@ -168,13 +168,15 @@ def _page(content: bytes, status: int, looks: bytes) -> Response:
     return HTMLResponse(html, status, {"ETag": f'"{tag}"'})
 
 
-class _Headers:
+class LocalHeaders:
     """Adds ``HEADERS`` to every answer, whoever gives it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with them."""
+
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)

@@ -18,7 +18,7 @@ from sitegen.serve.following import ChangeWatcher, followed
 from sitegen.serve.layers import Layers, build_layers
 
 
-class Built(NamedTuple):
+class WatchedBuild(NamedTuple):
     """What came of a build."""
 
     layers: Layers | None
@@ -30,7 +30,7 @@ class Built(NamedTuple):
     """What had changed."""
 
 
-def attempt(options: Options, paths: Sequence[Path] = (), progress: Progress | None = None) -> Built:
+def build_attempt(options: Options, paths: Sequence[Path] = (), progress: Progress | None = None) -> WatchedBuild:
     """Build, whatever comes of it: the watch goes on."""
     started = perf_counter()
     layers, error = None, ""
@@ -41,10 +41,10 @@ def attempt(options: Options, paths: Sequence[Path] = (), progress: Progress | N
     except Exception as failure:
         traceback.print_exc()
         error = f"sitegen failed: {type(failure).__name__}: {failure}\n  do: The terminal says where; please report it."
-    return Built(layers, error, perf_counter() - started, tuple(paths))
+    return WatchedBuild(layers, error, perf_counter() - started, tuple(paths))
 
 
-async def rebuild_on_change(options: Options, board: Board, tell: Callable[[Built], None]) -> None:
+async def rebuild_on_change(options: Options, board: Board, tell: Callable[[WatchedBuild], None]) -> None:
     """Put every further build on the board, until this is cancelled. A build that has begun is always finished.
 
     ``tell`` hears of each of them.
@@ -66,7 +66,7 @@ async def rebuild_on_change(options: Options, board: Board, tell: Callable[[Buil
             changed.clear()
             burst = sorted(paths)
             paths.clear()
-            built = await asyncio.to_thread(attempt, options, burst)
+            built = await asyncio.to_thread(build_attempt, options, burst)
             if built.layers:
                 board.show(built.layers)
             else:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import ComparedVariant, compare
+from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import holm
@@ -42,7 +42,7 @@ def p_values(found: VariantComparison) -> list[tuple[float | None, float | None]
 @settings(max_examples=150)
 @given(variants())
 def test_every_p_value_is_a_probability_and_adjusting_never_lowers_it(some):
-    for p, adjusted in p_values(compare("e", some)):
+    for p, adjusted in p_values(variant_comparison("e", some)):
         assert (p is None) == (adjusted is None)
         if p is not None and adjusted is not None:
             assert 0 <= p <= adjusted + 1e-12 <= 1 + 1e-9
@@ -51,7 +51,7 @@ def test_every_p_value_is_a_probability_and_adjusting_never_lowers_it(some):
 @settings(max_examples=150)
 @given(variants())
 def test_the_order_of_the_variants_decides_nothing(some):
-    one, other = compare("e", some), compare("e", some[::-1])
+    one, other = variant_comparison("e", some), variant_comparison("e", some[::-1])
     assert one.overall_winner == other.overall_winner
     assert one.winners == other.winners
     assert one.ranking == other.ranking
@@ -61,7 +61,7 @@ def test_the_order_of_the_variants_decides_nothing(some):
 @settings(max_examples=150)
 @given(variants())
 def test_confidence_is_high_only_if_the_first_of_the_ranking_wins_over_all(some):
-    found = compare("e", some)
+    found = variant_comparison("e", some)
     if found.confidence == "high":
         assert [row.name for row in found.ranking if row.rank == 1] == [found.overall_winner]
 
@@ -69,7 +69,7 @@ def test_confidence_is_high_only_if_the_first_of_the_ranking_wins_over_all(some)
 @settings(max_examples=150)
 @given(variants())
 def test_cases_are_better_with_one_equal_or_better_with_the_other(some):
-    for pair in compare("e", some).pairs:
+    for pair in variant_comparison("e", some).pairs:
         accuracy = pair.tests[0]
         changes = [flip.change for flip in pair.flips]
         assert (changes.count("broken"), changes.count("fixed")) == (accuracy.first_better, accuracy.second_better)
@@ -79,7 +79,7 @@ def test_cases_are_better_with_one_equal_or_better_with_the_other(some):
 @settings(max_examples=100)
 @given(st.text(max_size=4), st.lists(ANSWER, max_size=30))
 def test_a_prompt_never_wins_against_its_equal(name, answers):
-    found = compare("e", [variant(name, answers, None), variant(f"{name}2", answers, None)])
+    found = variant_comparison("e", [variant(name, answers, None), variant(f"{name}2", answers, None)])
     assert (found.overall_winner, found.winners) == (None, {"accuracy": None, "quality": None})
 
 

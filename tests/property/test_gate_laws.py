@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_report
 from sitegen.comparing.gate.annotations import Annotation
-from sitegen.comparing.gate.junit import to_junit_bytes
-from sitegen.comparing.gate.markdown import LONGEST, markdown
+from sitegen.comparing.gate.junit import gate_junit
+from sitegen.comparing.gate.markdown import LONGEST, gate_markdown
 from sitegen.comparing.words import code
 from sitegen.model.deltas import MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, MetricLimits
@@ -102,6 +102,6 @@ def test_a_report_of_any_names_is_xml_and_short_enough(eval_id, metric, limits, 
         EvalInfo(eval_id, f"{eval_id}!"), "both", [checked], compared=GatedChange(Overlap("comparable", 1))
     )
     report = gate_report("b" * 40, "h" * 40, [one])
-    root = ET.fromstring(to_junit_bytes(report))
+    root = ET.fromstring(gate_junit(report))
     assert (int(root.attrib["failures"]) > 0) == (not report.passed)
-    assert len(markdown(report)) <= LONGEST
+    assert len(gate_markdown(report)) <= LONGEST

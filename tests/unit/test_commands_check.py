@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from sitegen import schemas
-from sitegen.comparing.gate.document import to_json_bytes
+from sitegen.comparing.gate.document import gate_json
 from sitegen.project import Options
 from sitegen.questions import gate
 from tests.gitrepo import GitRepo
@@ -81,7 +81,7 @@ def check(repo: GitRepo, *arguments: str | Path) -> subprocess.CompletedProcess[
 
 def report(repo: GitRepo, *, worktree: bool = False, exact: bool = False):
     """The report as JSON, made in this process."""
-    found = json.loads(to_json_bytes(gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)))
+    found = json.loads(gate_json(gate.check(Options(repo=repo.path, worktree=worktree), "main", exact=exact)))
     jsonschema.validate(found, json.loads(schemas.content("gate")))
     return found
 

@@ -12,11 +12,11 @@ from markdown_it import MarkdownIt
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, ResultChange
 from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import ComparedVariant, compare
+from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
 from sitegen.comparing import plots as drawing
-from sitegen.comparing.document import ComparisonDocument, to_json_bytes
+from sitegen.comparing.document import ComparisonDocument, comparison_json
 from sitegen.comparing.plots import plots
-from sitegen.comparing.report import report
+from sitegen.comparing.report import comparison_markdown
 from sitegen.comparing.words import name
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
@@ -40,7 +40,7 @@ def variant(label: str, right: int, quality: float | None = None) -> ComparedVar
 
 
 def comparison(first: str = "plain", second: str = "kind") -> VariantComparison:
-    return compare("faq", (variant(first, 3, 2.0), variant(second, 10, 4.5)))
+    return variant_comparison("faq", (variant(first, 3, 2.0), variant(second, 10, 4.5)))
 
 
 def change() -> ResultChange:
@@ -68,7 +68,7 @@ def change() -> ResultChange:
 
 
 def test_the_report_of_a_change_is_what_it_should_be():
-    assert report(ComparisonDocument(changes=(change(),), passed_over=("old",))) == (
+    assert comparison_markdown(ComparisonDocument(changes=(change(),), passed_over=("old",))) == (
         "# notes: main against HEAD\n"
         "\n"
         "| Metric |  main |  HEAD | Change |\n"
@@ -112,7 +112,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         detectable=0.15,
     )
     one = replace(change(), chance=chance, judgements=Significance("McNemar, exact binomial", 2.0, 0.453), flips=())
-    text = report(ComparisonDocument(changes=(one,)))
+    text = comparison_markdown(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
         "**Inconclusive**: what was fixed and broken may be chance.\n"
         "\n"
@@ -133,15 +133,15 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
 
 def test_a_report_lists_a_bounded_number_of_flips():
     flips = tuple(Flip("", f"f{index}", "broken", "correct", "omission") for index in range(70))
-    text = report(ComparisonDocument(changes=(replace(change(), flips=flips),)))
+    text = comparison_markdown(ComparisonDocument(changes=(replace(change(), flips=flips),)))
     assert text.count("| omission |") == 50
     assert "20 more are in the JSON." in text
 
 
 @pytest.mark.parametrize("label", HOSTILE)
 def test_names_are_text_in_the_report_and_nothing_else(label):
-    text = report(ComparisonDocument(variants=(comparison(label, "other"),)))
-    plain = report(ComparisonDocument(variants=(comparison("first", "other"),)))
+    text = comparison_markdown(ComparisonDocument(variants=(comparison(label, "other"),)))
+    plain = comparison_markdown(ComparisonDocument(variants=(comparison("first", "other"),)))
 
     def tags(markdown: str) -> list[str]:
         return re.findall(r"<[^>]*>", MarkdownIt("gfm-like", {"linkify": False}).render(markdown))
@@ -159,7 +159,7 @@ def test_a_long_name_is_cut():
 
 
 def test_the_json_says_everything_and_undefined_is_null():
-    body = json.loads(to_json_bytes(ComparisonDocument(variants=(comparison(),), changes=(change(),))))
+    body = json.loads(comparison_json(ComparisonDocument(variants=(comparison(),), changes=(change(),))))
     assert body["schema"] == "sitegen/comparison/1"
     assert body["changes"][0]["metrics"][0] == {
         "name": "f1",
@@ -182,10 +182,10 @@ def test_the_json_says_everything_and_undefined_is_null():
 
 def test_any_name_can_be_written():
     document = ComparisonDocument(
-        variants=(compare("faq", [variant(label, 5, 3.0) for label in HOSTILE]),),
+        variants=(variant_comparison("faq", [variant(label, 5, 3.0) for label in HOSTILE]),),
         changes=(replace(change(), before=HOSTILE[0]),),
     )
-    body = json.loads(to_json_bytes(document))
+    body = json.loads(comparison_json(document))
     assert [one["name"] for one in body["variants"][0]["variants"]] == list(HOSTILE)
     assert b"<script" not in plots(document, "svg", {})
 
@@ -200,7 +200,7 @@ def test_a_picture_has_no_date_and_is_the_same_every_time():
 
 
 def test_a_picture_of_nothing_measured_can_be_drawn():
-    empty = compare("faq", (ComparedVariant("a", (), ()), ComparedVariant("b", (), ())))
+    empty = variant_comparison("faq", (ComparedVariant("a", (), ()), ComparedVariant("b", (), ())))
     assert plots(ComparisonDocument(variants=(empty,)), "svg", {"faq": {"accuracy": 0.85}}).startswith(b"<?xml")
 
 

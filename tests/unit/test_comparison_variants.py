@@ -8,7 +8,7 @@ import pytest
 
 from sitegen.analysis.comparison.ranking import ranking
 from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
-from sitegen.analysis.comparison.variants import ComparedVariant, compare, measure
+from sitegen.analysis.comparison.variants import ComparedVariant, measure, variant_comparison
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 
@@ -53,7 +53,7 @@ MUCH_BETTER = (variant("old", "+" * 10 + "-" * 30), variant("new", "+" * 30 + "-
 
 
 def test_the_better_of_two_wins_ranks_first_and_is_recommended():
-    found = compare("faq", MUCH_BETTER)
+    found = variant_comparison("faq", MUCH_BETTER)
     assert (found.overall_winner, found.winners, found.confidence) == (
         "new",
         {"accuracy": "new", "quality": None},
@@ -65,7 +65,7 @@ def test_the_better_of_two_wins_ranks_first_and_is_recommended():
 
 
 def test_a_tie_says_that_the_first_rank_may_be_chance_and_how_many_cases_it_takes():
-    found = compare("faq", (variant("old", "+++-"), variant("new", "++++")))
+    found = variant_comparison("faq", (variant("old", "+++-"), variant("new", "++++")))
     assert (found.overall_winner, found.confidence) == (None, "low")
     assert found.recommendation == (
         "A tie: no significant difference. new ranks first, but that may be chance: add cases, or choose by cost."
@@ -77,7 +77,7 @@ def test_a_tie_says_that_the_first_rank_may_be_chance_and_how_many_cases_it_take
 
 
 def test_winners_of_two_metrics_that_contradict_each_other_are_a_tie():
-    found = compare(
+    found = variant_comparison(
         "faq",
         (
             variant("terse", "+" * 30 + "-" * 10, "3" * 20 + "2" * 20),
@@ -91,8 +91,12 @@ def test_winners_of_two_metrics_that_contradict_each_other_are_a_tie():
 
 def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
     one, other = (
-        compare("faq", (variant("a", "++--+-+-" * 5, "34254321" * 5), variant("b", "++++++-+" * 5, "44354432" * 5))),
-        compare("faq", (variant("b", "++++++-+" * 5, "44354432" * 5), variant("a", "++--+-+-" * 5, "34254321" * 5))),
+        variant_comparison(
+            "faq", (variant("a", "++--+-+-" * 5, "34254321" * 5), variant("b", "++++++-+" * 5, "44354432" * 5))
+        ),
+        variant_comparison(
+            "faq", (variant("b", "++++++-+" * 5, "44354432" * 5), variant("a", "++--+-+-" * 5, "34254321" * 5))
+        ),
     )
     for name in ("winners", "overall_winner", "ranking", "confidence", "recommendation"):
         assert getattr(one, name) == getattr(other, name)
@@ -104,14 +108,14 @@ def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
 
 
 def test_all_right_against_all_right_is_undefined_and_a_tie():
-    test = accuracy_test(compare("faq", (variant("a", "++++"), variant("b", "++++"))))
+    test = accuracy_test(variant_comparison("faq", (variant("a", "++++"), variant("b", "++++"))))
     assert (test.independent.p_value, test.independent.better, test.difference) == (None, None, 0.0)
     assert test.independent.note == "a row or a column of the table is zero"
     assert (test.paired.p_value, test.disagrees, test.minimum_sample) == (1.0, False, None)
 
 
 def test_the_paired_test_sees_what_the_independent_one_misses_and_says_so():
-    found = compare("faq", (variant("a", "-" * 8 + "+" * 12), variant("b", "+" * 6 + "--" + "+" * 12)))
+    found = variant_comparison("faq", (variant("a", "-" * 8 + "+" * 12), variant("b", "+" * 6 + "--" + "+" * 12)))
     test = accuracy_test(found)
     assert (test.independent.better, test.paired.better, test.disagrees) == (None, "b", True)
     assert found.overall_winner is None
@@ -120,14 +124,14 @@ def test_the_paired_test_sees_what_the_independent_one_misses_and_says_so():
 
 
 def test_wins_ties_and_losses_are_counted_by_case():
-    test = accuracy_test(compare("faq", (variant("a", "++--x"), variant("b", "+-+-+"))))
+    test = accuracy_test(variant_comparison("faq", (variant("a", "++--x"), variant("b", "+-+-+"))))
     assert (test.first_better, test.equal, test.second_better) == (1, 2, 1)
-    test = quality_test(compare("faq", (variant("a", grades="5432"), variant("b", grades="44.3"))))
+    test = quality_test(variant_comparison("faq", (variant("a", grades="5432"), variant("b", grades="44.3"))))
     assert (test.first_better, test.equal, test.second_better) == (1, 1, 1)
 
 
 def test_flips_go_from_the_first_variant_to_the_second():
-    found = compare("faq", (variant("a", "+--+x", category="tone"), variant("b", "-+-++", category="tone")))
+    found = variant_comparison("faq", (variant("a", "+--+x", category="tone"), variant("b", "-+-++", category="tone")))
     assert found.pairs[0].flips == (
         CaseFlip("case-001", "tone", "broken"),
         CaseFlip("case-002", "tone", "fixed"),
@@ -141,19 +145,19 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
         "a", (*answers, Answer("a", "two", "", True, 2)), (Metric("accuracy", 0.75), Metric("average_quality", 3.5))
     )
     second = variant("b")._replace(answers=(Answer("b", "one", "", False, 4), Answer("b", "two", "", True, 2)))
-    test, grades = compare("faq", (first, second)).pairs[0].tests
+    test, grades = variant_comparison("faq", (first, second)).pairs[0].tests
     assert (test.first_better, test.equal, test.second_better) == (1, 1, 0)
     assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)
 
 
 def test_failed_calls_are_in_no_metric_and_counted():
-    found = compare("faq", (variant("a", "++x"), variant("b", "+++")))
+    found = variant_comparison("faq", (variant("a", "++x"), variant("b", "+++")))
     assert [(one.responses, one.scored, one.failed) for one in found.variants] == [(3, 2, 1), (3, 3, 0)]
     assert found.warnings == ("a: 1 of 3 calls failed and are in no metric.",)
 
 
 def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
-    found = compare("faq", (*MUCH_BETTER, variant("third", "+" * 20 + "-" * 20)))
+    found = variant_comparison("faq", (*MUCH_BETTER, variant("third", "+" * 20 + "-" * 20)))
     tests = [pair.tests[0].independent for pair in found.pairs]
     assert [(pair.first, pair.second) for pair in found.pairs] == [("old", "new"), ("old", "third"), ("new", "third")]
     p, adjusted = [test.p_value or 0 for test in tests], [test.adjusted_p or 0 for test in tests]
@@ -165,12 +169,12 @@ def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
 
 
 def test_a_variant_wins_over_all_if_it_wins_every_pair():
-    found = compare("faq", (*MUCH_BETTER, variant("third", "+" * 12 + "-" * 28)))
+    found = variant_comparison("faq", (*MUCH_BETTER, variant("third", "+" * 12 + "-" * 28)))
     assert (found.overall_winner, found.winners["accuracy"], found.confidence) == ("new", "new", "high")
 
 
 def test_a_winner_that_does_not_rank_first_is_said_with_low_confidence():
-    found = compare(
+    found = variant_comparison(
         "faq",
         (
             variant("a", "+" * 10 + "-" * 30, consistency=1.0),
@@ -185,7 +189,7 @@ def test_a_winner_that_does_not_rank_first_is_said_with_low_confidence():
 
 
 def test_nothing_measured_is_nothing_to_recommend():
-    found = compare("faq", (variant("a"), variant("b")))
+    found = variant_comparison("faq", (variant("a"), variant("b")))
     assert found.recommendation == "Nothing was measured: there is nothing to recommend."
     assert found.ranking == (Ranked(None, "a", None, (), False), Ranked(None, "b", None, (), False))
 
@@ -218,7 +222,7 @@ def test_variants_measured_on_different_metrics_are_not_comparable():
         ("a", ("accuracy", "consistency"), False),
         ("b", ("accuracy",), False),
     ]
-    found = compare("faq", (variant("a", "+" * 30, consistency=0.9), variant("b", "-" * 30)))
+    found = variant_comparison("faq", (variant("a", "+" * 30, consistency=0.9), variant("b", "-" * 30)))
     assert (found.overall_winner, found.confidence) == ("a", "medium")
     assert found.warnings == (
         "The variants were not measured on the same metrics, so that their scores are not comparable.",
@@ -226,6 +230,6 @@ def test_variants_measured_on_different_metrics_are_not_comparable():
 
 
 def test_a_shared_first_rank_is_never_sure():
-    found = compare("faq", (variant("a", "+-"), variant("b", "-+")))
+    found = variant_comparison("faq", (variant("a", "+-"), variant("b", "-+")))
     assert found.confidence == "low"
     assert found.recommendation.startswith("A tie: no significant difference. Several rank first")

@@ -6,11 +6,11 @@ from typing import get_args
 
 import pytest
 
-from sitegen.analysis.gate import COMES_TO, VERDICTS, check_eval, check_metric, gate_report, limits_of
-from sitegen.comparing.gate.annotations import SHOWN, annotate
-from sitegen.comparing.gate.document import to_json_bytes
-from sitegen.comparing.gate.junit import to_junit_bytes
-from sitegen.comparing.gate.markdown import LONGEST, markdown
+from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, check_eval, check_metric, gate_report, limits_of
+from sitegen.comparing.gate.annotations import SHOWN, annotations_of
+from sitegen.comparing.gate.document import gate_json
+from sitegen.comparing.gate.junit import gate_junit
+from sitegen.comparing.gate.markdown import LONGEST, gate_markdown
 from sitegen.config import EvalLimits, GateSettings, Limit
 from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import Commit
@@ -39,7 +39,7 @@ def moved(change: float | None) -> MetricDelta:
 
 def test_every_verdict_and_every_reason_has_its_place():
     assert set(VERDICTS) == set(get_args(GateVerdict))
-    assert set(COMES_TO) == set(get_args(Reason))
+    assert set(VERDICT_OF_REASON) == set(get_args(Reason))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_every_verdict_and_every_reason_has_its_place():
 def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
     found = check_metric(spec, limits, values, moved(change), chance(noise) if noise else None)
     assert list(found.reasons) == reasons
-    assert found.verdict == max((COMES_TO[reason] for reason in reasons), key=VERDICTS.index, default="pass")
+    assert found.verdict == max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 
 
 def test_what_names_eval_and_metric_goes_before_what_names_less():
@@ -173,7 +173,7 @@ def hostile(number: int) -> EvalCheck:
 @pytest.mark.parametrize("number", [1, 30, 3_000])
 def test_the_report_fits_into_a_comment_however_much_moved(number):
     found = gate_report("b" * 40, "h" * 40, [hostile(index) for index in range(number)])
-    text = markdown(found)
+    text = gate_markdown(found)
     assert len(text) <= LONGEST
     assert text.count("### ") >= 1
     assert text.count("<details>") == text.count("</details>")
@@ -183,7 +183,7 @@ def test_the_report_fits_into_a_comment_however_much_moved(number):
 
 def test_annotations_are_as_many_as_are_shown_and_the_last_says_how_many_more():
     found = gate_report("b" * 40, "h" * 40, [hostile(index) for index in range(30)])
-    lines = [str(one) for one in annotate(found)]
+    lines = [str(one) for one in annotations_of(found)]
     assert [line.split()[0] for line in lines] == ["::error"] * SHOWN + ["::warning"] * SHOWN
     assert lines[SHOWN - 1] == "::error title=sitegen check::171 more are in the report."
     assert all("\n" not in line and len(line) < 10_000 for line in lines)
@@ -194,6 +194,6 @@ def test_undefined_numbers_are_null_in_json_and_dashes_in_markdown():
     found = gate_report(
         "b" * 40, "h" * 40, [check_eval(EvalInfo("a", "a"), "both", [gone], compared=GatedChange(SAME))]
     )
-    assert b'"head": null' in to_json_bytes(found)
-    assert "| F1     | 0.900 |    — |      — |      | drop ≤ 0 | not comparable |" in markdown(found).splitlines()
-    assert b"F1 is undefined at the head." in to_junit_bytes(found)
+    assert b'"head": null' in gate_json(found)
+    assert "| F1     | 0.900 |    — |      — |      | drop ≤ 0 | not comparable |" in gate_markdown(found).splitlines()
+    assert b"F1 is undefined at the head." in gate_junit(found)

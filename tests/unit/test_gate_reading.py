@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
-from sitegen.comparing.gate.document import to_json_bytes
-from sitegen.comparing.gate.markdown import markdown
+from sitegen.comparing.gate.document import gate_json
+from sitegen.comparing.gate.markdown import gate_markdown
 from sitegen.comparing.gate.reading import MOST, read_report
 from sitegen.errors import SitegenError
 from sitegen.model.cells import Cell, CellFlip, Run
@@ -70,12 +70,12 @@ def report(
 
 
 def document(**changes: object) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(to_json_bytes(report()))
+    body: dict[str, Any] = json.loads(gate_json(report()))
     return {**body, **changes}
 
 
 def test_the_markdown_of_the_document_is_that_of_the_report_it_was_made_from():
-    assert markdown(read_report(to_json_bytes(report()))) == markdown(report())
+    assert gate_markdown(read_report(gate_json(report()))) == gate_markdown(report())
 
 
 TEXTS = st.text(max_size=80) | st.text("`|\\<>[]!@#:/ww.\n\rGH-1\ud800\u202e", max_size=40)
@@ -84,14 +84,14 @@ TEXTS = st.text(max_size=80) | st.text("`|\\<>[]!@#:/ww.\n\rGH-1\ud800\u202e", m
 @given(TEXTS, TEXTS, TEXTS)
 def test_that_holds_for_any_names(name, path, value):
     one = report(name, path, (value, value))
-    assert markdown(read_report(to_json_bytes(one))) == markdown(one)
+    assert gate_markdown(read_report(gate_json(one))) == gate_markdown(one)
 
 
 @given(TEXTS)
 @example("__0__")
 @example("a__b__")
 def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
-    text = markdown(report(name, name))
+    text = gate_markdown(report(name, name))
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     inlines = [child for token in tokens for child in token.children or []]
     assert {child.type for child in inlines} <= {
@@ -115,7 +115,7 @@ def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_do
     specs = scorer(kind).metrics
     metrics = [check_metric(spec, MetricLimits(), (0.5, 0.4), MetricDelta(spec.name, -0.1, None)) for spec in specs]
     one = check_eval(EvalInfo("a", "a", kind=kind), "both", metrics, compared=GatedChange(Overlap("comparable", 2)))
-    found = read_report(to_json_bytes(gate_report("b" * 40, "a" * 40, [one])))
+    found = read_report(gate_json(gate_report("b" * 40, "a" * 40, [one])))
     assert [metric.spec for metric in found.evals[0].metrics] == list(specs)
 
 
@@ -153,11 +153,11 @@ def test_what_is_no_report_is_refused(content, why):
 
 
 def test_the_command_writes_the_markdown_of_a_document(tmp_path):
-    (tmp_path / "gate.json").write_bytes(to_json_bytes(report()))
+    (tmp_path / "gate.json").write_bytes(gate_json(report()))
     done = run("check", "--from", tmp_path / "gate.json", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, markdown(report()), "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, gate_markdown(report()), "")
     assert run("check", "--from", tmp_path / "gate.json", "--markdown", tmp_path / "gate.md").stdout == ""
-    assert (tmp_path / "gate.md").read_text(encoding="utf-8") == markdown(report())
+    assert (tmp_path / "gate.md").read_text(encoding="utf-8") == gate_markdown(report())
 
 
 def test_the_command_refuses_what_is_no_report_and_writes_nothing(tmp_path):

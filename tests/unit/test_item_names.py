@@ -7,7 +7,7 @@ from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.commands.blame import matching_cells
 from sitegen.commands.verified_text import discrepancy
 from sitegen.comparing.changed import change_lines
-from sitegen.comparing.gate.markdown import _cell
+from sitegen.comparing.gate.markdown import _broken_cell_row
 from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
@@ -73,7 +73,9 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
     points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in series(3).points]
     (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
     assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
-    assert _cell(CellFlip("broken", cells.cells[3], None, cells.cells[3].runs[0]))[1] == r"`walls[E Wall].area`"
+    assert (
+        _broken_cell_row(CellFlip("broken", cells.cells[3], None, cells.cells[3].runs[0]))[1] == r"`walls[E Wall].area`"
+    )
 
 
 def test_redaction_takes_the_names_of_items_out_of_paths():

@@ -12,7 +12,7 @@ import pytest
 
 from sitegen.analysis.deltas import exchanges, graded_since
 from sitegen.analysis.regressions import champions
-from sitegen.comparing.gate.document import to_json_bytes
+from sitegen.comparing.gate.document import gate_json
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
@@ -228,7 +228,7 @@ def test_the_gate_and_the_comparison_say_that_they_cannot_tell(project: tuple[Gi
         report = check(Options(repo=repo.path, cache=tmp_path / "memo"), "HEAD~8", exact=True)
     finally:
         (repo.path / "sitegen.toml").unlink()
-    document = json.loads(to_json_bytes(report))["evals"][0]
+    document = json.loads(gate_json(report))["evals"][0]
     metric = document["metrics"][0]
     assert (metric["name"], metric["verdict"], metric["reasons"]) == ("score", "not comparable", ["another judge"])
     assert document["judge"] == {"base": ["j-1"], "head": ["j-2"], "metrics": list(ALL)}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sitegen.comparing.gate.document import to_json_bytes
-from sitegen.comparing.gate.markdown import markdown
+from sitegen.comparing.gate.document import gate_json
+from sitegen.comparing.gate.markdown import gate_markdown
 from sitegen.comparing.gate.reading import read_report
 from sitegen.pages import links
 from sitegen.pages.variants import MetricRow
@@ -131,17 +131,17 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
     (repo.path / "sitegen.toml").write_text(limits)
     repo.commit({"evals/faq/responses.json": responses(7, "large", 0.1, judge="j-2", grade=2)})
     report = check(Options(repo=repo.path, cache=tmp_path / "memo"), "HEAD~2", exact=True)
-    document = json.loads(to_json_bytes(report))
+    document = json.loads(gate_json(report))
     cost = next(each for each in document["evals"][0]["metrics"] if each["name"] == "cost")
     assert (cost["base"], cost["head"], cost["points"], cost["range"]) == (0.16, 0.8, pytest.approx(400), [0.0, None])
     assert cost["reasons"] == ["below the floor", "dropped"]
     grades = next(each for each in document["evals"][0]["metrics"] if each["name"] == "average_quality")
     assert (grades["verdict"], grades["reasons"]) == ("not comparable", ["another judge"])
-    said = markdown(report)
+    said = gate_markdown(report)
     assert "Total cost is 0.80 USD, above the ceiling of 0.7." in said
     assert "Total cost got worse by 400.00 %, and 50 are allowed." in said
     assert "The model changed from `small` to `large`: what of the change is its doing" in said
-    assert markdown(read_report(to_json_bytes(report))) == said
+    assert gate_markdown(read_report(gate_json(report))) == said
 
 
 def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, Path]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.comparison.values import VariantComparison
-from sitegen.analysis.comparison.variants import compare, variant_of
+from sitegen.analysis.comparison.variants import variant_comparison, variant_of
 from sitegen.comparing.document import ComparisonDocument
-from sitegen.comparing.report import report
+from sitegen.comparing.report import comparison_markdown
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated
@@ -254,14 +254,14 @@ def compared(judge: str) -> VariantComparison:
         rows = [{"case_id": f"c{number}", "output": "x", "quality": grade - number % 2, **took} for number in range(12)]
         result = score(ResponsesScorer(), json.dumps(rows).encode(), cases, "responses.json")
         variants.append(variant_of(name, result))
-    return compare("faq", variants)
+    return variant_comparison("faq", variants)
 
 
 def test_a_comparison_of_prompts_says_what_each_took() -> None:
     found = compared("j")
     took = [(each.models, each.judges, each.cost, each.tokens_in, each.latency_median) for each in found.variants]
     assert took == [(("m",), ("j",), 3.0, 36.0, 2.0), (("n",), ("j",), 3.0, 36.0, 2.0)]
-    said = report(ComparisonDocument(variants=(found,)))
+    said = comparison_markdown(ComparisonDocument(variants=(found,)))
     head, _, first, second = said.partition("## Cost and time\n\n")[2].split("\n")[:4]
     assert [cell.strip() for cell in head.strip("|").split("|")] == [
         "Variant",
@@ -299,4 +299,4 @@ def test_a_comparison_of_prompts_holds_no_grades_of_two_judges_against_each_othe
     assert {row.measured for row in found.ranking} == {("accuracy",)}
     warning = "old was graded by j, new by k: their quality is not compared, and the ranking leaves quality out."
     assert found.warnings == (warning,)
-    assert warning in report(ComparisonDocument(variants=(found,)))
+    assert warning in comparison_markdown(ComparisonDocument(variants=(found,)))

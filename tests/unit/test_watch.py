@@ -18,7 +18,7 @@ from sitegen.render.environment import find_templates
 from sitegen.serve import watch
 from sitegen.serve.board import Board
 from sitegen.serve.following import ChangeWatcher, Followed, followed
-from sitegen.serve.watch import Built, attempt, rebuild_on_change
+from sitegen.serve.watch import WatchedBuild, build_attempt, rebuild_on_change
 from tests.gitrepo import GitRepo
 from tests.loops import run_loop
 from tests.receipts import EVAL, SECOND, write_receipts
@@ -168,7 +168,7 @@ class Rebuilding:
 
     def __init__(self, repo: GitRepo) -> None:
         self.board = Board()
-        self._built: asyncio.Queue[Built] = asyncio.Queue()
+        self._built: asyncio.Queue[WatchedBuild] = asyncio.Queue()
         self._options = Options(repo=repo.path, jobs=1)
         self._task: asyncio.Task[None] | None = None
 
@@ -181,12 +181,12 @@ class Rebuilding:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def built(self) -> Built:
+    async def built(self) -> WatchedBuild:
         """The next build."""
         return await asyncio.wait_for(self._built.get(), SOON)
 
 
-def _has_uncommitted_report(built: Built) -> bool:
+def _has_uncommitted_report(built: WatchedBuild) -> bool:
     return built.layers is not None and (built.layers.folders[0] / "evals/receipts/0002-worktree.html").exists()
 
 
@@ -236,11 +236,11 @@ def test_a_commit_is_built(repo):
 def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
     builds = []
 
-    def slow(options: Options, paths: list[Path]) -> Built:
+    def slow(options: Options, paths: list[Path]) -> WatchedBuild:
         builds.append(tuple(paths))
         if len(builds) == 2:
             put(repo, "CLAUDE.md", "Changed while this is built.\n")
-        return Built(None, "None was made.", 0.0, tuple(paths))
+        return WatchedBuild(None, "None was made.", 0.0, tuple(paths))
 
     monkeypatch.setattr(watch, "attempt", slow)
 
@@ -277,7 +277,7 @@ def test_an_error_is_shown_until_the_next_good_build_and_the_site_stays(repo):
 
 def test_a_fault_of_sitegen_ends_the_build_but_not_the_watch(repo, monkeypatch, capsys):
     monkeypatch.setattr(watch, "build_layers", lambda options, progress: 1 / 0)
-    built = attempt(Options(repo=repo.path))
+    built = build_attempt(Options(repo=repo.path))
     assert built.layers is None
     assert built.error.splitlines()[0] == "sitegen failed: ZeroDivisionError: division by zero"
     assert "Traceback" in capsys.readouterr().err

@@ -24,16 +24,16 @@ class CaseOutcome(NamedTuple):
     grade: float | None
 
 
-def cases(answers: Iterable[Answer]) -> dict[str, CaseOutcome]:
+def cases_by_id(answers: Iterable[Answer]) -> dict[str, CaseOutcome]:
     """The cases of a variant by id, in the order of its answers. Failed calls are left out."""
     grouped: dict[str, list[Answer]] = {}
     for answer in answers:
         if not answer.failed:
             grouped.setdefault(answer.case_id, []).append(answer)
-    return {case_id: _case(some) for case_id, some in grouped.items()}
+    return {case_id: _case_outcome(some) for case_id, some in grouped.items()}
 
 
-def _case(answers: list[Answer]) -> CaseOutcome:
+def _case_outcome(answers: list[Answer]) -> CaseOutcome:
     verdicts = [answer.correct for answer in answers if answer.correct is not None]
     grades = [answer.quality for answer in answers if answer.quality is not None]
     return CaseOutcome(
@@ -43,10 +43,10 @@ def _case(answers: list[Answer]) -> CaseOutcome:
     )
 
 
-def flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:
+def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:
     """Cases that both sides have, and at least one of them got wrong."""
     found = [
-        CaseFlip(case_id, before.category, flipped(before.right, after.right))
+        CaseFlip(case_id, before.category, fate_of_case(before.right, after.right))
         for case_id, before in first.items()
         if (after := second.get(case_id)) is not None
         and before.right is not None
@@ -56,7 +56,7 @@ def flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tupl
     return tuple(sorted(found, key=lambda flip: (ORDER.index(flip.change), flip.case_id)))
 
 
-def flipped(before: bool, after: bool) -> Flipped:
+def fate_of_case(before: bool, after: bool) -> Flipped:
     """What became of something that was wrong on at least one side."""
     if before == after:
         return "still_wrong"

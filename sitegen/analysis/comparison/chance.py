@@ -66,17 +66,17 @@ def chance_of(
         decision=verdict.decision,
         why=verdict.why,
         difference=verdict.change,
-        before=_span(interval_of(before, kind)),
-        after=_span(interval_of(after, kind)),
-        change=_span(verdict.interval),
-        bootstrap_before=_span(bootstrap_of(before, kind)),
-        bootstrap_after=_span(bootstrap_of(after, kind)),
-        bootstrap_change=_span(bootstrap_of_change(before, after, kind)) if compared else None,
+        before=_headline_interval(interval_of(before, kind)),
+        after=_headline_interval(interval_of(after, kind)),
+        change=_headline_interval(verdict.interval),
+        bootstrap_before=_headline_interval(bootstrap_of(before, kind)),
+        bootstrap_after=_headline_interval(bootstrap_of(after, kind)),
+        bootstrap_change=_headline_interval(bootstrap_of_change(before, after, kind)) if compared else None,
         fixed=independent_flips(flips.fixed) if by_field else verdict.fixed,
         broken=independent_flips(flips.broken) if by_field else verdict.broken,
         detectable=verdict.detectable,
     )
 
 
-def _span(interval: Interval | None) -> HeadlineInterval | None:
+def _headline_interval(interval: Interval | None) -> HeadlineInterval | None:
     return interval and HeadlineInterval(interval.low, interval.high, interval.unit, interval.n, interval.method)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from sitegen.analysis.cells import tallied
-from sitegen.analysis.compare import compare
+from sitegen.analysis.compare import compare_results
 from sitegen.analysis.comparison.cases import ORDER
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.values import Flipped
@@ -118,7 +118,7 @@ def change_of(
 ) -> ResultChange:
     """Compare two results, each with the name of its side, that the scorer of this kind gave."""
     (first_name, first), (second_name, second) = before, after
-    compared = compare(first, second)
+    compared = compare_results(first, second)
     paired = [_paired(cell) for cell in compared.flipped if _is_paired(cell)]
     fates = Counter(cell.fate for cell in paired)
     chance = (
@@ -134,7 +134,7 @@ def change_of(
     )
     model, judge = exchanges(first.scorecard, second.scorecard)
     anew = regraded(judge, specs[0].name)
-    documents = () if chance is None else tuple(_documents(specs[0].name, first, second))
+    documents = () if chance is None else tuple(_document_changes(specs[0].name, first, second))
     both = [
         (each.before, each.after)
         for each in documents
@@ -144,7 +144,7 @@ def change_of(
         eval_id=eval_id,
         before=first_name,
         after=second_name,
-        metrics=tuple(_metric(spec, first, second, judge) for spec in specs),
+        metrics=tuple(_metric_change(spec, first, second, judge) for spec in specs),
         fixed=fates["fixed"],
         broken=fates["broken"],
         still_wrong=fates["still_wrong"],
@@ -155,13 +155,13 @@ def change_of(
         else mcnemar(chance.broken, chance.fixed, compared.still_right + len(paired)),
         documents=documents,
         by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
-        flips=_flips(paired, first.judgements, second.judgements),
+        flips=_listed_flips(paired, first.judgements, second.judgements),
         chance=chance,
-        warnings=tuple(_warnings((first_name, second_name), specs, model, judge)),
+        warnings=tuple(_exchange_warnings((first_name, second_name), specs, model, judge)),
     )
 
 
-def _warnings(
+def _exchange_warnings(
     names: tuple[str, str], specs: Sequence[MetricSpec], model: Exchange | None, judge: Exchange | None
 ) -> Iterator[str]:
     def by(found: Exchange) -> str:
@@ -180,18 +180,23 @@ def _is_paired(cell: CellFlip) -> bool:
 
     That holds where a side lacks the whole document too: what it does not give is not wrong there.
     """
-    return cell.fate not in _ON_ONE_SIDE or "hallucination" in (_outcome(cell.before), _outcome(cell.after))
+    return cell.fate not in _ON_ONE_SIDE or "hallucination" in (
+        _run_outcome(cell.before),
+        _run_outcome(cell.after),
+    )
 
 
 def _paired(cell: CellFlip) -> CellFlip:
     return cell._replace(fate=_ON_ONE_SIDE.get(cell.fate, cell.fate))
 
 
-def _outcome(run: Run | None) -> Outcome | None:
+def _run_outcome(run: Run | None) -> Outcome | None:
     return None if run is None or run.state == "absent" else run.state
 
 
-def _flips(cells: Iterable[CellFlip], before: Iterable[Judgement], after: Iterable[Judgement]) -> tuple[Flip, ...]:
+def _listed_flips(
+    cells: Iterable[CellFlip], before: Iterable[Judgement], after: Iterable[Judgement]
+) -> tuple[Flip, ...]:
     """The cells as they are listed, with the values of their judgements: a cell holds bounded texts."""
     sides = _judgements_of_cells(after), _judgements_of_cells(before)
     flips = [
@@ -199,9 +204,9 @@ def _flips(cells: Iterable[CellFlip], before: Iterable[Judgement], after: Iterab
             document=flip.cell.document,
             path=flip.cell.path,
             change=cast("Flipped", flip.fate),
-            before=_outcome(flip.before),
-            after=_outcome(flip.after),
-            value=_value([side[flip.cell.key] for side in sides if flip.cell.key in side]),
+            before=_run_outcome(flip.before),
+            after=_run_outcome(flip.after),
+            value=_compared_value([side[flip.cell.key] for side in sides if flip.cell.key in side]),
             named_path=flip.cell.named_path,
         )
         for flip in cells
@@ -218,25 +223,27 @@ def _judgements_of_cells(judgements: Iterable[Judgement]) -> dict[CellKey, Judge
     return found
 
 
-def _value(judgements: Sequence[Judgement]) -> str:
+def _compared_value(judgements: Sequence[Judgement]) -> str:
     """What a cell is about: the value that was expected, else the one that was given; those of the later side first."""
     expected = next((judgement.expected for judgement in judgements if judgement.expected is not None), None)
     return as_text(judgements[0].actual if expected is None else expected)[:LONGEST]
 
 
-def _metric(spec: MetricSpec, first: Result, second: Result, judge: Exchange | None) -> MetricChange:
+def _metric_change(spec: MetricSpec, first: Result, second: Result, judge: Exchange | None) -> MetricChange:
     before, after = first.scorecard.metric(spec.name), second.scorecard.metric(spec.name)
     change = None if before is None or after is None or regraded(judge, spec.name) else after - before
     return MetricChange(spec.name, spec.label, before, after, change, spec.higher_is_better)
 
 
-def _documents(headline: str, first: Result, second: Result) -> Iterable[DocumentChange]:
+def _document_changes(headline: str, first: Result, second: Result) -> Iterable[DocumentChange]:
     after = {each.id: each for each in second.scorecard.documents}
     for each in first.scorecard.documents:
         if each.id in after:
-            yield DocumentChange(each.id, _headline(headline, each), _headline(headline, after[each.id]))
+            yield DocumentChange(
+                each.id, _document_headline(headline, each), _document_headline(headline, after[each.id])
+            )
 
 
-def _headline(name: str, document: DocumentScore) -> float | None:
+def _document_headline(name: str, document: DocumentScore) -> float | None:
     """The headline metric of one document; F1 where the kind gives documents no metrics of their own."""
     return next((metric.value for metric in document.metrics if metric.name == name), f1(document.counts))

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import fsum
 from typing import Final, NamedTuple
 
-from sitegen.analysis.comparison.cases import CaseOutcome, cases, flips
+from sitegen.analysis.comparison.cases import CaseOutcome, case_flips, cases_by_id
 from sitegen.analysis.comparison.values import MetricTest, Tested, TestedMetric, VariantNumbers, VariantPair
 from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
@@ -28,7 +28,7 @@ class VariantSample(NamedTuple):
     cases: dict[str, CaseOutcome]
 
 
-class _Raw(NamedTuple):
+class RawMetricTest(NamedTuple):
     """One metric of one pair before p values are adjusted over all pairs."""
 
     first: float | None
@@ -46,28 +46,28 @@ class _Raw(NamedTuple):
     """False: grades of two judges."""
 
 
-def sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
+def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
     """A variant's grades and cases. Failed calls are left out."""
     answered = [answer for answer in answers if not answer.failed]
     grades = tuple(answer.quality for answer in answered if answer.quality is not None)
-    return VariantSample(measured, grades, cases(answered))
+    return VariantSample(measured, grades, cases_by_id(answered))
 
 
-def pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
+def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
     """Every pair, tested at the level *alpha*.
 
     With more than one pair p values are adjusted over them (Holm), metric by metric.
     """
     couples = list(combinations(samples, 2))
-    accuracy = _decide("accuracy", couples, [_accuracy(*couple, alpha) for couple in couples], alpha)
-    quality = _decide("quality", couples, [_quality(*couple, alpha) for couple in couples], alpha)
+    accuracy = _decide("accuracy", couples, [_accuracy_test(*couple, alpha) for couple in couples], alpha)
+    quality = _decide("quality", couples, [_quality_test(*couple, alpha) for couple in couples], alpha)
     return tuple(
         VariantPair(
             first=first.measured.name,
             second=second.measured.name,
             tests=both,
             winner=agreed(test.independent.better for test in both),
-            flips=flips(first.cases, second.cases),
+            flips=case_flips(first.cases, second.cases),
         )
         for (first, second), both in zip(couples, zip(accuracy, quality, strict=True), strict=True)
     )
@@ -79,7 +79,7 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy(first: VariantSample, second: VariantSample, alpha: float) -> _Raw:
+def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> RawMetricTest:
     one, other = first.measured, second.measured
     by_case = _by_case(first, second, lambda case: case.right)
     only_first = sum(before > after for before, after in by_case)
@@ -87,7 +87,7 @@ def _accuracy(first: VariantSample, second: VariantSample, alpha: float) -> _Raw
     h = None
     if one.scored and other.scored:
         h = sample_size.cohens_h(other.right / other.scored, one.right / one.scored)
-    return _Raw(
+    return RawMetricTest(
         first=one.accuracy,
         second=other.accuracy,
         independent=tests.chi_square(one.right, one.scored - one.right, other.right, other.scored - other.right),
@@ -100,12 +100,12 @@ def _accuracy(first: VariantSample, second: VariantSample, alpha: float) -> _Raw
     )
 
 
-def _quality(first: VariantSample, second: VariantSample, alpha: float) -> _Raw:
+def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> RawMetricTest:
     if exchanged(first.measured.judges, second.measured.judges):
-        return _of_two_judges(first, second)
+        return _untested_quality(first, second)
     by_case = _by_case(first, second, lambda case: case.grade)
     d = sample_size.cohens_d(second.grades, first.grades)
-    return _Raw(
+    return RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
         independent=tests.t_test(first.grades, second.grades),
@@ -118,9 +118,9 @@ def _quality(first: VariantSample, second: VariantSample, alpha: float) -> _Raw:
     )
 
 
-def _of_two_judges(first: VariantSample, second: VariantSample) -> _Raw:
+def _untested_quality(first: VariantSample, second: VariantSample) -> RawMetricTest:
     """Both values, and nothing that holds one against the other."""
-    return _Raw(
+    return RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
         independent=replace(tests.t_test((), ()), note=TWO_JUDGES),
@@ -147,7 +147,10 @@ def _by_case(
 
 
 def _decide(
-    metric: TestedMetric, couples: Sequence[tuple[VariantSample, VariantSample]], raw: Sequence[_Raw], alpha: float
+    metric: TestedMetric,
+    couples: Sequence[tuple[VariantSample, VariantSample]],
+    raw: Sequence[RawMetricTest],
+    alpha: float,
 ) -> list[MetricTest]:
     """One metric of every pair: p values adjusted together, then held against alpha."""
     independent = tests.holm([each.independent.p_value for each in raw])
@@ -159,7 +162,7 @@ def _metric_test(
     metric: TestedMetric,
     alpha: float,
     couple: tuple[VariantSample, VariantSample],
-    raw: _Raw,
+    raw: RawMetricTest,
     independent_p: float | None,
     paired_p: float | None,
 ) -> MetricTest:

@@ -17,7 +17,7 @@ DIGITS: Final = 12
 
 def ranking(some: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     """By score; equal ones share a rank, and stand by name. Variants of which nothing was measured come last."""
-    scored = {one.name: _score(one) for one in some}
+    scored = {one.name: _ranking_score(one) for one in some}
     measured = {one.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(one, metric) is not None) for one in some}
     alike = len({metrics for metrics in measured.values() if metrics}) <= 1
     known = [score for score in scored.values() if score is not None]
@@ -34,13 +34,13 @@ def ranking(some: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
 
 
-def _score(one: VariantNumbers) -> float | None:
+def _ranking_score(one: VariantNumbers) -> float | None:
     parts = [(weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(one, metric)) is not None]
     whole = fsum(weight for weight, _ in parts)
     return round(fsum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
 
 
-def leader(rows: Sequence[Ranked]) -> Ranked | None:
+def sole_leader(rows: Sequence[Ranked]) -> Ranked | None:
     """The variant that ranks first alone; None if several share the first rank, or nothing was measured."""
     first = [row for row in rows if row.rank == 1]
     return first[0] if len(first) == 1 else None
@@ -52,7 +52,7 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
     high: the variant that ranks first is also the overall winner, and all were measured on the same metrics. medium:
     some test, independent or paired, is significantly in its favour, and none against it. low: anything else.
     """
-    first = leader(rows)
+    first = sole_leader(rows)
     if first is None:
         return "low"
     if first.comparable and first.name == overall_winner:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from sitegen.analysis.comparison.pairs import agreed, pairs, sample
-from sitegen.analysis.comparison.ranking import confidence, leader, ranking
+from sitegen.analysis.comparison.pairs import agreed, variant_pairs, variant_sample
+from sitegen.analysis.comparison.ranking import confidence, ranking, sole_leader
 from sitegen.analysis.comparison.values import (
     MetricTest,
     Ranked,
@@ -54,11 +54,13 @@ def variant_of(name: str, result: Result) -> ComparedVariant:
     return ComparedVariant(name, answers, result.scorecard.metrics)
 
 
-def compare(eval_id: str, variants: Sequence[ComparedVariant], alpha: float = ALPHA) -> VariantComparison:
+def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha: float = ALPHA) -> VariantComparison:
     """Compare two or more variants whose names differ; a p value below *alpha* is called significant."""
     measured = tuple(measure(variant) for variant in variants)
-    judges = _judges(measured)
-    tested = pairs([sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)], alpha)
+    judges = _judge_warnings(measured)
+    tested = variant_pairs(
+        [variant_sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)], alpha
+    )
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking([replace(one, quality=None) for one in measured] if judges else measured)
@@ -74,7 +76,7 @@ def compare(eval_id: str, variants: Sequence[ComparedVariant], alpha: float = AL
         ranking=rows,
         confidence=confidence(rows, tested, winner),
         recommendation=_recommendation(rows, tested, winner),
-        warnings=(*judges, *_warnings(measured, tested, rows)),
+        warnings=(*judges, *_variant_warnings(measured, tested, rows)),
         alpha=alpha,
     )
 
@@ -103,7 +105,7 @@ def measure(variant: ComparedVariant) -> VariantNumbers:
     )
 
 
-def _judges(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
+def _judge_warnings(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
     """That grades were given by different judges, for each pair of variants of which both state theirs."""
     return tuple(
         f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
@@ -123,7 +125,7 @@ def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str |
 
 def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
     """One or two sentences, in plain text."""
-    first = leader(rows)
+    first = sole_leader(rows)
     if winner is not None:
         metrics = _better_metrics(winner, tested)
         use = f"Use {winner}: it is significantly better in {metrics}"
@@ -153,7 +155,7 @@ def _is_conflict(pair: VariantPair) -> bool:
     return any(winners) and agreed(winners) is None
 
 
-def _warnings(
+def _variant_warnings(
     measured: Sequence[VariantNumbers], tested: Sequence[VariantPair], rows: Sequence[Ranked]
 ) -> Iterable[str]:
     if len({row.measured for row in rows}) > 1:
@@ -163,10 +165,10 @@ def _warnings(
             yield f"{one.name}: {one.failed} of {one.responses} calls failed and are in no metric."
     for pair in tested:
         for test in pair.tests:
-            yield from _doubts(pair, test)
+            yield from _pair_warnings(pair, test)
 
 
-def _doubts(pair: VariantPair, test: MetricTest) -> Iterable[str]:
+def _pair_warnings(pair: VariantPair, test: MetricTest) -> Iterable[str]:
     about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
     if test.disagrees:
         yield f"{about}: the paired test disagrees. It knows that both answered the same cases."

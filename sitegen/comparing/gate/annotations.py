@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.comparing.gate.wording import of_error, of_eval, of_metric, of_whole
+from sitegen.comparing.gate.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
 from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
@@ -28,56 +28,56 @@ class Annotation(NamedTuple):
     def __str__(self) -> str:
         """The workflow command, one line."""
         properties = ",".join(
-            f"{key}={_property(value)}" for key, value in (("file", self.file), ("title", self.title)) if value
+            f"{key}={_escaped_property(value)}" for key, value in (("file", self.file), ("title", self.title)) if value
         )
-        return f"::{self.level} {properties}::{_data(self.message)}"
+        return f"::{self.level} {properties}::{_escaped_data(self.message)}"
 
 
-def annotate(report: GateReport) -> list[Annotation]:
+def annotations_of(report: GateReport) -> list[Annotation]:
     """Errors, then warnings; of each as many as are shown, the last of which says how many there are besides."""
-    every = sorted(_every(report), key=lambda one: one.level)
-    return [one for _, some in groupby(every, key=lambda one: one.level) for one in _bounded(list(some))]
+    every = sorted(_all_annotations(report), key=lambda one: one.level)
+    return [one for _, some in groupby(every, key=lambda one: one.level) for one in _within_limits(list(some))]
 
 
 def annotation_of_error(error: SitegenError) -> Annotation:
     """What is annotated if there can be no report."""
-    return Annotation("error", of_error(error))
+    return Annotation("error", error_sentence(error))
 
 
-def _every(report: GateReport) -> Iterator[Annotation]:
-    if nothing := of_whole(report):
+def _all_annotations(report: GateReport) -> Iterator[Annotation]:
+    if nothing := nothing_compared(report):
         yield Annotation("error", nothing)
     for one in report.evals:
         title = f"sitegen check: {one.info.id}"
         for reason in one.reasons:
-            yield Annotation(_level(one.verdict, report), of_eval(one, reason), title, one.file)
+            yield Annotation(_annotation_level(one.verdict, report), eval_sentence(one, reason), title, one.file)
         for metric in one.metrics:
-            for said in of_metric(metric, one.info.nouns):
-                yield Annotation(_level(metric.verdict, report), said, title, one.file)
+            for said in metric_sentences(metric, one.info.nouns):
+                yield Annotation(_annotation_level(metric.verdict, report), said, title, one.file)
         if one.compared and one.verdict == "fail":
-            yield from _edits(one, title)
+            yield from _edit_annotations(one, title)
 
 
-def _edits(one: EvalCheck, title: str) -> Iterator[Annotation]:
+def _edit_annotations(one: EvalCheck, title: str) -> Iterator[Annotation]:
     for edit in one.compared.edits if one.compared else ():
         said = f"Edited while {one.info.id} failed the gate: they go together in time, the cause may be another."
         yield Annotation("warning", said, title, edit.path)
 
 
-def _level(verdict: GateVerdict, report: GateReport) -> Level:
+def _annotation_level(verdict: GateVerdict, report: GateReport) -> Level:
     fails = verdict == "fail" or (verdict == "not comparable" and not report.passed)
     return "error" if fails else "warning"
 
 
-def _bounded(some: list[Annotation]) -> list[Annotation]:
+def _within_limits(some: list[Annotation]) -> list[Annotation]:
     if len(some) <= SHOWN:
         return some
     return [*some[: SHOWN - 1], Annotation(some[0].level, f"{len(some) - SHOWN + 1:,} more are in the report.")]
 
 
-def _data(text: str) -> str:
+def _escaped_data(text: str) -> str:
     return encodable(line(text, 1_000)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escaped_property(text: str) -> str:
+    return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")

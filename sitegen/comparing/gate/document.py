@@ -155,82 +155,82 @@ class GateDocument:
     schema: str = SCHEMA
 
 
-def to_json_bytes(report: GateReport) -> bytes:
+def gate_json(report: GateReport) -> bytes:
     """UTF-8 JSON with full precision; undefined is null."""
-    body = asdict(document_of(report))
+    body = asdict(gate_document(report))
     body = {"schema": body.pop("schema"), **body}
     text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def document_of(report: GateReport) -> GateDocument:
+def gate_document(report: GateReport) -> GateDocument:
     """The report as it is written."""
-    evals = tuple(map(_eval, report.evals))
+    evals = tuple(map(_gate_eval, report.evals))
     return GateDocument(report.base, report.head, report.verdict, report.passed, report.matched, evals)
 
 
-def _eval(one: EvalCheck) -> GateEval:
-    told = one.compared
+def _gate_eval(check: EvalCheck) -> GateEval:
+    change = check.compared
     return GateEval(
-        eval_id=one.info.id,
-        name=one.info.name,
-        kind=one.info.kind,
-        presence=one.presence,
-        verdict=one.verdict,
-        reasons=one.reasons,
-        matched=one.matched,
-        file=one.file or None,
-        metrics=tuple(map(_metric, one.metrics)),
-        overlap=_overlap(told) if told else None,
-        fixed=told.fixed if told else 0,
-        broken=told.broken if told else 0,
-        cells=tuple(map(_cell, told.flipped)) if told else (),
+        eval_id=check.info.id,
+        name=check.info.name,
+        kind=check.info.kind,
+        presence=check.presence,
+        verdict=check.verdict,
+        reasons=check.reasons,
+        matched=check.matched,
+        file=check.file or None,
+        metrics=tuple(map(_gate_metric, check.metrics)),
+        overlap=_gate_overlap(change) if change else None,
+        fixed=change.fixed if change else 0,
+        broken=change.broken if change else 0,
+        cells=tuple(map(_gate_cell, change.flipped)) if change else (),
         instructions=tuple(
             GateInstruction(edit.path, tuple(commit.sha for commit in edit.commits))
-            for edit in (told.edits if told else ())
+            for edit in (change.edits if change else ())
         ),
-        stale=told.stale if told else False,
-        model=GateExchange(*told.model) if told and told.model else None,
-        judge=GateExchange(*told.judge) if told and told.judge else None,
+        stale=change.stale if change else False,
+        model=GateExchange(*change.model) if change and change.model else None,
+        judge=GateExchange(*change.judge) if change and change.judge else None,
     )
 
 
-def _metric(one: MetricCheck) -> GateMetric:
+def _gate_metric(metric: MetricCheck) -> GateMetric:
     return GateMetric(
-        name=one.spec.name,
-        base=one.before,
-        head=one.after,
-        change=one.change,
-        points=points_of(one),
-        parts=GateParts(*one.parts) if one.parts and not one.spec.recorded else None,
-        floor=one.limits.floor,
-        drop=one.limits.drop,
-        verdict=one.verdict,
-        reasons=one.reasons,
-        noise=_noise(one.chance) if one.chance else None,
-        higher_is_better=one.spec.higher_is_better,
-        range=(one.spec.low, None if is_amount(one.spec) else one.spec.high),
+        name=metric.spec.name,
+        base=metric.before,
+        head=metric.after,
+        change=metric.change,
+        points=points_of(metric),
+        parts=GateParts(*metric.parts) if metric.parts and not metric.spec.recorded else None,
+        floor=metric.limits.floor,
+        drop=metric.limits.drop,
+        verdict=metric.verdict,
+        reasons=metric.reasons,
+        noise=_gate_noise(metric.chance) if metric.chance else None,
+        higher_is_better=metric.spec.higher_is_better,
+        range=(metric.spec.low, None if is_amount(metric.spec) else metric.spec.high),
     )
 
 
-def _noise(one: ChangeVerdict) -> GateNoise:
-    interval = (one.interval.low, one.interval.high) if one.interval else None
-    return GateNoise(one.decision, one.why, interval, one.p_value, one.detectable)
+def _gate_noise(verdict: ChangeVerdict) -> GateNoise:
+    interval = (verdict.interval.low, verdict.interval.high) if verdict.interval else None
+    return GateNoise(verdict.decision, verdict.why, interval, verdict.p_value, verdict.detectable)
 
 
-def _overlap(one: GatedChange) -> GateOverlap:
-    overlap = one.overlap
-    return GateOverlap(overlap.verdict, one.units[0], overlap.common, overlap.only_before, overlap.only_after)
+def _gate_overlap(change: GatedChange) -> GateOverlap:
+    overlap = change.overlap
+    return GateOverlap(overlap.verdict, change.units[0], overlap.common, overlap.only_before, overlap.only_after)
 
 
-def _cell(flip: CellFlip) -> GateCell:
+def _gate_cell(flip: CellFlip) -> GateCell:
     before, after = flip.before, flip.after
     return GateCell(
         fate=flip.fate,
         document=flip.cell.document,
         path=flip.cell.path,
         extra_item=flip.cell.extra,
-        expected=expected_of(flip) or None,
+        expected=expected_of_cell(flip) or None,
         base=before.actual or None if before else None,
         head=after.actual or None if after else None,
         by_truth=flip.by_truth,
@@ -238,6 +238,6 @@ def _cell(flip: CellFlip) -> GateCell:
     )
 
 
-def expected_of(flip: CellFlip) -> str:
+def expected_of_cell(flip: CellFlip) -> str:
     """What is expected at the head, else at the base; empty for nothing."""
     return next((run.expected for run in (flip.after, flip.before) if run and run.expected), "")

@@ -6,7 +6,7 @@ import re
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from sitegen.comparing.gate.wording import of_error, of_eval, of_metric, of_whole
+from sitegen.comparing.gate.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
 from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
@@ -17,29 +17,29 @@ _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable": "failure", "inconclusive": "skipped"}
 
 
-def to_junit_bytes(report: GateReport) -> bytes:
+def gate_junit(report: GateReport) -> bytes:
     """UTF-8 XML. What may be chance is skipped; so is what cannot be compared, where that does not fail."""
     root = Element("testsuites", name="sitegen check")
     for one in report.evals:
-        _suite(root, one)
-    if nothing := of_whole(report):
-        _case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
+        _add_suite(root, one)
+    if nothing := nothing_compared(report):
+        _add_case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
     if report.passed:
         for case in root.iter("testcase"):
             for failure in case.findall("failure"):
                 failure.tag = "skipped"
-    return _written(root)
+    return _xml_bytes(root)
 
 
 def junit_of_error(error: SitegenError) -> bytes:
     """One case that failed, in the place of a report if there can be none."""
     root = Element("testsuites", name="sitegen check")
     suite = SubElement(root, "testsuite", name="sitegen check")
-    _case(suite, "sitegen", "can compare", "fail", of_error(error))
-    return _written(root)
+    _add_case(suite, "sitegen", "can compare", "fail", error_sentence(error))
+    return _xml_bytes(root)
 
 
-def _written(root: Element) -> bytes:
+def _xml_bytes(root: Element) -> bytes:
     for suite in (*root, root):
         counted = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
         for attribute, tag in counted.items():
@@ -49,23 +49,23 @@ def _written(root: Element) -> bytes:
     return xml + b"\n"
 
 
-def _suite(root: Element, one: EvalCheck) -> None:
-    eval_id = _text(one.info.id)
+def _add_suite(root: Element, one: EvalCheck) -> None:
+    eval_id = _xml_text(one.info.id)
     suite = SubElement(root, "testsuite", name=eval_id)
-    said = " ".join(of_eval(one, reason) for reason in one.reasons)
+    said = " ".join(eval_sentence(one, reason) for reason in one.reasons)
     failed: GateVerdict = "fail" if one.reasons else "pass"
-    _case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[one.presence], failed, said)
+    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[one.presence], failed, said)
     for metric in one.metrics:
         if metric.reasons or metric.limits != (None, None):
-            said = " ".join(of_metric(metric, one.info.nouns))
-            _case(suite, eval_id, metric.spec.label, metric.verdict, said)
+            said = " ".join(metric_sentences(metric, one.info.nouns))
+            _add_case(suite, eval_id, metric.spec.label, metric.verdict, said)
 
 
-def _case(suite: Element, owner: str, name: str, verdict: GateVerdict, said: str) -> None:
-    case = SubElement(suite, "testcase", classname=owner, name=_text(name))
+def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, said: str) -> None:
+    case = SubElement(suite, "testcase", classname=owner, name=_xml_text(name))
     if verdict in _OUTCOMES:
-        SubElement(case, _OUTCOMES[verdict], message=_text(said))
+        SubElement(case, _OUTCOMES[verdict], message=_xml_text(said))
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     return _ILLEGAL.sub("\ufffd", encodable(line(text)))

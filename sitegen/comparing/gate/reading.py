@@ -45,8 +45,8 @@ _DERIVED: Final = ("nothing in common", "undefined")
 def read_report(content: bytes) -> GateReport:
     """The report that a document was made from, as far as Markdown shows it. Raises SitegenError if it is none."""
     try:
-        document = _document(content)
-        evals = tuple(map(_eval, document.evals))
+        document = _checked_document(content)
+        evals = tuple(map(_eval_check, document.evals))
     except (ValueError, RecursionError, IndexError) as error:
         raise _no_report(str(error)) from None
     report = gate_report(document.base, document.head, evals, allow_incomparable=document.passed)
@@ -59,7 +59,7 @@ def _no_report(why: str) -> SitegenError:
     return SitegenError(f"The file is no report of the gate: {why}.", fix="Write one by sitegen check --json.")
 
 
-def _document(content: bytes) -> GateDocument:
+def _checked_document(content: bytes) -> GateDocument:
     """Its form and its bounds. Raises ValueError or RecursionError."""
     import msgspec
 
@@ -86,39 +86,39 @@ def _check_bounds(value: Any) -> None:
         _check_bounds(each)
 
 
-def _eval(one: GateEval) -> EvalCheck:
+def _eval_check(one: GateEval) -> EvalCheck:
     if not _KIND.fullmatch(one.kind):
         raise ValueError("there is no such kind of eval")
     own = next((each for each in SCORERS if each.kind == one.kind), None)  # the reader need not have it installed
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
-    compared, recorded = _compared(one, nouns), traits_of(one.kind).is_recorded
+    compared, recorded = _gated_change(one, nouns), traits_of(one.kind).is_recorded
     return check_eval(
         EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=nouns),
         one.presence,
-        [_metric(metric, all_specs(specs), compared, recorded=recorded) for metric in one.metrics],
+        [_metric_check(metric, all_specs(specs), compared, recorded=recorded) for metric in one.metrics],
         [reason for reason in one.reasons if reason not in _DERIVED],
         compared=compared,
         file=one.file or "",
     )
 
 
-def _metric(
+def _metric_check(
     one: GateMetric, specs: Iterable[MetricSpec], compared: GatedChange | None, *, recorded: bool
 ) -> MetricCheck:
     limits = MetricLimits(one.floor, one.drop)
     spec = next((spec for spec in specs if spec.name == one.name), None)
     if spec is None and "no such metric" not in one.reasons:
-        spec = _described(one, recorded=recorded)
+        spec = _metric_spec(one, recorded=recorded)
     if spec is None:
         return check_stranger(one.name, limits)
     parts = DeltaParts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
     delta = MetricDelta(one.name, one.change, parts) if compared else None
-    told = _told(one.noise) if one.noise else None
+    told = _change_verdict(one.noise) if one.noise else None
     anew = regraded(compared.judge if compared else None, one.name)
     return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told, regraded=anew)
 
 
-def _described(one: GateMetric, *, recorded: bool) -> MetricSpec:
+def _metric_spec(one: GateMetric, *, recorded: bool) -> MetricSpec:
     """A number that no kind of ours describes, as the report does. Raises ValueError if its range is none."""
     low, high = one.range
     if high is None or not low < high:
@@ -127,7 +127,7 @@ def _described(one: GateMetric, *, recorded: bool) -> MetricSpec:
     return MetricSpec(one.name, line(one.name, 60), "", low, high, higher_is_better=higher, recorded=recorded)
 
 
-def _told(noise: GateNoise) -> ChangeVerdict:
+def _change_verdict(noise: GateNoise) -> ChangeVerdict:
     return ChangeVerdict(
         decision=noise.decision,
         why=noise.why,
@@ -141,7 +141,7 @@ def _told(noise: GateNoise) -> ChangeVerdict:
     )
 
 
-def _compared(one: GateEval, nouns: Nouns) -> GatedChange | None:
+def _gated_change(one: GateEval, nouns: Nouns) -> GatedChange | None:
     shared = one.overlap
     if shared is None:
         return None
@@ -150,7 +150,7 @@ def _compared(one: GateEval, nouns: Nouns) -> GatedChange | None:
         units=("case", "cases") if shared.unit == "case" else (nouns.document, nouns.documents),
         fixed=one.fixed,
         broken=one.broken,
-        flipped=tuple(map(_flip, one.cells)),
+        flipped=tuple(map(_cell_flip, one.cells)),
         edits=tuple(
             InstructionChange(edit.path, tuple(Commit(sha, 0, "", "", "") for sha in edit.commits))
             for edit in one.instructions
@@ -161,7 +161,7 @@ def _compared(one: GateEval, nouns: Nouns) -> GatedChange | None:
     )
 
 
-def _flip(cell: GateCell) -> CellFlip:
+def _cell_flip(cell: GateCell) -> CellFlip:
     """Without the states of the cell, which no form of the report shows."""
     sides = (Run(0, "absent", cell.expected or "", actual or "") for actual in (cell.base, cell.head))
     return CellFlip(cell.fate, Cell(cell.document, cell.path, "", cell.extra_item, (), cell.named_path), *sides)
