@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sitegen import configuring
 from sitegen.build import Progress, build
 from sitegen.commands.printing import print_text
 from sitegen.commands.progress import StageBars, stage_line
@@ -32,6 +33,8 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
     if gate:
         gate.check(site.unmatched_redactions)
     print_text(closing_line(site))
+    if not site.evals and (path := uncommitted_manifest(options)):
+        print_text(f"{path} is not committed, and nothing of it is read: commit it, or run sitegen build --worktree.")
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
 
@@ -40,6 +43,18 @@ def _public_check(options: Options) -> PublicCheck:
     from sitegen.questions.public import PublicCheck
 
     return PublicCheck(options)
+
+
+def uncommitted_manifest(options: Options) -> str:
+    """The path of a manifest that stands in the work tree and not in the built commit; empty if there is none."""
+    from sitegen.history.files_at_commit import FilesAt
+    from sitegen.history.repository_place import find_repository
+
+    found, head = find_repository(options.repo, options.rev or "HEAD")
+    if found.root is None or head is None or options.worktree:
+        return ""
+    path = f"{configuring.read_site(found.root).evals_dir}/manifest.yaml"
+    return path if (found.root / path).is_file() and FilesAt(found, head).read(path) is None else ""
 
 
 def closing_line(site: Site) -> str:

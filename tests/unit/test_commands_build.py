@@ -175,9 +175,11 @@ def test_a_repository_without_evals_is_refused(tmp_path):
     assert refusal(tmp_path / "plain") == (
         "sitegen: There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
         "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml, gold-standard.json, expected-highlights.json, "
-        "test_cases.json), and evals/manifest.yaml names no other. There is no instruction file either.\n"
+        "test_cases.json), and no committed evals/manifest.yaml names another: what is not committed "
+        "is not read. There is no instruction file either.\n"
         f"  at: {tmp_path}/plain\n"
-        "  do: Commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json, or let sitegen "
+        "  do: If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree. Else "
+        "commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json, or let sitegen "
         "init look for files of other names.\n"
     )
 
@@ -343,3 +345,19 @@ def test_a_dask_scheduler_is_named_by_the_command_line_or_the_environment_and_by
         "  at: sitegen.toml:2\n"
         "  do: Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.\n"
     )
+
+
+def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(tmp_path):
+    repo = GitRepo(tmp_path / "new")
+    repo.commit({"prompts/a.md": "Answer.\n"})
+    repo.checkout()
+    told = (
+        "evals/manifest.yaml is not committed, and nothing of it is read: commit it, or run sitegen build --worktree."
+    )
+    assert told not in run("build", repo.path, "--out", tmp_path / "out").stdout
+    (repo.path / "evals").mkdir()
+    (repo.path / "evals/manifest.yaml").write_text("evals: {tone: {kind: judged, outputs: results.jsonl}}\n")
+    assert told in run("build", repo.path, "--out", tmp_path / "out").stdout
+    note = re.sub(r"<[^>]+>", "", (tmp_path / "out/problems.html").read_text())
+    assert "If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree." in note
+    assert told not in run("build", repo.path, "--out", tmp_path / "out", "--worktree").stdout

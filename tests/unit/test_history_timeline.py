@@ -358,7 +358,7 @@ def test_a_repository_without_an_eval_has_nothing_to_report_and_says_what_was_lo
     with pytest.raises(NothingToReportError) as caught:
         go(repo, MemoryParts(), sha)
     assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.what
-    assert "evals/manifest.yaml names no other" in caught.value.what
+    assert "no committed evals/manifest.yaml names another" in caught.value.what
     assert caught.value.where == str(repo.path)
 
 
