@@ -16,10 +16,10 @@ from sitegen.model.usage import regraded
 from sitegen.pages.labels import exchange
 
 NAMED: Final = 3
-"""Documents of one side alone that are named; of the others, how many."""
+"""At most so many documents that only one side holds are named; the others are counted."""
 
 _NOTHING: Final = 1e-9
-"""Points that are none: the last digits of a sum."""
+"""Changes in points up to this size are rounding errors of a sum, and count as no change."""
 
 
 class Flipped(NamedTuple):
@@ -43,23 +43,23 @@ class Part(NamedTuple):
 
 
 class DisplayedChange(NamedTuple):
-    """What became of one metric between two points of an eval."""
+    """How one metric changed between two points of an eval."""
 
     points: float | None
     """None: refused, or undefined on either side; the note says why."""
     parts: tuple[Part, ...] = ()
-    """Those that did anything. They sum to the whole; none if nothing moved, or if it cannot be split."""
+    """The parts that are not zero; they sum to the whole. Empty if nothing moved, or if the change cannot be split."""
     note: str = ""
     """What a reader has to know before taking the number for what it is; empty if there is nothing."""
 
     @property
     def by_outputs(self) -> bool:
-        """It moved, and nothing but the outputs moved it."""
+        """Whether the metric moved because of the outputs alone."""
         return [part.name for part in self.parts] == ["outputs"]
 
 
 def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
-    """Of each metric of *specs*, which are the first of its kind; none if nobody compared the two."""
+    """The change of each of *specs*, the first metrics of the kind; empty if the two points were not compared."""
     if after.delta is None:
         return ()
     model = exchange("model", after.delta.model)
@@ -76,7 +76,7 @@ def in_points(change: float, spec: MetricSpec) -> float:
 
 
 def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
-    """The parts that did anything; none of what a run recorded, for nothing was held against anything there."""
+    """The parts that are not zero. A metric that a run recorded has none, because nothing was compared for it."""
     if spec.recorded:
         return ()
     named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
@@ -85,7 +85,7 @@ def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
 
 
 def refused(delta: Delta) -> bool:
-    """Whether the two have nothing in common to be compared by."""
+    """Whether the two points hold no document in common, so that they cannot be compared."""
     return delta.overlap.verdict == "refused"
 
 

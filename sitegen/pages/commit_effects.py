@@ -44,7 +44,7 @@ class EarlierEdit(NamedTuple):
 
 
 class CommitEffect(NamedTuple):
-    """Small, for every commit has one for each eval that it brought points of."""
+    """What a commit did to one eval. It is kept small: a commit has one for each eval that it brought points of."""
 
     changes: tuple[float | None, ...]
     """Of the headline and what is drawn beside it, over what both points hold."""
@@ -59,7 +59,7 @@ class CommitEffect(NamedTuple):
 
 
 def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point) -> CommitEffect | None:
-    """None if nobody compared the two."""
+    """What the commit did to the eval; None if the two points were not compared."""
     if after.delta is None or after.flips is None:
         return None
     fields = _flipped_fields(after.flips)
@@ -75,7 +75,7 @@ def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, 
 
 
 def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
-    """The commits of some edits but for one commit, whose page lists its edits itself."""
+    """The commits of *edits*, newest first, without the commit *sha*, whose own page lists its edits already."""
     of = {(edit.commit, edit.path) for edit in edits if edit.commit.sha != sha}
     files = Counter(commit for commit, _ in of)
     newest = sorted(files, key=lambda commit: -commit.position)[:EDITS]

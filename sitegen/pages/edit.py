@@ -26,7 +26,7 @@ first: nothing to compare with, or one side undefined.
 none: no output was made before the next edit."""
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
-"""What the first value is called if nobody says."""
+"""The metric that the first value is taken for where an effect has no specs."""
 
 
 class Move(NamedTuple):
@@ -41,7 +41,7 @@ class Move(NamedTuple):
 
 
 class EffectRow(NamedTuple):
-    """What became of one eval."""
+    """How the metrics of one eval changed around the edit."""
 
     eval_id: str
     name: str
@@ -196,7 +196,7 @@ def edit_page(
 
 
 def effects_view(effects: tuple[Effect, ...]) -> EffectsView:
-    """The effects sorted into what a reader asks first: what changed, and by how much."""
+    """The effects grouped by verdict, each group sorted by the size of the headline's change."""
     rows = [_effect_row(effect) for effect in effects if effect.after is not None]
     rows.sort(key=lambda row: (-abs(row.moves[0].change or 0), row.name, row.eval_id))
     return EffectsView(

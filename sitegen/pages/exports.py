@@ -57,22 +57,22 @@ class SeriesData(NamedTuple):
     """The two data files of a series from their beginnings up to some point of it."""
 
     points: int
-    """So many of the first ones."""
+    """How many points, counted from the first, the files hold."""
     json: bytes
     csv: bytes
 
 
 def series_data(series: Series, points: int, start: SeriesData | None = None) -> SeriesData:
-    """The files up to so many points. ``start``: up to fewer, if that is known."""
+    """The files of the first *points* points. ``start``: those of fewer points, to go on from, if known."""
     start = start or _start_of_series(series)
-    made = [_exported_point(series, index) for index in range(start.points, points)]
-    every = [to_json_bytes(point, indent=None).rstrip() for point in made]
-    comma = b"," if start.points and made else b""
+    new_points = [_exported_point(series, index) for index in range(start.points, points)]
+    every = [to_json_bytes(point, indent=None).rstrip() for point in new_points]
+    comma = b"," if start.points and new_points else b""
     states_usage = _states_usage(series)
     return SeriesData(
         points,
         start.json + comma + b",".join(every),
-        start.csv + _csv_bytes([_csv_row(series, point, states_usage=states_usage) for point in made]),
+        start.csv + _csv_bytes([_csv_row(series, point, states_usage=states_usage) for point in new_points]),
     )
 
 
@@ -154,7 +154,7 @@ def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
 
 
 def _clock(card: Scorecard) -> dict[str, Any]:
-    """What a scorecard counts, by the one clock or the other."""
+    """The counts and metrics of a scorecard, as a point of the series has them twice: then and now."""
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
     computed = ratios(counts)

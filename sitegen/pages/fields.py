@@ -96,7 +96,7 @@ class TurnRow(NamedTuple):
     other: int
     """Cells that are wrong still, but in another way."""
     came: int
-    """Errors that appeared, less those that vanished, with their documents or expected items."""
+    """Errors that appeared with a document or an expected item, minus those that vanished with one."""
     causes: str
     """In words: what changed cells that are or were wrong."""
     wrong: int
@@ -158,7 +158,7 @@ def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
 
 
 class _FieldPage:
-    """One page on its way."""
+    """Makes the view of one page: the points that it names are made once."""
 
     def __init__(self, series: Series, blame: Blame, work: FieldWork) -> None:
         self._series = series

@@ -53,7 +53,7 @@ class Tendency(NamedTuple):
     """Edits that made the file longer, or shorter, and what the mean headline did around them."""
 
     edits: int
-    """Only those with output before and after."""
+    """How many; an edit counts if there is an output before and after it."""
     raised: int
     lowered: int
 
@@ -94,7 +94,7 @@ def growth(
     effects: Sequence[Sequence[Effect]],
     means: Sequence[float | None],
 ) -> Growth | None:
-    """The sizes beside the evals; None if there is nothing to see: a single version, or no size known.
+    """The sizes beside the evals; None if the file has a single version, or if no size is known.
 
     Args:
         file: its history.

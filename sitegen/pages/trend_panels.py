@@ -110,7 +110,7 @@ class Turned(NamedTuple):
 
 
 class Clocks(NamedTuple):
-    """Where the two part."""
+    """Where the two clocks of an eval give different numbers."""
 
     turned: tuple[Turned, ...]
     """Oldest first: from the last one on, truth and rules are those of the newest point."""
@@ -224,7 +224,7 @@ class RepeatsView(NamedTuple):
 
 
 def repeats_view(series: Series) -> RepeatsView | None:
-    """None without three repeats, or two pairs of them: one pair may be apart by accident, as for the noise limit."""
+    """The repeats of a series; None with fewer than three repeats or two pairs: one pair may differ by accident."""
     if series.info.recorded:
         return None
     noise = noise_of(repeats_among(series.points, series.cells))

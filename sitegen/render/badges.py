@@ -61,22 +61,27 @@ def badge(summary: EvalSummary) -> Badge:
 
 def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
     """The picture and the endpoint."""
-    made = badge(summary)
-    yield RawFile(links.badge(summary.info.id), svg(made).encode())
-    endpoint: BadgeEndpoint = {"schemaVersion": 1, "label": made.label, "message": made.message, "color": made.color}
+    drawn_badge = badge(summary)
+    yield RawFile(links.badge(summary.info.id), svg(drawn_badge).encode())
+    endpoint: BadgeEndpoint = {
+        "schemaVersion": 1,
+        "label": drawn_badge.label,
+        "message": drawn_badge.message,
+        "color": drawn_badge.color,
+    }
     yield RawFile(links.badge_data(summary.info.id), json.dumps(endpoint, ensure_ascii=False).encode() + b"\n")
 
 
-def svg(made: Badge) -> str:
+def svg(drawn_badge: Badge) -> str:
     """A picture of its own: no font, script or address is fetched."""
-    left, right = (_width(text) + 2 * _PAD for text in (made.label, made.message))
-    label, message = escape(made.label), escape(made.message)
+    left, right = (_width(text) + 2 * _PAD for text in (drawn_badge.label, drawn_badge.message))
+    label, message = escape(drawn_badge.label), escape(drawn_badge.message)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" \
 aria-label="{label}: {message}">
 <title>{label}: {message}</title>
 <clipPath id="r"><rect width="{left + right}" height="{_HEIGHT}" rx="3"/></clipPath>
 <g clip-path="url(#r)"><path fill="#444" d="M0 0h{left}v{_HEIGHT}H0z"/>\
-<path fill="#{made.color}" d="M{left} 0h{right}v{_HEIGHT}H{left}z"/></g>
+<path fill="#{drawn_badge.color}" d="M{left} 0h{right}v{_HEIGHT}H{left}z"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11" text-rendering="geometricPrecision">
 <text x="{_PAD}" y="14" textLength="{left - 2 * _PAD}">{label}</text>
 <text x="{left + _PAD}" y="14" textLength="{right - 2 * _PAD}">{message}</text>
@@ -87,4 +92,6 @@ aria-label="{label}: {message}">
 
 def _width(text: str) -> int:
     """About how wide a text is, in px: whatever font draws it is stretched to that."""
-    return round(sum(10 if each in _WIDE else 4 if each in _NARROW else 7 if each.isascii() else 11 for each in text))
+    return round(
+        sum(10 if letter in _WIDE else 4 if letter in _NARROW else 7 if letter.isascii() else 11 for letter in text)
+    )

@@ -98,7 +98,7 @@ def remove(folder: Path, files: Iterable[tuple[str, int | None]]) -> tuple[int, 
             removed += 1
         else:
             changed.append(path)
-    for parent in sorted((one for one, safe in parents.items() if safe), key=len, reverse=True):
+    for parent in sorted((parent for parent, safe in parents.items() if safe), key=len, reverse=True):
         place = parent
         while place:
             try:

@@ -155,7 +155,7 @@ def stack(rows: Sequence[Sequence[int]], top: float) -> tuple[str, ...]:
 
 
 def bar_width(count: int) -> float:
-    """Of a step: narrow for a few bars, so that one point is no wall; touching for many."""
+    """The width of a bar as a share of a step: narrow where there are few bars; many bars touch each other."""
     return 1.0 if count > 120 else max(0.06, min(0.8, count / 20))
 
 

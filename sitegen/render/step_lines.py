@@ -12,7 +12,7 @@ WIDTH: Final = 150
 HEIGHT: Final = 34
 PAD: Final = 3
 REACH: Final = 8
-"""Points over which a level is drawn on its side of the step."""
+"""How many points a level is drawn over, on its side of the step."""
 
 
 class StepLine(NamedTuple):

@@ -74,7 +74,7 @@ def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
 
 
 def _note(point: TrendPoint, change: DisplayedChange | None) -> str:
-    """What a number alone would hide: where the change came from, and what it was measured over."""
+    """A remark below the number: where the change came from, and which documents it was measured over."""
     said = []
     if change and change.parts and not change.by_outputs:
         said.append(f"change: {parts(change)}")
