@@ -112,8 +112,8 @@ def _update_aggregate(bench: WorktreeProject, verified: Verified, metadata: Meta
         body, known = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in known)]
     others = [
-        _aggregate_line(each, each.iteration, _recorded_time(each))
-        for each in bench.verify_iterations(place, without=there)
+        _aggregate_line(iteration, iteration.iteration, _recorded_time(iteration))
+        for iteration in bench.verify_iterations(place, without=there)
     ]
     lines = [*known, *others, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda each: each.get("iteration") or 0)

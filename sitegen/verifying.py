@@ -226,7 +226,9 @@ class WorktreeProject(NamedTuple):
             )
         conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
         if not conventional:
-            return WorktreeEval(self.root, entry, kind_of(entry, None), folder, ground_truth=None)
+            return WorktreeEval(
+                root=self.root, entry=entry, kind=kind_of(entry, None), folder=folder, ground_truth=None
+            )
         truth = (
             _newest_cases(folder, entry)
             if entry.in_cases
@@ -236,7 +238,9 @@ class WorktreeProject(NamedTuple):
             raise NothingToReportError(
                 f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
             )
-        return WorktreeEval(self.root, entry, kind_of(entry, truth.name), folder, ground_truth=truth)
+        return WorktreeEval(
+            root=self.root, entry=entry, kind=kind_of(entry, truth.name), folder=folder, ground_truth=truth
+        )
 
     def verify(
         self,
@@ -294,7 +298,12 @@ class WorktreeProject(NamedTuple):
         parent = outputs[0].parent if outputs else place.folder
         number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
         result = scored_with_own_metrics(scorer(place.kind), inputs)
-        return Verified(place, outputs, number, with_stated(result, self._recorded_usage(parent) if number else None))
+        return Verified(
+            place=place,
+            outputs=outputs,
+            iteration=number,
+            result=with_stated(result, self._recorded_usage(parent) if number else None),
+        )
 
     def passed_over(self, verified: Verified) -> Path | None:
         """An overwritten output that no iteration holds yet: where an eval has iterations, they count instead of it."""

@@ -42,7 +42,7 @@ class UnreadableError(Exception):
 
     def finding(self) -> Finding:
         """The error as the finding that the result carries."""
-        return Finding("error", self.what, self.fix, self.line)
+        return Finding(severity="error", what=self.what, fix=self.fix, line=self.line)
 
 
 def text_of(content: bytes) -> str:

@@ -125,14 +125,14 @@ def instruction_globs(
 
 
 def _take(
-    found: list[InstructionGlob], left: list[TrackedFile], glob: str, what: str, *, everything: bool
+    globs: list[InstructionGlob], left: list[TrackedFile], glob: str, what: str, *, everything: bool
 ) -> list[TrackedFile]:
     """Note a glob that names any of the files, and give back those that it does not name."""
     pattern = compiled((glob,))
     named = [file for file in left if pattern.fullmatch(file.path)]
     if not any(everything or not _NOT_INSTRUCTIONS.search(file.path) for file in named):
         return left
-    found.append(InstructionGlob(glob=glob, what=what, files=len(named), edits=sum(file.versions for file in named)))
+    globs.append(InstructionGlob(glob=glob, what=what, files=len(named), edits=sum(file.versions for file in named)))
     return [file for file in left if not pattern.fullmatch(file.path)]
 
 

@@ -54,7 +54,7 @@ def write_tables(format: Format, place: Path, found: Iterable[Batch]) -> tuple[P
     return _WRITERS[format](place, found)
 
 
-def _write_csv(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """One file a table, with a line of names; undefined is empty, and true is true."""
     files = {table.name: folder / f"{table.name}.csv" for table in TABLES}
     with ExitStack() as stack:
@@ -64,12 +64,12 @@ def _write_csv(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
             stream = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
             writers[table.name] = csv.writer(stream, lineterminator="\n")
             writers[table.name].writerow(_column_names(table))
-        for name, rows in found:
+        for name, rows in batches:
             writers[name].writerows([spreadsheet_safe(cell) for cell in row] for row in rows)
     return tuple(files.values())
 
 
-def _write_json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_json(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """One object: name of a table -> its rows as objects.
 
     The rows of a table come in between those of others, and stand together: until then in a file of their own.
@@ -77,7 +77,7 @@ def _write_json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     with _whole_file(file) as temporary, ExitStack() as stack:
         parts = {table.name: stack.enter_context(TemporaryFile(dir=file.parent)) for table in TABLES}
         names = {table.name: _column_names(table) for table in TABLES}
-        for name, rows in found:
+        for name, rows in batches:
             for some in _row_chunks(rows):
                 listed = to_json_bytes([dict(zip(names[name], row, strict=True)) for row in some], indent=None)
                 parts[name].write(b"," * bool(parts[name].tell()) + listed.strip()[1:-1])
@@ -92,7 +92,7 @@ def _write_json(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
     return (file,)
 
 
-def _write_parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_parquet(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """One file a table."""
     from sitegen.frames import ParquetFile
 
@@ -103,13 +103,13 @@ def _write_parquet(folder: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
             temporary = stack.enter_context(_whole_file(files[table.name]))
             columns = [(column.name, column.type) for column in table.columns]
             writers[table.name] = stack.enter_context(closing(ParquetFile(columns, temporary)))
-        for name, rows in found:
+        for name, rows in batches:
             for some in _row_chunks(rows):
                 writers[name].add(some)
     return tuple(files.values())
 
 
-def _write_sqlite(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
+def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """One database with keys, foreign keys and declared types."""
     inserts = {table.name: f"INSERT INTO {table.name} VALUES ({_insert_marks(table)})" for table in TABLES}
     with _whole_file(file) as temporary, closing(sqlite3.connect(temporary)) as database:
@@ -117,7 +117,7 @@ def _write_sqlite(file: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
         database.execute("PRAGMA foreign_keys = ON")
         for table in TABLES:
             database.execute(_create_statement(table))
-        for name, rows in found:
+        for name, rows in batches:
             database.executemany(inserts[name], rows)
         database.commit()
     return (file,)
@@ -127,8 +127,8 @@ def _create_statement(table: Table) -> str:
     parts = [_column_declaration(column) for column in table.columns]
     parts.append(f"PRIMARY KEY ({', '.join(table.key)})")
     parts += [
-        f"FOREIGN KEY ({', '.join(each.columns)}) REFERENCES {each.table} ({', '.join(each.key)})"
-        for each in table.references
+        f"FOREIGN KEY ({', '.join(reference.columns)}) REFERENCES {reference.table} ({', '.join(reference.key)})"
+        for reference in table.references
     ]
     lines = ",\n  ".join(parts)
     return f"CREATE TABLE {table.name} (\n  {lines}\n) WITHOUT ROWID"

@@ -82,8 +82,8 @@ TABLES: Final = (
         ("eval_id",),
     ),
     Table(
-        "points",
-        (
+        name="points",
+        columns=(
             *_AT,
             ExportColumn("iteration", "integer"),
             ExportColumn("label"),
@@ -98,12 +98,12 @@ TABLES: Final = (
             ExportColumn("parameters", optional=True),
             ExportColumn("judges", optional=True),
         ),
-        ("eval_id", "point"),
-        (_EVAL,),
+        key=("eval_id", "point"),
+        references=(_EVAL,),
     ),
     Table(
-        "scores",
-        (
+        name="scores",
+        columns=(
             *_AT,
             ExportColumn("metric"),
             ExportColumn("score_then", "real", optional=True),
@@ -115,13 +115,18 @@ TABLES: Final = (
             ExportColumn("interval_low", "real", optional=True),
             ExportColumn("interval_high", "real", optional=True),
         ),
-        ("eval_id", "point", "metric"),
-        (_POINT,),
+        key=("eval_id", "point", "metric"),
+        references=(_POINT,),
     ),
-    Table("fields", (*_AT, ExportColumn("attribute"), *_COUNTS), ("eval_id", "point", "attribute"), (_POINT,)),
     Table(
-        "cells",
-        (
+        name="fields",
+        columns=(*_AT, ExportColumn("attribute"), *_COUNTS),
+        key=("eval_id", "point", "attribute"),
+        references=(_POINT,),
+    ),
+    Table(
+        name="cells",
+        columns=(
             ExportColumn("eval_id"),
             ExportColumn("cell", "integer"),
             ExportColumn("document"),
@@ -134,17 +139,17 @@ TABLES: Final = (
             ExportColumn("expected", optional=True),
             ExportColumn("actual", optional=True),
         ),
-        ("eval_id", "cell", "from_point"),
-        (
+        key=("eval_id", "cell", "from_point"),
+        references=(
             Reference(("eval_id", "from_point"), "points", ("eval_id", "point")),
             Reference(("eval_id", "to_point"), "points", ("eval_id", "point")),
         ),
     ),
     Table(
-        "point_edits",
-        (*_AT, ExportColumn("edit", "integer")),
-        ("eval_id", "point", "edit"),
-        (_POINT, Reference(("edit",), "instructions", ("edit",))),
+        name="point_edits",
+        columns=(*_AT, ExportColumn("edit", "integer")),
+        key=("eval_id", "point", "edit"),
+        references=(_POINT, Reference(("edit",), "instructions", ("edit",))),
     ),
 )
 """Every table after those that it refers to."""

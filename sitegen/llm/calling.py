@@ -66,6 +66,6 @@ async def _call_all(jobs: Iterable[Job], client: Client, concurrency: int, done:
 
 
 def _first_failure(group: BaseExceptionGroup[SitegenError]) -> SitegenError:
-    for each in group.exceptions:
-        return _first_failure(each) if isinstance(each, BaseExceptionGroup) else each
+    for exception in group.exceptions:
+        return _first_failure(exception) if isinstance(exception, BaseExceptionGroup) else exception
     raise AssertionError("a group of exceptions is never empty")

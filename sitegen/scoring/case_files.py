@@ -279,7 +279,7 @@ def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple
             value, odd = parse_json(line, number)
         except UnreadableError as error:
             what = f"Line {number} cannot be read: {error.what}"
-            findings.append(Finding("error", what, "Run the cases again.", number))
+            findings.append(Finding(severity="error", what=what, fix="Run the cases again.", line=number))
             continue
         findings += odd
         yield value, number

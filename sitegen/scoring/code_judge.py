@@ -145,7 +145,7 @@ def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], di
     if not isinstance(fields, list):
         return (), settings
     del settings["fields"]
-    texts = [each.get("path") if isinstance(each, dict) and len(each) == 1 else each for each in fields]
+    texts = [field.get("path") if isinstance(field, dict) and len(field) == 1 else field for field in fields]
     return tuple(_pattern(text, "fields") for text in texts), settings
 
 

@@ -182,8 +182,26 @@ class DocumentCompiler:
             place,
             value,
             compare,
-            missing=Judgement(self.document, path, attribute, nothing, value, None, "", named_path),
-            same=Judgement(self.document, path, attribute, same, value, value, "", named_path),
+            missing=Judgement(
+                document=self.document,
+                path=path,
+                attribute=attribute,
+                outcome=nothing,
+                expected=value,
+                actual=None,
+                note="",
+                named_path=named_path,
+            ),
+            same=Judgement(
+                document=self.document,
+                path=path,
+                attribute=attribute,
+                outcome=same,
+                expected=value,
+                actual=value,
+                note="",
+                named_path=named_path,
+            ),
         )
 
     def _list(self, values: list[Value], place: ValuePlace) -> ItemList:

@@ -53,7 +53,7 @@ class FieldsScorer:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
             what = f"The ground truth cannot be read: {error.what}"
-            broken = Finding("error", what, error.fix, error.line, "ground_truth")
+            broken = Finding(severity="error", what=what, fix=error.fix, line=error.line, about="ground_truth")
             return _no_ground_truth((broken, *findings), rules)
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
@@ -128,7 +128,12 @@ class _FieldsScoring:
         panels = self._panels
         panels += _left_out_note(without, len(documents), "document", "Macro F1")
         panels += _left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes")
-        return Result(scorecard, tuple(self._judgements), tuple(self._alignments), tuple(panels))
+        return Result(
+            scorecard=scorecard,
+            judgements=tuple(self._judgements),
+            alignments=tuple(self._alignments),
+            panels=tuple(panels),
+        )
 
     @property
     def _convention(self) -> Convention:
@@ -146,12 +151,16 @@ class _FieldsScoring:
             number = len(strangers)
             they = "1 document of the output is" if number == 1 else f"{number} documents of the output are"
             what = f"{they} not in the ground truth and not scored: {listed}"
-            self._findings.append(Finding("warning", what, "Add them to the ground truth.", None, "output"))
+            self._findings.append(
+                Finding(severity="warning", what=what, fix="Add them to the ground truth.", line=None, about="output")
+            )
         if "" not in self._output.unreadable:
             for name in names:
                 if name not in given and name not in self._output.unreadable:
                     what = f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
-                    self._findings.append(Finding("error", what, "Make the output again.", None, "output"))
+                    self._findings.append(
+                        Finding(severity="error", what=what, fix="Make the output again.", line=None, about="output")
+                    )
         return {name: root for name, root in given.items() if name in names}
 
     def _why(self, name: str) -> str:

@@ -95,24 +95,25 @@ def fields_part(result: Result) -> FieldsPart:
             convention=card.convention,
         ),
         errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
-        by_field={each.attribute: field_row(each.counts) for each in card.fields},
+        by_field={field.attribute: field_row(field.counts) for field in card.fields},
         documents=tuple(
-            DocumentRow(id=each.id, f1=stats.f1(each.counts), status=each.status) for each in card.documents
+            DocumentRow(id=document.id, f1=stats.f1(document.counts), status=document.status)
+            for document in card.documents
         ),
         macro_f1=card.metric("macro_f1"),
         pooled_f1=stats.f1(counts),
         macro_f1_attributes=card.metric("macro_f1_attributes"),
         discrepancies=tuple(
             DiscrepancyRow(
-                document=each.document,
-                field_path=each.path,
-                expected=json_value(each.expected),
-                actual=json_value(each.actual),
-                error_type=each.outcome,
-                note=each.note,
+                document=judgement.document,
+                field_path=judgement.path,
+                expected=json_value(judgement.expected),
+                actual=json_value(judgement.actual),
+                error_type=judgement.outcome,
+                note=judgement.note,
             )
-            for each in result.judgements
-            if each.outcome in ERROR_TYPES
+            for judgement in result.judgements
+            if judgement.outcome in ERROR_TYPES
         ),
         alignment=alignments(result),
     )
@@ -121,7 +122,10 @@ def fields_part(result: Result) -> FieldsPart:
 def alignments(result: Result) -> dict[str, list[AlignedItems]]:
     """The pairings of a result by list, called ``document:path`` where there are several documents."""
     several = len(result.scorecard.documents) > 1
-    return {f"{each.document}:{each.path}" if several else each.path: _alignment(each) for each in result.alignments}
+    return {
+        f"{alignment.document}:{alignment.path}" if several else alignment.path: _alignment(alignment)
+        for alignment in result.alignments
+    }
 
 
 def _alignment(alignment: ListAlignment) -> list[AlignedItems]:

@@ -131,7 +131,7 @@ class Judge:
         elif too_many:
             what = f"In {path} more items are missing and extra than are paired by the values they agree in"
             fix = "Name the fields that tell its items apart in match_fields."
-            self.findings.append(Finding("note", what, fix, None, "output"))
+            self.findings.append(Finding(severity="note", what=what, fix=fix, line=None, about="output"))
         paired = set(partner.values())
         unmatched = [entry for place, entry in enumerate(given) if place not in paired]
         names = item_names(unmatched, node.rule.match_fields, of_output=True)
@@ -222,7 +222,18 @@ class Judge:
 
     def _add(self, place: ValuePlace, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
         path, attribute, named_path = place
-        self.judgements.append(Judgement(self._document, path, attribute, outcome, expected, actual, note, named_path))
+        self.judgements.append(
+            Judgement(
+                document=self._document,
+                path=path,
+                attribute=attribute,
+                outcome=outcome,
+                expected=expected,
+                actual=actual,
+                note=note,
+                named_path=named_path,
+            )
+        )
 
 
 def _expected_values_of(expected: Branch) -> int:
@@ -235,7 +246,13 @@ def _expected_values_of(expected: Branch) -> int:
 
 def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
     rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
-    rows += [AlignmentRow(expected, None, None, None, labels[expected]) for expected in alignment.unmatched_expected]
-    rows += [AlignmentRow(None, actual, None, None, extra_labels[actual]) for actual in alignment.unmatched_actual]
+    rows += [
+        AlignmentRow(expected=expected, actual=None, similarity=None, by=None, label=labels[expected])
+        for expected in alignment.unmatched_expected
+    ]
+    rows += [
+        AlignmentRow(expected=None, actual=actual, similarity=None, by=None, label=extra_labels[actual])
+        for actual in alignment.unmatched_actual
+    ]
     title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
-    return AlignmentPanel(title, alignment.algorithm, alignment.threshold, tuple(rows))
+    return AlignmentPanel(title=title, algorithm=alignment.algorithm, threshold=alignment.threshold, rows=tuple(rows))

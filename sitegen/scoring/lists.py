@@ -93,8 +93,11 @@ def align(
         left = sorted({*range(len(expected))} - {pair.expected for pair in item_pairs})
         right = sorted({*range(len(actual))} - {pair.actual for pair in item_pairs})
         agreed = agreeing_pairs(left, right, expected_values, equal_fields)
-        item_pairs += [ItemPair(i, j, round(similarity(ones[i], others[j]), 9), "agreement") for i, j in agreed or ()]
-    return Alignment(sorted(item_pairs), algorithm, agreed is None, beyond)
+        item_pairs += [
+            ItemPair(expected=i, actual=j, similarity=round(similarity(ones[i], others[j]), 9), by="agreement")
+            for i, j in agreed or ()
+        ]
+    return Alignment(pairs=sorted(item_pairs), algorithm=algorithm, too_many=agreed is None, beyond=beyond)
 
 
 def _anyone_has(key: tuple[str, ...], items: Sequence[tuple[int, dict[str, Value]]], rules: FieldRules) -> bool:

@@ -75,7 +75,15 @@ def _read_and_validate(content: bytes | None, settings: str) -> MappingRead:
     try:
         overriding = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
     except UnreadableError as error:
-        findings.append(Finding("error", f"The settings cannot be read: {error.what}", error.fix, None, "settings"))
+        findings.append(
+            Finding(
+                severity="error",
+                what=f"The settings cannot be read: {error.what}",
+                fix=error.fix,
+                line=None,
+                about="settings",
+            )
+        )
         overriding = {}
     if isinstance(overriding, dict) and overriding.get("ground_truth_format") == "auto":
         # The manifest's default is no choice: the format that the mapping names stands.
@@ -94,7 +102,15 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     try:
         parsed = read_yaml(content)
     except UnreadableError as error:
-        findings.append(Finding("error", f"The mapping cannot be read: {error.what}", error.fix, error.line, "mapping"))
+        findings.append(
+            Finding(
+                severity="error",
+                what=f"The mapping cannot be read: {error.what}",
+                fix=error.fix,
+                line=error.line,
+                about="mapping",
+            )
+        )
         return {}, {}
     findings.extend(finding._replace(about="mapping") for finding in parsed.findings)
     return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
@@ -105,7 +121,13 @@ def _with_one_name_of_ignore(written: Any, about: About, findings: list[Finding]
     if not isinstance(written, dict):
         if written is not None:
             findings.append(
-                Finding("error", f"The root of the {about} is no object", "Write keys and values.", None, about)
+                Finding(
+                    severity="error",
+                    what=f"The root of the {about} is no object",
+                    fix="Write keys and values.",
+                    line=None,
+                    about=about,
+                )
             )
         return {}
     present = {key: value for key, value in written.items() if value is not None}
@@ -194,10 +216,16 @@ def _misfit_finding(about: About, location: Location, message: str, lines: dict[
         fix = _FIX_OF_KEY.get(key.casefold().replace("-", "_")) if len(location) == 1 else None
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
-        return Finding("error", f"Unknown key {shown!r}", fix, line, about)
+        return Finding(severity="error", what=f"Unknown key {shown!r}", fix=fix, line=line, about=about)
     if line is None and location[:-1] in lines:
         line = lines[location[:-1]]
-    return Finding("error", f"{shown!r} does not fit: {message[:200]}", "Correct the value.", line, about)
+    return Finding(
+        severity="error",
+        what=f"{shown!r} does not fit: {message[:200]}",
+        fix="Correct the value.",
+        line=line,
+        about=about,
+    )
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:

@@ -29,7 +29,7 @@ class ReadOutput(NamedTuple):
         """Note that a document, or with an empty name all of the output, cannot be read."""
         self.unreadable[name] = why
         which = f"The output {name[:80]!r}" if name else "The output"
-        self.findings.append(Finding("error", f"{which} cannot be read: {why}", fix, line))
+        self.findings.append(Finding(severity="error", what=f"{which} cannot be read: {why}", fix=fix, line=line))
 
 
 def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> ReadOutput:
@@ -150,7 +150,7 @@ class _OutputReader:
         self._output.documents[name] = value
 
     def _report(self, severity: str, what: str, line: int | None) -> None:
-        self._output.findings.append(Finding(severity, what, "Correct the output.", line))  # type: ignore[arg-type]
+        self._output.findings.append(Finding(severity=severity, what=what, fix="Correct the output.", line=line))  # type: ignore[arg-type]
 
 
 def _from_text(value: Value) -> Value:

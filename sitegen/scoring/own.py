@@ -156,7 +156,7 @@ def _with_values(
     documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
 ) -> tuple[DocumentScore, ...]:
     """The documents, each with its value of an installed metric. Raises ValueError if these do not make the metric."""
-    known = {each.id for each in documents}
+    known = {document.id for document in documents}
     if not values or not values.keys() <= known or not all(0 <= value <= 1 for value in values.values()):
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
     if abs(fsum(values.values()) / len(values) - whole) > _ROUNDING:

@@ -155,7 +155,9 @@ class FieldRules:
             score_fields = score_fields if stated.score_fields is None else stated.score_fields
             threshold = stated.threshold if stated.threshold is not None and 0 <= stated.threshold <= 1 else threshold
             algorithm = algorithm if stated.algorithm is None else stated.algorithm
-        return ListRule(_keys(match_fields), _keys(score_fields), threshold, algorithm)
+        return ListRule(
+            match_fields=_keys(match_fields), score_fields=_keys(score_fields), threshold=threshold, algorithm=algorithm
+        )
 
     def is_list_of_objects(self, path: str) -> bool:
         """Whether the mapping or the schema says that the items of the list at a path are objects."""
@@ -249,7 +251,7 @@ class FieldRules:
                     )
 
     def _add_finding(self, what: str, fix: str) -> None:
-        self.findings.append(Finding("error", what, fix, None, "mapping"))
+        self.findings.append(Finding(severity="error", what=what, fix=fix, line=None, about="mapping"))
 
 
 def _keys(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

@@ -39,7 +39,13 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
     except UnreadableError:
         return None
     hashes = tuple(("", digest.strip().lower()) for _, digest in run.prompts if digest)
-    recorded = Recorded((), None, run.at.strip() or None, run.commit.strip().lower() or None, hashes)
+    recorded = Recorded(
+        metrics=(),
+        iteration=None,
+        timestamp=run.at.strip() or None,
+        git_commit=run.commit.strip().lower() or None,
+        instruction_hashes=hashes,
+    )
     return recorded if recorded.timestamp or recorded.git_commit or hashes else None
 
 

@@ -57,10 +57,14 @@ def read_schema(content: bytes | None) -> SchemaRules:
         root = read_json(content).value
     except UnreadableError as error:
         what = f"The schema cannot be read: {error.what}"
-        return SchemaRules(findings=(Finding("error", what, error.fix, error.line, "schema"),))
+        return SchemaRules(
+            findings=(Finding(severity="error", what=what, fix=error.fix, line=error.line, about="schema"),)
+        )
     if not isinstance(root, dict):
         what = "The schema is no object"
-        return SchemaRules(findings=(Finding("error", what, "Write a JSON Schema.", None, "schema"),))
+        return SchemaRules(
+            findings=(Finding(severity="error", what=what, fix="Write a JSON Schema.", line=None, about="schema"),)
+        )
     types: list[tuple[Pattern, FieldType]] = []
     tolerances: list[tuple[Pattern, Tolerance]] = []
     lists: set[str] = set()
@@ -76,7 +80,9 @@ def read_schema(content: bytes | None) -> SchemaRules:
             types.append((Pattern(steps, open_end=False), _TYPES[stated]))
         if len(types) + len(tolerances) >= _MAX_FIELDS:
             break
-    return SchemaRules(tuple(types), tuple(tolerances), frozenset(lists), tuple(findings))
+    return SchemaRules(
+        types=tuple(types), tolerances=tuple(tolerances), lists=frozenset(lists), findings=tuple(findings)
+    )
 
 
 def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
@@ -114,7 +120,13 @@ def _stated_tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Find
         if len(numbers) == len(written):
             return Tolerance(**numbers)
     what = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is no tolerance"
-    return Finding("error", what, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.', None, "schema")
+    return Finding(
+        severity="error",
+        what=what,
+        fix='Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.',
+        line=None,
+        about="schema",
+    )
 
 
 def _leaf_or_list(

@@ -41,4 +41,4 @@ def unknown_key(what: str, key: str, known: Sequence[str]) -> Finding:
 
 def settings_finding(what: str, fix: str) -> Finding:
     """Something that is wrong in the settings of an eval."""
-    return Finding("error", what, fix, None, "settings")
+    return Finding(severity="error", what=what, fix=fix, line=None, about="settings")

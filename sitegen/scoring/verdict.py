@@ -29,7 +29,13 @@ def verdict(
         threshold = wanted.get(spec.name, spec.least)
         value = known.get(spec.name)
         if threshold is not None:
-            row = VerdictRow(spec.name, spec.label, value, threshold, _status(value, threshold, spec))
+            row = VerdictRow(
+                metric=spec.name,
+                label=spec.label,
+                value=value,
+                threshold=threshold,
+                status=_status(value, threshold, spec),
+            )
             rows.append(row)
             if row.status == "FAIL":
                 advice.append(_failed(spec, threshold))
@@ -37,10 +43,15 @@ def verdict(
             advice.append(_undefined(spec))
     for name, threshold in wanted.items():
         if name not in names:
-            rows.append(VerdictRow(name, name, None, threshold, "SKIP"))
+            rows.append(VerdictRow(metric=name, label=name, value=None, threshold=threshold, status="SKIP"))
             advice.append(f"There is no metric {name!r} here: name one of {', '.join(names)} in the thresholds.")
     failed = tuple(row.metric for row in rows if row.status == "FAIL")
-    return Verdict(tuple(rows), _overall(rows), failed, tuple(dict.fromkeys(advice)))
+    return Verdict(
+        rows=tuple(rows),
+        overall_status=_overall(rows),
+        failed_criteria=failed,
+        recommendations=tuple(dict.fromkeys(advice)),
+    )
 
 
 def _status(value: float | None, threshold: float, spec: MetricSpec) -> VerdictStatus:

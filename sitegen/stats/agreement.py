@@ -90,7 +90,7 @@ def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:
     )
     variance = (alike + apart - (value - expected * (1 - value)) ** 2) / (judged * (1 - expected) ** 2)
     reach = normal(LEVEL) * sqrt(max(0.0, variance))
-    return Kappa(value, max(-1.0, value - reach), min(1.0, value + reach), agreed, judged)
+    return Kappa(value=value, low=max(-1.0, value - reach), high=min(1.0, value + reach), agreed=agreed, judged=judged)
 
 
 def mean_pairwise_cosine(vectors: Sequence[Sequence[float]]) -> float | None:

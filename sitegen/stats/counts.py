@@ -38,7 +38,16 @@ def _counted(outcomes: list[Outcome], whole_lists: int, convention: Convention) 
     tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
     wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
     false_positives = hallucination + wrong_value + format_error
-    return Counts(tp, false_positives, omission + wrong, tn, omission, hallucination, wrong_value, format_error)
+    return Counts(
+        tp=tp,
+        fp=false_positives,
+        fn=omission + wrong,
+        tn=tn,
+        omission=omission,
+        hallucination=hallucination,
+        wrong_value=wrong_value,
+        format_error=format_error,
+    )
 
 
 def total(counts: Iterable[Counts]) -> Counts:

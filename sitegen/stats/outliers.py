@@ -58,7 +58,7 @@ def excursions(values: Sequence[float], size: int, limit: float) -> Iterator[Exc
         low, high = sorted((values[start - 1], values[start + size]))
         agreed, by = (low, low - max(blip)) if blip[0] < low else (high, min(blip) - high)
         if by > limit:
-            yield Excursion(start, start + size, agreed, by)
+            yield Excursion(start=start, end=start + size, agreed=agreed, by=by)
 
 
 def without_overlaps(blips: Iterable[Excursion]) -> list[Excursion]:

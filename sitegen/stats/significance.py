@@ -50,11 +50,11 @@ def chi_square(right_1: int, wrong_1: int, right_2: int, wrong_2: int) -> Signif
     rows, columns = (right_1 + wrong_1, right_2 + wrong_2), (right_1 + right_2, wrong_1 + wrong_2)
     margins = rows[0] * rows[1] * columns[0] * columns[1]
     if not margins:
-        return Significance(method, None, None, "a row or a column of the table is zero")
+        return Significance(method=method, statistic=None, p_value=None, note="a row or a column of the table is zero")
     distance = max(0.0, abs(right_1 * wrong_2 - wrong_1 * right_2) - total / 2)
     statistic = total * distance**2 / margins
     note = "fewer than 5 expected in a cell" if min(rows) * min(columns) < 5 * total else ""
-    return Significance(method, statistic, float(chdtrc(1, statistic)), note)
+    return Significance(method=method, statistic=statistic, p_value=float(chdtrc(1, statistic)), note=note)
 
 
 def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
@@ -67,7 +67,7 @@ def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
     if discordant < FEW:
         method = "McNemar, exact binomial"
         if not pairs:
-            return Significance(method, None, None, "no case was answered by both")
+            return Significance(method=method, statistic=None, p_value=None, note="no case was answered by both")
         fewer = min(only_first, only_second)
         tail = sum(comb(discordant, number) for number in range(fewer + 1)) / 2**discordant
         return Significance(method, float(fewer), min(1.0, 2 * tail))
@@ -103,11 +103,13 @@ def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
 
     method, n, m = "independent t-test", len(first), len(second)
     if n < 2 or m < 2:
-        return Significance(method, None, None, "fewer than two values")
+        return Significance(method=method, statistic=None, p_value=None, note="fewer than two values")
     if min(first) == max(first) and min(second) == max(second):
         as_far = 2 if n == m else 1
         p_value = 1.0 if first[0] == second[0] else as_far / comb(n + m, n)
-        return Significance("exact permutation test", None, p_value, "neither sample varies")
+        return Significance(
+            method="exact permutation test", statistic=None, p_value=p_value, note="neither sample varies"
+        )
     error = sqrt(pooled_variance(first, second) * (1 / n + 1 / m))
     statistic = (mean(first) - mean(second)) / error
     return Significance(method, statistic, 2 * float(stdtr(n + m - 2, -abs(statistic))))
@@ -125,10 +127,12 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Significan
     differences = [one - other for one, other in zip(first, second, strict=True)]
     count = len(differences)
     if count < 2:
-        return Significance(method, None, None, "fewer than two pairs")
+        return Significance(method=method, statistic=None, p_value=None, note="fewer than two pairs")
     if isclose(min(differences), max(differences), abs_tol=ROUNDING):
         p_value = 1.0 if isclose(differences[0], 0, abs_tol=ROUNDING) else 2 / 2**count
-        return Significance("exact sign permutation test", None, p_value, "every difference is the same")
+        return Significance(
+            method="exact sign permutation test", statistic=None, p_value=p_value, note="every difference is the same"
+        )
     statistic = mean(differences) / sqrt(variance(differences) / count)
     return Significance(method, statistic, 2 * float(stdtr(count - 1, -abs(statistic))))
 

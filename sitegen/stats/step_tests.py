@@ -66,7 +66,7 @@ def level_values(values: Sequence[float], aside: Sequence[Aside], grain: float) 
     centre = fsum(values) / len(values)
     around = [value - centre for value in values]
     off = [one._replace(agreed=one.agreed - centre) for one in aside]
-    return LevelValues(around, [0.0, *accumulate(around)], off, (grain / 2) ** 2)
+    return LevelValues(values=around, sums=[0.0, *accumulate(around)], aside=off, least=(grain / 2) ** 2)
 
 
 def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:

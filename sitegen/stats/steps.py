@@ -113,7 +113,9 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Excursion], sigm
     told = tuple(Blip(tuple(index for index, _ in known[blip.start : blip.end]), blip.far) for blip in blips)
 
     def level(start: int, end: int) -> Level:
-        return Level(kept[start][0], kept[end - 1][0] + 1, end - start, fsum(row[start:end]) / (end - start))
+        return Level(
+            start=kept[start][0], end=kept[end - 1][0] + 1, size=end - start, mean=fsum(row[start:end]) / (end - start)
+        )
 
     if len(row) < FEWEST:
         return Levels((level(0, len(row)),) if row else (), sigma, told)
@@ -128,7 +130,7 @@ def _levels(known: Sequence[tuple[int, float]], blips: Sequence[Excursion], sigm
     found = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
     new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain), starts)
     fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
-    return Levels(found, sigma, told, fresh)
+    return Levels(levels=found, noise=sigma, blips=told, fresh=fresh)
 
 
 def _lasting_levels(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:

@@ -62,7 +62,8 @@ def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
         for context, group in groupby(hunk.lines, key=_is_context):
             if context:
                 for _, text, old_line, new_line in group:
-                    yield DiffRow("context", old_line, new_line, same := (WordSpan(text, False),), same)
+                    same = (WordSpan(text, False),)
+                    yield DiffRow(kind="context", old_line=old_line, new_line=new_line, old=same, new=same)
                 continue
             run = list(group)
             yield from _change_rows(run, budget)
@@ -82,9 +83,12 @@ def _change_rows(run: Sequence[PatchLine], budget: int) -> Iterator[DiffRow]:
         new = added[j] if j is not None else None
         if alike and old is not None and new is not None and len(old.text) + len(new.text) <= budget:
             budget -= len(old.text) + len(new.text)
-            yield DiffRow("change", old.old, new.new, *mark(old.text, new.text))
+            before, after = mark(old.text, new.text)
+            yield DiffRow(kind="change", old_line=old.old, new_line=new.new, old=before, new=after)
         else:
-            yield DiffRow("change", old and old.old, new and new.new, _plain(old), _plain(new))
+            yield DiffRow(
+                kind="change", old_line=old and old.old, new_line=new and new.new, old=_plain(old), new=_plain(new)
+            )
     for line in run:
         if line.kind == "remark":
             yield DiffRow("remark", old=(WordSpan(line.text.strip(), False),))

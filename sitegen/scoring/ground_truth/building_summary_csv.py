@@ -68,7 +68,11 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             if cells[1] in seen and cells[1] in mapping.csv_to_json:
                 what = "A field stands twice; the first one counts"
                 fix = "Map the second one in a list."
-                findings.append(Finding("warning", what, fix, number, "ground_truth", value=repr(cells[1])))
+                findings.append(
+                    Finding(
+                        severity="warning", what=what, fix=fix, line=number, about="ground_truth", value=repr(cells[1])
+                    )
+                )
             elif cells[1] in mapping.csv_to_json:
                 tree.put(mapping.csv_to_json[cells[1]], row[2] if len(row) > 2 else "")
             else:
@@ -77,7 +81,12 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     for path, given in items.items():
         tree.put(path, given)
     findings += tree.findings
-    return GroundTruth((TruthDocument("", tree.value()),), True, None, (*findings, *unmapped(unmapped_names)))
+    return GroundTruth(
+        documents=(TruthDocument("", tree.value()),),
+        written=True,
+        key=None,
+        findings=(*findings, *unmapped(unmapped_names)),
+    )
 
 
 def _section_key(name: str | None) -> str:

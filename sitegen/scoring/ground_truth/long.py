@@ -83,7 +83,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     findings: list[Finding] = [finding for tree in trees.values() for finding in tree.findings]
     documents = tuple(TruthDocument(name, tree.value()) for name, tree in trees.items())
     key = None if named_by is None else (mapping.documents.key if mapping.documents else "id")
-    return GroundTruth(documents, True, key, (*findings, *unmapped(left_over)))
+    return GroundTruth(documents=documents, written=True, key=key, findings=(*findings, *unmapped(left_over)))
 
 
 def _has_cells(row: list[str]) -> bool:

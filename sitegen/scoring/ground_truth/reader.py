@@ -70,4 +70,4 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     if not documents:
         raise UnreadableError("nothing is expected of any case", "Write an expected side for the cases.")
     findings = tuple(finding._replace(about="ground_truth") for finding in read.findings)
-    return GroundTruth(tuple(documents.values()), False, None, findings)
+    return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)

@@ -48,7 +48,7 @@ def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding,
             below = None
         value = below if isinstance(below, list) else value
     if isinstance(value, dict):
-        return GroundTruth((TruthDocument("", value),), False, None, about)
+        return GroundTruth(documents=(TruthDocument("", value),), written=False, key=None, findings=about)
     if not isinstance(value, list) or not value:
         raise UnreadableError("it holds no object", "Write an object, or a list of objects.")
     documents: dict[str, TruthDocument] = {}
@@ -59,7 +59,7 @@ def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding,
         if name in documents:
             raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
         documents[name] = TruthDocument(name, {field: below for field, below in root.items() if field != key})
-    return GroundTruth(tuple(documents.values()), False, key, about)
+    return GroundTruth(documents=tuple(documents.values()), written=False, key=key, findings=about)
 
 
 def _document_name(value: object, number: int, key: str) -> str:

@@ -49,7 +49,9 @@ class Tree:
         if any(isinstance(step, int) and step < 0 for step in (*above, last)):
             self._root.setdefault(path_text((*above, last)), value)  # a key that no output has: it is missing (rule 19)
             what = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
-            self.findings.append(Finding("warning", what, "Count items from 0.", None, "ground_truth"))
+            self.findings.append(
+                Finding(severity="warning", what=what, fix="Count items from 0.", line=None, about="ground_truth")
+            )
             return
         holder = self._root
         for step in above:
@@ -64,7 +66,11 @@ class Tree:
         self._report(f"the path {path!r} has a value already", "Map each column to a path of its own.")
 
     def _report(self, what: str, fix: str) -> None:
-        self.findings.append(Finding("warning", f"A column is not scored: {what}", fix, None, "ground_truth"))
+        self.findings.append(
+            Finding(
+                severity="warning", what=f"A column is not scored: {what}", fix=fix, line=None, about="ground_truth"
+            )
+        )
 
     def value(self) -> dict[str, Value]:
         """The finished tree."""

@@ -27,7 +27,15 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             continue
         if any(cell.strip() for cell in row[len(header) :]):
             what = f"Line {number} has more cells than the header; the rest is not scored"
-            findings.append(Finding("warning", what, "Quote cells that contain commas.", number, "ground_truth"))
+            findings.append(
+                Finding(
+                    severity="warning",
+                    what=what,
+                    fix="Quote cells that contain commas.",
+                    line=number,
+                    about="ground_truth",
+                )
+            )
         tree = Tree()
         cells = dict(zip(header, [*row, *[""] * len(header)], strict=False))
         for column in header:
@@ -41,7 +49,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named_documents(documents, named_by, mapping, findings)
     left_over = [column for column in header if column and not paths.get(column) and column != named_by]
-    return GroundTruth(tuple(documents), True, key, (*findings, *unmapped(left_over)))
+    return GroundTruth(documents=tuple(documents), written=True, key=key, findings=(*findings, *unmapped(left_over)))
 
 
 def id_column(header: list[str], mapping: Mapping) -> str | None:
@@ -72,14 +80,26 @@ def _named_documents(
         return documents, None
     if named_by is None:
         what = "Several rows and no column that names them; they are paired with the output by their order"
-        findings.append(Finding("warning", what, "Add a column 'id', or set id_column.", 1, "ground_truth"))
+        findings.append(
+            Finding(
+                severity="warning", what=what, fix="Add a column 'id', or set id_column.", line=1, about="ground_truth"
+            )
+        )
         return [TruthDocument(str(number), document.root) for number, document in enumerate(documents, 1)], None
     seen: set[str] = set()
     distinct = []
     for document in documents:
         if document.id in seen:
             what = f"The document {document.id[:80]!r} stands twice; the first one counts"
-            findings.append(Finding("error", what, "Give every document a name of its own.", None, "ground_truth"))
+            findings.append(
+                Finding(
+                    severity="error",
+                    what=what,
+                    fix="Give every document a name of its own.",
+                    line=None,
+                    about="ground_truth",
+                )
+            )
         else:
             distinct.append(document)
         seen.add(document.id)

@@ -111,10 +111,10 @@ class ChunkReader:
         number = first_stated(value, _INDEXES)
         own, took = self._run(value), stated(value)
         return Chunk(
-            number if isinstance(number, int | str) and not isinstance(number, bool) else None,
-            run if own is None else own,
-            below.all(),
-            Call(took.usage, took.model, took.parameters),
+            number=number if isinstance(number, int | str) and not isinstance(number, bool) else None,
+            run=run if own is None else own,
+            paragraphs=below.all(),
+            call=Call(took.usage, took.model, took.parameters),
         )
 
     def _run(self, value: dict[str, Value]) -> str | None:
@@ -126,7 +126,9 @@ class ChunkReader:
 
     def _report(self, what: str) -> None:
         whose = "output" if self._about == "output" else "gold standard"
-        self.findings.append(Finding("error", what, f"Correct the {whose}.", self._line, self._about))
+        self.findings.append(
+            Finding(severity="error", what=what, fix=f"Correct the {whose}.", line=self._line, about=self._about)
+        )
 
     def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:
         if not isinstance(value, dict):

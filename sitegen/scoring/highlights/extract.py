@@ -61,7 +61,14 @@ def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
     ]
     content = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
     highlights = sum(len(texts) for paragraph in paragraphs for texts in (paragraph.highlights or {}).values())
-    return Extract(content, run_id, len(grouped), len(paragraphs), highlights, findings)
+    return Extract(
+        content=content,
+        run=run_id,
+        chunks=len(grouped),
+        paragraphs=len(paragraphs),
+        highlights=highlights,
+        findings=findings,
+    )
 
 
 def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:

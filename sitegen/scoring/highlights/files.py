@@ -81,16 +81,22 @@ def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
         reasons.append(_NoRunError(f"it has no run {run[:80]!r}", _known_runs(runs)))
         readable = False
     findings[:0] = [
-        Finding("error", f"The output cannot be read: {error.what}", error.fix, error.line, _about(error))
+        Finding(
+            severity="error",
+            what=f"The output cannot be read: {error.what}",
+            fix=error.fix,
+            line=error.line,
+            about=_about(error),
+        )
         for error in reasons
     ]
     return HighlightsOutput(
-        tuple(chunk for chunk in chunks if chunk.run == counting),
-        counting,
-        runs,
-        "" if readable else reasons[0].what,
-        tuple(findings),
-        beside if len(runs) == len(files) == 1 else None,
+        chunks=tuple(chunk for chunk in chunks if chunk.run == counting),
+        run=counting,
+        runs=runs,
+        unreadable="" if readable else reasons[0].what,
+        findings=tuple(findings),
+        beside=beside if len(runs) == len(files) == 1 else None,
     )
 
 
@@ -148,7 +154,7 @@ def _read_chunks(lines: bool, content: bytes, about: About) -> _Read:
             chunks.append(reader.line(value, number))
         except UnreadableError as error:
             what = f"Line {number} cannot be read: {error.what}"
-            findings.append(Finding("error", what, error.fix, number, about))
+            findings.append(Finding(severity="error", what=what, fix=error.fix, line=number, about=about))
         else:
             findings += [finding._replace(line=number, about=about) for finding in odd]
     if not chunks:

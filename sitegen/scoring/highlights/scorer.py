@@ -83,7 +83,9 @@ class HighlightsScorer:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
             what = f"The gold standard cannot be read: {error.what}"
-            return _no_gold((Finding("error", what, error.fix, error.line, "ground_truth"), *findings))
+            return _no_gold(
+                (Finding(severity="error", what=what, fix=error.fix, line=error.line, about="ground_truth"), *findings)
+            )
         return _HighlightsScoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -128,7 +130,12 @@ class _HighlightsScoring:
         fields = self._fields(judgements)
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
         panels.append(
-            SpansPanel("Highlights in the text", "", tuple(field.attribute for field in fields), tuple(texts))
+            SpansPanel(
+                title="Highlights in the text",
+                note="",
+                categories=tuple(field.attribute for field in fields),
+                texts=tuple(texts),
+            )
         )
         scorecard = Scorecard(
             status="unreadable" if self._output.unreadable else "scored",
@@ -176,7 +183,9 @@ class _HighlightsScoring:
         self._findings += lacking([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
             what = "No annotated paragraph lies in the range"
-            self._findings.append(Finding("warning", what, "Correct 'range'.", None, "settings"))
+            self._findings.append(
+                Finding(severity="warning", what=what, fix="Correct 'range'.", line=None, about="settings")
+            )
 
     def _notes(self) -> list[str]:
         notes = []
@@ -219,7 +228,17 @@ def _first_names(names: tuple[str, ...] | list[str]) -> str:
 
 def _no_gold(findings: tuple[Finding, ...]) -> Result:
     undefined = tuple(Metric(spec.name, None) for spec in METRICS)
-    return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), bounded_findings(findings)), ())
+    return Result(
+        Scorecard(
+            status="no_ground_truth",
+            counts=Counts(),
+            metrics=undefined,
+            documents=(),
+            fields=(),
+            findings=bounded_findings(findings),
+        ),
+        (),
+    )
 
 
 def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:
@@ -232,9 +251,9 @@ def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> Marked
         if start < 0:
             elsewhere.append((outcome, category, words))
         else:
-            marks.append(Mark(start, start + len(words), outcome, category))
+            marks.append(Mark(start=start, end=start + len(words), outcome=outcome, category=category))
     marks.sort(key=lambda mark: (mark.start, mark.end))
-    return MarkedText(name, text, tuple(marks), tuple(elsewhere))
+    return MarkedText(id=name, text=text, marks=tuple(marks), elsewhere=tuple(elsewhere))
 
 
 def place_of_text(text: str, words: str) -> int:

@@ -71,7 +71,7 @@ class JudgedCase(NamedTuple):
     @property
     def score(self) -> float | None:
         """As the file gives it, else the mean of its judges' scores."""
-        return self.opinion.score if self.opinion.score is not None else mean(each.score for each in self.judges)[0]
+        return self.opinion.score if self.opinion.score is not None else mean(judge.score for judge in self.judges)[0]
 
     @property
     def call(self) -> Call:

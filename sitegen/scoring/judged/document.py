@@ -45,8 +45,8 @@ def judged_part(result: Result) -> JudgedPart:
     return JudgedPart(
         metrics=dict(card.metrics),
         totals=field_row(card.counts),
-        by_attribute={each.attribute: field_row(each.counts) for each in card.fields},
-        cases=tuple(_case(each, details.get(each.id, ())) for each in card.documents),
+        by_attribute={field.attribute: field_row(field.counts) for field in card.fields},
+        cases=tuple(_case(document, details.get(document.id, ())) for document in card.documents),
         agreement_with_people=agreement_row(result.agreement),
     )
 

@@ -74,7 +74,7 @@ def _table(title: str, columns: tuple[PanelColumn, ...], rows: Iterator[tuple[st
     every = list(rows)
     left_out = max(0, len(every) - ROWS)
     note = f"{left_out:,} more in the data file" if left_out else ""
-    return TablePanel(title, note, columns, tuple(every[:ROWS]))
+    return TablePanel(title=title, note=note, columns=columns, rows=tuple(every[:ROWS]))
 
 
 def _without_empty_columns(table: TablePanel) -> TablePanel:
@@ -123,16 +123,16 @@ def _merged(whole: Opinion, judge: Opinion) -> Opinion | None:
     return judge._replace(**filled)
 
 
-def _row(case: JudgedCase, said: Opinion) -> tuple[str, ...]:
-    details = said.details
+def _row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
+    details = opinion.details
     written = "" if details is None else json.dumps(json_value(details), default=float, ensure_ascii=False)
     return (
         case.id,
-        said.name,
-        _score(said.score),
-        _listed(said.hits),
-        _listed(said.misses),
-        _cut(said.reasoning),
+        opinion.name,
+        _score(opinion.score),
+        _listed(opinion.hits),
+        _listed(opinion.misses),
+        _cut(opinion.reasoning),
         _cut(written, _JSON),
     )
 

@@ -101,7 +101,7 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
                     judgements += _judgements(case.id, attribute, cells, opinion.misses)
         summed = stats.total(counts)
         own = _metrics(case.score, summed, _share(case.passed))
-        documents.append(DocumentScore(case.id, "scored", summed, own, _rubric(case)))
+        documents.append(DocumentScore(id=case.id, status="scored", counts=summed, metrics=own, rubric=_rubric(case)))
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.score for case in cases)
     pass_rate, _ = stats.mean(_share(case.passed) for case in cases)
@@ -185,7 +185,15 @@ def _judgements(case: str, attribute: str, counts: Counts, misses: tuple[str, ..
     said = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
 
     def one(outcome: Outcome, expected: str | None, actual: str | None) -> Judgement:
-        return Judgement(case, attribute, attribute, outcome, expected, actual, cut(said, _NOTE))
+        return Judgement(
+            document=case,
+            path=attribute,
+            attribute=attribute,
+            outcome=outcome,
+            expected=expected,
+            actual=actual,
+            note=cut(said, _NOTE),
+        )
 
     if counts.wrong_value:
         yield one("wrong_value", _values(1), "something else")
@@ -216,7 +224,7 @@ def _metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tu
 def _data(cases: Sequence[JudgedCase]) -> Value:
     """The details of every judge as they were written, by case."""
     return [
-        {"id": case.id, "judges": [_judge_data(each) for each in case.opinions if each.details is not None]}
+        {"id": case.id, "judges": [_judge_data(opinion) for opinion in case.opinions if opinion.details is not None]}
         for case in cases
     ]
 
@@ -232,4 +240,4 @@ def _content(file: File) -> bytes:
 
 
 def _unreadable(why: str, line: int | None = None, fix: str = "Let the judge write it again.") -> Finding:
-    return Finding("error", f"The output cannot be read: {why}", fix, line)
+    return Finding(severity="error", what=f"The output cannot be read: {why}", fix=fix, line=line)

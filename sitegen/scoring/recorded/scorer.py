@@ -70,7 +70,11 @@ class RecordedScorer:
             try:
                 found, parsed = read_numbers(file.path, _record_content(file), dict(settings.where))
             except UnreadableError as error:
-                findings.append(Finding("error", f"The file cannot be read: {error.what}", error.fix, error.line))
+                findings.append(
+                    Finding(
+                        severity="error", what=f"The file cannot be read: {error.what}", fix=error.fix, line=error.line
+                    )
+                )
                 continue
             readable = True
             numbers += found

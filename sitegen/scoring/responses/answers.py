@@ -105,9 +105,11 @@ def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[F
             reader.document(file.content)
     except UnreadableError as error:
         which = f"The responses of {name[:80]!r}" if name else "The responses"
-        findings.append(Finding("error", f"{which} cannot be read: {error.what}", error.fix, error.line))
+        findings.append(
+            Finding(severity="error", what=f"{which} cannot be read: {error.what}", fix=error.fix, line=error.line)
+        )
         return VariantResponses(name, (), error.what)
-    return VariantResponses(name, tuple(reader.responses), "", reader.beside)
+    return VariantResponses(name=name, responses=tuple(reader.responses), unreadable="", beside=reader.beside)
 
 
 class _ResponsesReader:
@@ -129,7 +131,7 @@ class _ResponsesReader:
             except UnreadableError as error:
                 self._report("error", f"Line {number}{self._of} cannot be read: {error.what}", number)
                 continue
-            self._findings += (each._replace(line=number) for each in findings)
+            self._findings += (finding._replace(line=number) for finding in findings)
             rows.append((number, value))
         newest = newest_run([value for _, value in rows], self._of)
         self._findings += newest.findings
@@ -137,7 +139,7 @@ class _ResponsesReader:
             self._add(value, f"Line {number}", number)
 
     def cases(self, read: CaseFile) -> None:
-        self._findings += (each for each in read.findings if each.severity == "error")
+        self._findings += (finding for finding in read.findings if finding.severity == "error")
         self.beside = read.beside
         for case in read.cases:
             if case.given or case.error:
@@ -181,13 +183,21 @@ class _ResponsesReader:
                 quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,
-                call=Call(took.usage, took.model, took.parameters, _judge_of_grade(value), failed=bool(error)),
+                call=Call(
+                    usage=took.usage,
+                    model=took.model,
+                    parameters=took.parameters,
+                    judge=_judge_of_grade(value),
+                    failed=bool(error),
+                ),
                 human_quality=value.get("human_quality"),
             )
         )
 
     def _report(self, severity: Severity, what: str, line: int | None) -> None:
-        self._findings.append(Finding(severity, what, "Correct the file, or run the prompt again.", line))
+        self._findings.append(
+            Finding(severity=severity, what=what, fix="Correct the file, or run the prompt again.", line=line)
+        )
 
 
 def _judge_of_grade(value: dict[str, Value]) -> str:

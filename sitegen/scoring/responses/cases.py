@@ -51,7 +51,7 @@ def read_cases(content: bytes) -> Cases:
         value = value.get("test_cases", value.get("cases"))
     if not isinstance(value, list):
         raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
-    reader = _TestCasesReader([each._replace(about="ground_truth") for each in findings])
+    reader = _TestCasesReader([finding._replace(about="ground_truth") for finding in findings])
     anonymous = are_anonymous(value)
     for number, each in enumerate(value, 1):
         reader.add(number, {**each, "id": str(number)} if anonymous and isinstance(each, dict) else each)
@@ -63,15 +63,20 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
     """The cases of a file that holds both sides. Raises UnreadableError if there is no list of them."""
     read = read_case_file(path, content, keys)
     cases = {
-        case.id: TestCase(case.id, text_of_value(case.expected), case.category, text_of_value(case.question))
+        case.id: TestCase(
+            id=case.id,
+            expected=text_of_value(case.expected),
+            category=case.category,
+            question=text_of_value(case.question),
+        )
         for case in read.cases
     }
-    return Cases(cases, tuple(each._replace(about="ground_truth") for each in read.findings))
+    return Cases(cases, tuple(finding._replace(about="ground_truth") for finding in read.findings))
 
 
 def are_anonymous(cases: Sequence[Any]) -> bool:
     """Whether no test case has an id: then the place of each, from 1, is its id."""
-    return bool(cases) and all(isinstance(each, dict) and "id" not in each for each in cases)
+    return bool(cases) and all(isinstance(case, dict) and "id" not in case for case in cases)
 
 
 class _TestCasesReader:
@@ -90,7 +95,9 @@ class _TestCasesReader:
         if name in self.cases:
             self._report("warning", f"The test case {name[:80]!r} stands twice; the last one counts", "Rename one.")
         expected, question = (text_of_value(value.get(key)) for key in ("expected", "input"))
-        self.cases[name] = TestCase(name, expected, id_text(value.get("category")), question)
+        self.cases[name] = TestCase(
+            id=name, expected=expected, category=id_text(value.get("category")), question=question
+        )
 
     def _report(self, severity: str, what: str, fix: str) -> None:
-        self.findings.append(Finding(severity, what, fix, None, "ground_truth"))  # type: ignore[arg-type]
+        self.findings.append(Finding(severity=severity, what=what, fix=fix, line=None, about="ground_truth"))  # type: ignore[arg-type]

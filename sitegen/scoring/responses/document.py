@@ -153,8 +153,8 @@ def responses_part(
             recommendations=verdict_on_methods.recommendations,
         ),
         variants=tuple(
-            VariantRow(each.id, each.status, {name: value for name, value in each.metrics if name in names})
-            for each in result.scorecard.documents
+            VariantRow(document.id, document.status, {name: value for name, value in document.metrics if name in names})
+            for document in result.scorecard.documents
         ),
     )
 

@@ -64,7 +64,13 @@ class ResponsesScorer:
             cases = read_cases(content) if keys is None else expected_cases(path, content, keys)
         except UnreadableError as error:
             return _no_cases(
-                Finding("error", f"The test cases cannot be read: {error.what}", error.fix, error.line, "ground_truth")
+                Finding(
+                    severity="error",
+                    what=f"The test cases cannot be read: {error.what}",
+                    fix=error.fix,
+                    line=error.line,
+                    about="ground_truth",
+                )
             )
         return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
@@ -156,12 +162,17 @@ class _ResponsesScoring:
         }
 
     def _of_known_cases(self, variant: VariantResponses) -> VariantResponses:
-        strangers = [each for each in variant.responses if each.case_id not in self._cases]
+        strangers = [response for response in variant.responses if response.case_id not in self._cases]
         if strangers:
-            names = list(dict.fromkeys(each.case_id for each in strangers))
+            names = list(dict.fromkeys(stranger.case_id for stranger in strangers))
             what = f"Responses to no test case are not scored ({len(strangers)}): {first_names(names)}"
             self._findings.append(
-                Finding("warning", _about_variant(variant, what), "Add the test cases.", strangers[0].line)
+                Finding(
+                    severity="warning",
+                    what=_about_variant(variant, what),
+                    fix="Add the test cases.",
+                    line=strangers[0].line,
+                )
             )
         return variant._replace(responses=tuple(each for each in variant.responses if each.case_id in self._cases))
 
@@ -198,7 +209,12 @@ class _ResponsesScoring:
             names = [responses[0].case_id for responses in repeated]
             what = f"Test cases with several responses, each of which counts ({len(repeated)}): {first_names(names)}"
             self._findings.append(
-                Finding("note", _about_variant(variant, what), "Remove those that are not meant.", repeated[0][1].line)
+                Finding(
+                    severity="note",
+                    what=_about_variant(variant, what),
+                    fix="Remove those that are not meant.",
+                    line=repeated[0][1].line,
+                )
             )
         failed = [each for responses in by_case.values() for each in responses if each.error]
         if failed:
@@ -221,7 +237,9 @@ class _ResponsesScoring:
         ]
         if dropped:
             what = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
-            self._findings.append(Finding("warning", what, "Grade these responses again.", dropped[0].line))
+            self._findings.append(
+                Finding(severity="warning", what=what, fix="Grade these responses again.", line=dropped[0].line)
+            )
 
     def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
         by_category: dict[str, list[Judgement]] = {}
@@ -253,7 +271,12 @@ def _test_cases_content(file: File | None) -> tuple[str, bytes]:
 
 def _no_cases(finding: Finding) -> Result:
     undefined = tuple(Metric(spec.name, None) for spec in METRICS)
-    return Result(Scorecard("no_ground_truth", Counts(), undefined, (), (), (finding,)), ())
+    return Result(
+        Scorecard(
+            status="no_ground_truth", counts=Counts(), metrics=undefined, documents=(), fields=(), findings=(finding,)
+        ),
+        (),
+    )
 
 
 def _about_variant(variant: VariantResponses, what: str) -> str:
@@ -264,7 +287,12 @@ def _variant_score(group: _VariantGroup) -> DocumentScore:
     counts = stats.tally(group.judgements)
     took = run_usage(group.calls, group.variant.beside)
     numbers = (*response_metrics(stats.field_accuracy(counts), [group.measured]), *usage_metrics(took))
-    return DocumentScore(group.variant.name, "unreadable" if group.variant.unreadable else "scored", counts, numbers)
+    return DocumentScore(
+        id=group.variant.name,
+        status="unreadable" if group.variant.unreadable else "scored",
+        counts=counts,
+        metrics=numbers,
+    )
 
 
 def _response_judgement(variant: VariantResponses, answer: MeasuredResponse) -> Judgement:
@@ -332,28 +360,28 @@ def _response_panels(groups: Sequence[_VariantGroup], agreed: Kappa | None) -> I
     within = [(group.variant.name, *row) for group in groups for row in within_cases(group.measured)]
     if within:
         yield TablePanel(
-            "Consistency within cases",
-            _note_on_first_rows(len(within), "mean cosine of the answers that one variant gave to one case"),
-            (
+            title="Consistency within cases",
+            note=_note_on_first_rows(len(within), "mean cosine of the answers that one variant gave to one case"),
+            columns=(
                 PanelColumn("Variant"),
                 PanelColumn("Case", "code"),
                 PanelColumn("Responses", "number"),
                 PanelColumn("Consistency", "number"),
             ),
-            tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
+            rows=tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
         )
     unscored = [(group.variant.name, answer) for group in groups for answer in group.measured if answer.correct is None]
     if unscored:
         yield TablePanel(
-            "Responses without an exact match",
-            _note_on_first_rows(len(unscored), "nothing is expected of them, or the call failed"),
-            (
+            title="Responses without an exact match",
+            note=_note_on_first_rows(len(unscored), "nothing is expected of them, or the call failed"),
+            columns=(
                 PanelColumn("Variant"),
                 PanelColumn("Case", "code"),
                 PanelColumn("Grade", "number"),
                 PanelColumn("Response"),
             ),
-            tuple(
+            rows=tuple(
                 (name, answer.case.id, str(answer.quality or ""), _response_text(answer.response))
                 for name, answer in unscored[:_ROWS]
             ),

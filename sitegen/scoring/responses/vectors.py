@@ -50,7 +50,10 @@ def _recorded_vectors(responses: Sequence[Response]) -> ResponseVectors:
         return ResponseVectors(kept, ())
     line = next(one.line for one, vector in zip(responses, kept, strict=True) if vector is None)
     what = f"{without} of {len(kept)} responses have no usable embedding and are left out of consistency"
-    return ResponseVectors(kept, (Finding("warning", what, "Record a list of numbers, as long as the others.", line),))
+    return ResponseVectors(
+        kept,
+        (Finding(severity="warning", what=what, fix="Record a list of numbers, as long as the others.", line=line),),
+    )
 
 
 def _embedded_vectors(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:

@@ -84,8 +84,8 @@ def _usage(sample: Mapping[str, Value]) -> Usage:
     tokens_in = [whole(each.get(key)) for each in models for key in read]
     return Usage(
         tokens_in=_sum(tokens_in),
-        tokens_out=_sum(whole(each.get("output_tokens")) for each in models),
-        cost=_sum(number(each.get("total_cost")) for each in models),
+        tokens_out=_sum(whole(model.get("output_tokens")) for model in models),
+        cost=_sum(number(model.get("total_cost")) for model in models),
         latency=number(sample.get("total_time")),
     )
 
@@ -100,7 +100,9 @@ def _messages(value: Value) -> str:
     if not isinstance(value, list):
         return text(value)
     messages = (members(each) for each in value)
-    return written("\n\n".join(f"{name_of(each.get('role'))}: {_content(each.get('content'))}" for each in messages))
+    return written(
+        "\n\n".join(f"{name_of(message.get('role'))}: {_content(message.get('content'))}" for message in messages)
+    )
 
 
 def _content(value: Value) -> str:

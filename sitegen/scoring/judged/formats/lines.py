@@ -112,7 +112,9 @@ class _LinesReader:
             return
         name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {place}")
         target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
-        key = LineName(name_of(value.get("eval_path")), name, target, whole(value.get("sample_index")) or 0)
+        key = LineName(
+            file=name_of(value.get("eval_path")), test=name, target=target, sample=whole(value.get("sample_index")) or 0
+        )
         if key in self._cases:
             self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
         status = text(value.get("execution_status"))
@@ -129,9 +131,9 @@ class _LinesReader:
             named = members(value.get("named_scores")).items()
             opinions = [Opinion(judge, self._score(score, name)) for judge, score in named]
         together = self._opinion(value, name)
-        if any(each.counts for each in opinions):  # a runner may repeat a judge's details for the case
+        if any(opinion.counts for opinion in opinions):  # a runner may repeat a judge's details for the case
             together = together._replace(counts=())
-        if any(each.grader for each in opinions):  # the score and the verdict of the case are made from theirs
+        if any(opinion.grader for opinion in opinions):  # the score and the verdict of the case are made from theirs
             together = together._replace(grader=together.grader or Grader())
         took = stated(value)
         self._cases[key] = JudgedCase(
@@ -183,7 +185,7 @@ class _LinesReader:
         counted = [(name, counts) for name, counts in found if counts is not None]
         if not counted:
             totals = (details.get("metrics"), _unprefixed(details.get("summary")))
-            sums = (self._cells(each, case) for each in totals if isinstance(each, dict))
+            sums = (self._cells(total, case) for total in totals if isinstance(total, dict))
             counted = [("", counts) for counts in sums if counts is not None][:1]
         yield from counted
 
@@ -201,10 +203,12 @@ class _LinesReader:
             return None
         tp, fp, fn, tn = (number or 0 for number in numbers)
         wrong = int((tp, fp, fn, tn) == (0, 1, 1, 0))
-        return Counts(tp, fp, fn, tn, omission=fn - wrong, hallucination=fp - wrong, wrong_value=wrong)
+        return Counts(tp=tp, fp=fp, fn=fn, tn=tn, omission=fn - wrong, hallucination=fp - wrong, wrong_value=wrong)
 
     def _report(self, severity: Severity, what: str, value: str = "") -> None:
-        self.findings.append(Finding(severity, what, "Correct the judge's results.", self._line, value=value))
+        self.findings.append(
+            Finding(severity=severity, what=what, fix="Correct the judge's results.", line=self._line, value=value)
+        )
 
 
 def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:

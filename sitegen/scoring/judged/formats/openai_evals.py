@@ -78,7 +78,9 @@ class _OpenaiEvalsReader:
         try:
             value, findings = parse_json(line, place)
         except UnreadableError as error:
-            self.findings.append(Finding("error", f"Line {place} cannot be read: {error.what}", _FIX, place))
+            self.findings.append(
+                Finding(severity="error", what=f"Line {place} cannot be read: {error.what}", fix=_FIX, line=place)
+            )
             return
         self.findings += findings
         event = members(value)
@@ -173,14 +175,16 @@ def _shown(value: Value) -> str:
 def _prompt(value: Value) -> str:
     """What was asked: of a conversation every message under its role."""
     messages = [members(each) for each in items(value)]
-    if not messages or not all("content" in each for each in messages):
+    if not messages or not all("content" in message for message in messages):
         return written(value)
-    return written("\n\n".join(f"{name_of(each.get('role'))}: {written(each['content'])}" for each in messages))
+    return written(
+        "\n\n".join(f"{name_of(message.get('role'))}: {written(message['content'])}" for message in messages)
+    )
 
 
 def _together(answers: list[Usage]) -> Usage:
     """What all answers of a sample took together; nothing where one of them does not say."""
-    read, wrote = [each.tokens_in for each in answers], [each.tokens_out for each in answers]
+    read, wrote = [answer.tokens_in for answer in answers], [each.tokens_out for each in answers]
     return Usage(
         tokens_in=sum(number or 0 for number in read) if read and None not in read else None,
         tokens_out=sum(number or 0 for number in wrote) if wrote and None not in wrote else None,

@@ -160,7 +160,7 @@ class _PromptfooReader:
         self.findings: list[Finding] = []
         self._of_all = of_all
         self._columns = columns
-        self._prompts = len({each.prompt for each in columns})
+        self._prompts = len({column.prompt for column in columns})
         self._providers = len({each.provider for each in columns})
         self._ids: set[str] = set()
 

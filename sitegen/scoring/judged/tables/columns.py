@@ -79,14 +79,14 @@ def columns_of(wanted: ColumnMap, known: Iterable[str], numeric: Iterable[str]) 
     parts = {part: _fitting(patterns, names) for part, patterns in wanted.parts.items()}
     taken = {name for several in parts.values() for name in several}
     scores: dict[str, str] = {}
-    for each in wanted.scores:
-        fitting = [(name, name) for name in numeric] if each.pattern == EVERY else _matches(each.pattern, names)
-        if "*" in each.pattern:
+    for score in wanted.scores:
+        fitting = [(name, name) for name in numeric] if score.pattern == EVERY else _matches(score.pattern, names)
+        if "*" in score.pattern:
             fitting = [(name, title) for name, title in fitting if name not in taken and name not in scores.values()]
-        scores |= {each.name or title: name for name, title in fitting}
+        scores |= {score.name or title: name for name, title in fitting}
     reasons = {stands_for: name for pattern in wanted.reasons for name, stands_for in _matches(pattern, names)}
     missing = tuple(pattern for pattern in wanted.required if not _fitting((pattern,), names))
-    return Columns(parts, scores, reasons, missing)
+    return Columns(parts=parts, scores=scores, reasons=reasons, missing=missing)
 
 
 def value_at(row: Mapping[str, Value], column: str) -> Value:

@@ -44,13 +44,15 @@ class _TableReader:
         self.findings: list[Finding] = []
         self._rows = table.rows
         self._wanted = wanted
-        numeric = _numeric(table) if any(each.pattern == EVERY for each in wanted.scores) else ()
+        numeric = _numeric(table) if any(score.pattern == EVERY for score in wanted.scores) else ()
         self._columns = columns = columns_of(wanted, table.columns, numeric)
         self._lists_scores = wanted.names_of_scores in table.columns
         known = ", ".join(name[:60] for name in table.columns[:_LISTED])
         if columns.missing:
             what = f"The table has no column {', '.join(map(repr, columns.missing))[:200]}"
-            self.findings.append(Finding("error", what, f"Its columns are: {known}.", None, "settings"))
+            self.findings.append(
+                Finding(severity="error", what=what, fix=f"Its columns are: {known}.", line=None, about="settings")
+            )
         parts = columns.parts
         self._matches = bool(parts.get("expected") and parts.get("output"))
         if not (columns.scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._matches):

@@ -64,13 +64,15 @@ def _json_lines(content: bytes) -> ResultTable:
         try:
             value, said = parse_json(line, place)
         except UnreadableError as error:
-            findings.append(Finding("error", f"Line {place} cannot be read: {error.what}", error.fix, place))
+            findings.append(
+                Finding(severity="error", what=f"Line {place} cannot be read: {error.what}", fix=error.fix, line=place)
+            )
             continue
         findings += said
         if isinstance(value, dict):
             rows.append(value)
         else:
-            findings.append(Finding("error", f"Line {place} is no object", _FIX, place))
+            findings.append(Finding(severity="error", what=f"Line {place} is no object", fix=_FIX, line=place))
     if not rows:
         raise UnreadableError("it has no rows", "Write one JSON object a line.")
     return _of_objects(rows, findings)

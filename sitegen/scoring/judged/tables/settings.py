@@ -59,7 +59,7 @@ def read_settings(settings: str) -> TableSettings:
 
 def _over(preset: ColumnMap | None, parts: dict[str, tuple[str, ...]], scores: tuple[ScoreColumns, ...]) -> ColumnMap:
     """The stated columns; those of the preset where they say nothing."""
-    named = [*(name for names in parts.values() for name in names), *(each.pattern for each in scores)]
+    named = [*(name for names in parts.values() for name in names), *(score.pattern for score in scores)]
     over = preset or ColumnMap({})
     return over._replace(
         parts={**over.parts, **parts},
