@@ -111,9 +111,6 @@ SITE_CONFIG: Final = CachedKind(name="site configuration", type=SiteConfig, unti
 MANIFEST: Final = CachedKind(name="manifest", type=ManifestRead, until="inputs")
 """The manifest of the built revision. By its bytes."""
 
-ORIGIN: Final = CachedKind(name="origin", type=str, until="inputs")
-"""The web address of the project, or nothing. By the git configuration it was read from."""
-
 ANSWERS: Final = CachedKind(name="answers", type=dict[str, str], until="inputs")
 """What files said to the questions of the search for evals. By their blob ids, which are part of its own keys."""
 
@@ -168,7 +165,6 @@ CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
 KINDS: Final[tuple[CachedKind[Any], ...]] = (
     SITE_CONFIG,
     MANIFEST,
-    ORIGIN,
     ANSWERS,
     MAPPINGS,
     SCORECARDS,

@@ -9,10 +9,9 @@ from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
-from sitegen.history.repository import Repository
 from sitegen.project_files import read_inside
 from sitegen.render.writer import digest
-from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, ORIGIN, SITE_CONFIG, ManifestRead
+from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, SITE_CONFIG, ManifestRead
 
 _CHECKED: Final = "paths inside the project"
 """What is checked beyond types: another text for other rules, so that nothing is kept that they would refuse."""
@@ -37,12 +36,6 @@ def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
         return ManifestRead(*configuring.read_manifest_with_remarks(content, path, config.evals_dir))
 
     return MANIFEST.derived(parts, "", key, read)
-
-
-def read_origin(repository: Repository, parts: PartStore) -> str | None:
-    """The web address of the remote ``origin``, as ``Repository.origin_url`` says."""
-    key = digest(repository.found.refs())
-    return ORIGIN.derived(parts, "", key, lambda: repository.origin_url() or "") or None
 
 
 class AnswersAt:

@@ -34,7 +34,7 @@ from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.cached_kinds import BUILT_HEAD, forget_earlier_walk
-from sitegen.stages.configuration import AnswersAt, read_manifest, read_origin, read_site
+from sitegen.stages.configuration import AnswersAt, read_manifest, read_site
 from sitegen.stages.mapping_cache import known_mappings
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.worker_context import Workshop
@@ -181,7 +181,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         config=config,
         manifest=manifest,
         remarks=remarks,
-        shop=_workshop(project, repository, config, advanced.overlay, read_origin(repository, parts)),
+        shop=_workshop(project, repository, config, advanced.overlay, repository.origin_url()),
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,

@@ -108,6 +108,6 @@ def test_a_token_in_the_address_of_the_remote_is_in_no_file_of_the_site(project,
 
 
 def test_an_address_that_was_kept_is_checked_like_one_that_is_read(project, tmp_path, monkeypatch):
-    monkeypatch.setattr("sitegen.stages.timeline.read_origin", lambda *_: "javascript:alert(1)")
+    monkeypatch.setattr("sitegen.history.repository.Repository.origin_url", lambda _: "javascript:alert(1)")
     build_site(project.path, tmp_path / "out")
     assert b"Repository</a>" not in content(tmp_path / "out")["index.html"]
