@@ -242,7 +242,7 @@ def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
             put(repo, "CLAUDE.md", "Changed while this is built.\n")
         return WatchedBuild(None, "None was made.", 0.0, tuple(paths))
 
-    monkeypatch.setattr(watch, "attempt", slow)
+    monkeypatch.setattr(watch, "build_attempt", slow)
 
     async def see() -> None:
         async with Rebuilding(repo) as rebuilding:
