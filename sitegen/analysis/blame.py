@@ -105,9 +105,9 @@ class Blame:
             start = run.start
             if start:
                 fate = fate_of(before, run, bool(held[start - 1] and held[start]))
-                stretches.append(ExplainedRun(run, end, fate, self._causes(before, run)))
+                stretches.append(ExplainedRun(run=run, end=end, fate=fate, causes=self._causes(before, run)))
             else:
-                stretches.append(ExplainedRun(run, end, None, ()))
+                stretches.append(ExplainedRun(run=run, end=end, fate=None, causes=()))
             before = run
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 
@@ -146,8 +146,8 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
     fates: dict[int, Counter[Fate]] = {}
     causes: dict[int, Counter[Role]] = {}
     wrong, judged = [0] * (points + 1), [0] * (points + 1)
-    for one in cells:
-        for stretch in one.stretches:
+    for cell in cells:
+        for stretch in cell.stretches:
             start = stretch.run.start
             here, why = fates.setdefault(start, Counter()), causes.setdefault(start, Counter())
             if stretch.fate:
@@ -164,7 +164,13 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
             why = causes[point]
             order = sorted(why.items(), key=lambda item: (-item[1], ROLES.index(item[0])))
             found.append(
-                ChangePoint(point, tuple(sorted(fates[point].items())), tuple(order), number_wrong, number_judged)
+                ChangePoint(
+                    point=point,
+                    fates=tuple(sorted(fates[point].items())),
+                    causes=tuple(order),
+                    wrong=number_wrong,
+                    judged=number_judged,
+                )
             )
     return tuple(found)
 

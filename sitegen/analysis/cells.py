@@ -60,12 +60,19 @@ class CellTracker:
             track.seen = here
             if track.last is not judgement:  # most are made once for each ground truth and come again as they are
                 track.stands_at(judgement)
-                track.become(Run(here, judgement.outcome, short_json(judgement.expected), short_json(judgement.actual)))
+                track.become(
+                    Run(
+                        start=here,
+                        state=judgement.outcome,
+                        expected=short_json(judgement.expected),
+                        actual=short_json(judgement.actual),
+                    )
+                )
         if judged < len(tracks):
             for track in tracks.values():
                 if track.seen != here:
                     track.last = None
-                    track.become(Run(here, "absent", "", ""))
+                    track.become(Run(start=here, state="absent", expected="", actual=""))
         self._points = here + 1
 
     def cells(self) -> CellMap:
@@ -172,7 +179,7 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
     later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
     for cell, first, last in sides:
         if fate := fate_of(first, last, cell.document in earlier and cell.document in later):
-            yield CellFlip(fate, cell, first, last)
+            yield CellFlip(fate=fate, cell=cell, before=first, after=last)
 
 
 def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
@@ -192,7 +199,9 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
             first, last = line[before], line[after]
             if fate := fate_of(first, last, _both_hold(points, before, after)):
                 tallies[index][fate, cell.attribute] += 1
-                by_truth[index] += first is not last and CellFlip(fate, cell, first, last).by_truth
+                by_truth[index] += (
+                    first is not last and CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
+                )
     return tuple(map(_sorted_flips, tallies, by_truth))
 
 
@@ -251,4 +260,11 @@ def _sorted_flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
         some = [(attribute, number) for (fate, attribute), number in counts.items() if fate == wanted]
         return tuple(sorted(some, key=lambda item: (-item[1], item[0])))
 
-    return Flips(tally("fixed"), tally("broken"), tally("still_wrong"), tally("appeared"), tally("vanished"), by_truth)
+    return Flips(
+        fixed=tally("fixed"),
+        broken=tally("broken"),
+        still=tally("still_wrong"),
+        appeared=tally("appeared"),
+        vanished=tally("vanished"),
+        by_truth=by_truth,
+    )

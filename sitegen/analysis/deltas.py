@@ -45,10 +45,10 @@ def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
     gone, come = set(earlier) - set(later), set(later) - set(earlier)
     common = len(set(later)) - len(come)
     return Overlap(
-        "refused" if not common else "bridged" if gone or come else "comparable",
-        common,
-        tuple(name for name in earlier if name in gone),
-        tuple(name for name in later if name in come),
+        verdict="refused" if not common else "bridged" if gone or come else "comparable",
+        common=common,
+        only_before=tuple(name for name in earlier if name in gone),
+        only_after=tuple(name for name in later if name in come),
     )
 
 
@@ -66,14 +66,16 @@ def delta(
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
     model, judge = exchanges(before.scorecard, after.scorecard)
     if shared.verdict == "refused":
-        return Delta(shared, tuple(MetricDelta(name, None, None) for name in names), model, judge)
+        return Delta(
+            overlap=shared, metrics=tuple(MetricDelta(name, None, None) for name in names), model=model, judge=judge
+        )
     roles = differing_roles(before.snapshot, after.snapshot)
     cards = {taken: crossed(mixture(before.snapshot, after.snapshot, taken)) for taken in tuple(subsets(roles))[1:-1]}
     cards |= {(): before.scorecard, roles: after.scorecard}
     left_out = frozenset((*shared.only_before, *shared.only_after))
     return Delta(
-        shared,
-        tuple(
+        overlap=shared,
+        metrics=tuple(
             MetricDelta(name, None, None)
             if regraded(judge, name)
             else _usage_delta(name, before.scorecard, after.scorecard, left_out)
@@ -83,8 +85,8 @@ def delta(
             )
             for name in names
         ),
-        model,
-        judge,
+        model=model,
+        judge=judge,
     )
 
 

@@ -67,7 +67,17 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
             model, judge = (
                 (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
             )
-            found.append(Window(position, before, index, _by_rules(deltas), _comparable(deltas), model, judge))
+            found.append(
+                Window(
+                    edit=position,
+                    before=before,
+                    after=index,
+                    by_rules=_by_rules(deltas),
+                    comparable=_comparable(deltas),
+                    model=model,
+                    judge=judge,
+                )
+            )
     return tuple(sorted(found))
 
 
@@ -135,11 +145,11 @@ class EffectIndex:
         """The best output of each eval that the file drives, in the order of the evals."""
         return tuple(
             EvalPeak(
-                summary.info.id,
-                summary.info.name,
-                summary.specs[0],
-                summary.headlines[summary.peak.at],
-                summary.peak,
+                eval_id=summary.info.id,
+                name=summary.info.name,
+                spec=summary.specs[0],
+                point=summary.headlines[summary.peak.at],
+                peak=summary.peak,
             )
             for summary in self._summaries.values()
             if summary.peak and self.drives(path, summary.info.id)
@@ -158,14 +168,14 @@ class EffectIndex:
 def _effect(summary: EvalSummary, window: Window) -> Effect:
     before = None if window.before is None else summary.headlines[window.before]
     return Effect(
-        summary.info.id,
-        summary.info.name,
-        before,
-        summary.headlines[window.after],
-        summary.specs,
-        window.by_rules,
-        window.comparable,
-        window.model,
+        eval_id=summary.info.id,
+        name=summary.info.name,
+        before=before,
+        after=summary.headlines[window.after],
+        specs=summary.specs,
+        by_rules=window.by_rules,
+        comparable=window.comparable,
+        model=window.model,
         judge=window.judge,
     )
 

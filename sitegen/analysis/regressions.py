@@ -85,7 +85,7 @@ def _by_one_judge(cards: Sequence[Scorecard], metric: str) -> Iterator[list[floa
 
 def _found(spec: MetricSpec, fit: Levels) -> Iterator[_Found]:
     for number, (before, after) in enumerate(pairwise(fit.levels), 2):
-        yield _Found(spec, before, after, fit.levels[number:], fit.noise)
+        yield _Found(spec=spec, before=before, after=after, later=fit.levels[number:], noise=fit.noise)
     if fit.fresh:
         fall = _Found(spec, *fit.fresh, (), fit.noise, new=True)
         if fall.measured().points < 0:
@@ -98,7 +98,7 @@ def _step_index(step: Step) -> int:
 
 def _metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
     share = 100 * (after - before) / (spec.high - spec.low)
-    return MetricStep(spec.name, before, after, share if spec.higher_is_better else -share)
+    return MetricStep(name=spec.name, before=before, after=after, points=share if spec.higher_is_better else -share)
 
 
 def _steps_by_place(found: Iterable[_Found]) -> list[list[_Found]]:

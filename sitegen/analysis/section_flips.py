@@ -84,7 +84,7 @@ def _edit_flips(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
         if effect.flips is not None:
             fixed.update(dict(effect.flips.fixed))
             broken.update(dict(effect.flips.broken))
-    return _Edit(frozenset(touched), fixed, broken, frozenset((*fixed, *broken)))
+    return _Edit(sections=frozenset(touched), fixed=fixed, broken=broken, attributes=frozenset((*fixed, *broken)))
 
 
 def _flips_of_section(path: str, edits: Sequence[_Edit], everywhere: Counter[str]) -> SectionFlips:
@@ -99,7 +99,10 @@ def _flips_of_section(path: str, edits: Sequence[_Edit], everywhere: Counter[str
         broken.update(edit.broken)
         here.update(edit.attributes)
     fields = [
-        FieldFlips(name, number, everywhere[name] - number, fixed[name], broken[name]) for name, number in here.items()
+        FieldFlips(
+            attribute=name, edits=number, elsewhere=everywhere[name] - number, fixed=fixed[name], broken=broken[name]
+        )
+        for name, number in here.items()
     ]
 
     def order(field: FieldFlips) -> tuple[float, int, str]:
@@ -108,11 +111,11 @@ def _flips_of_section(path: str, edits: Sequence[_Edit], everywhere: Counter[str
 
     fields.sort(key=order)
     return SectionFlips(
-        path,
-        len(inside),
-        outside,
-        fixed.total(),
-        broken.total(),
-        tuple(fields[:FIELDS]),
-        max(0, len(fields) - FIELDS),
+        path=path,
+        edits=len(inside),
+        elsewhere=outside,
+        fixed=fixed.total(),
+        broken=broken.total(),
+        fields=tuple(fields[:FIELDS]),
+        more=max(0, len(fields) - FIELDS),
     )

@@ -168,10 +168,10 @@ def commit_page(
         beyond_chance=sum(_is_beyond_chance(row.brought) for row in rows),
         instructions=tuple(
             InstructionEdit(
-                line(path),
-                files[path],
-                touched.how(edits[path].change) if path in edits else "modified",
-                path in thickened,
+                path=line(path),
+                file=files[path],
+                how=touched.how(edits[path].change) if path in edits else "modified",
+                thickens=path in thickened,
             )
             for path in record.edits
             if path in files
@@ -205,21 +205,23 @@ def _move_row(move: EvalMove) -> MoveRow:
     moves = moved(move.before, last, move.specs)
     if move.brought:
         moves = tuple(one._replace(change=change) for one, change in zip(moves, move.brought.changes, strict=True))
-    points = tuple(PointRow(at.slug, line(at.label, 60), at.values[0], at.interval) for at in move.points)
+    points = tuple(
+        PointRow(slug=at.slug, label=line(at.label, 60), value=at.values[0], interval=at.interval) for at in move.points
+    )
     several = len(points) > 1
     return MoveRow(
-        move.info.id,
-        line(move.info.name, 80),
-        verdict(moves[0], last),
-        move.specs[0],
-        move.before,
-        last,
-        defined(moves) if move.specs[0].recorded else moves,
-        ", ".join(CAUSES[cause] for cause in move.causes),
-        points[:MOST_POINTS] if several else (),
-        len(points),
-        _best(points, moves[0].higher_is_better) if several else None,
-        move.brought,
+        eval_id=move.info.id,
+        name=line(move.info.name, 80),
+        verdict=verdict(moves[0], last),
+        spec=move.specs[0],
+        before=move.before,
+        after=last,
+        moves=defined(moves) if move.specs[0].recorded else moves,
+        why=", ".join(CAUSES[cause] for cause in move.causes),
+        points=points[:MOST_POINTS] if several else (),
+        total=len(points),
+        best=_best(points, moves[0].higher_is_better) if several else None,
+        brought=move.brought,
     )
 
 

@@ -65,12 +65,12 @@ def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, 
     fields = _flipped_fields(after.flips)
     verdict = output_verdict(before, after, info.kind, higher_is_better=specs[0].higher_is_better)
     return CommitEffect(
-        tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
-        changes(specs[:1], info.nouns, before, after)[0],
-        verdict and verdict._replace(fields=()),
-        flipped(after.flips),
-        tuple(fields[:FIELDS]),
-        max(0, len(fields) - FIELDS),
+        changes=tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
+        headline=changes(specs[:1], info.nouns, before, after)[0],
+        verdict=verdict and verdict._replace(fields=()),
+        flipped=flipped(after.flips),
+        fields=tuple(fields[:FIELDS]),
+        more_fields=max(0, len(fields) - FIELDS),
     )
 
 
@@ -81,7 +81,11 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
     newest = sorted(files, key=lambda commit: -commit.position)[:EDITS]
     return tuple(
         EarlierEdit(
-            commit.position, commit.sha, commit.short, line(commit.subject, 160) or "(no subject)", files[commit]
+            position=commit.position,
+            sha=commit.sha,
+            short=commit.short,
+            subject=line(commit.subject, 160) or "(no subject)",
+            files=files[commit],
         )
         for commit in newest
     )

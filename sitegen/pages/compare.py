@@ -147,7 +147,9 @@ def compare_page(series: Series) -> Page:
     if best is not None and best != last - 1:
         pairs.append(("The newest point and the best one before it", _point_pair(series, best, last)))
     data = compare_data(series)
-    view = CompareView(series.info, tuple(pairs), data, last + 1, len(data["points"]) if data else 0)
+    view = CompareView(
+        info=series.info, pairs=tuple(pairs), data=data, points=last + 1, choosable=len(data["points"]) if data else 0
+    )
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
@@ -161,10 +163,10 @@ def _point_pair(series: Series, before: int, after: int) -> PointPair:
         after=_compared_point(series.info, last),
         metrics=tuple(
             Valued(
-                spec,
-                first.scorecard.metric(spec.name),
-                last.scorecard.metric(spec.name),
-                not regraded(judge, spec.name),
+                spec=spec,
+                before=first.scorecard.metric(spec.name),
+                after=last.scorecard.metric(spec.name),
+                comparable=not regraded(judge, spec.name),
             )
             for spec in series.specs
         ),
@@ -194,7 +196,13 @@ def _compared_point(info: EvalInfo, point: Point) -> ComparedPoint:
     at = point.snapshot
     file = links.report(info.id, at.slug).rpartition("/")[2]
     return ComparedPoint(
-        at.slug, at.label, file, at.commit.sha, at.commit.short, at.commit.subject, at.commit.committed_at
+        slug=at.slug,
+        label=at.label,
+        file=file,
+        sha=at.commit.sha,
+        short=at.commit.short,
+        subject=at.commit.subject,
+        committed_at=at.commit.committed_at,
     )
 
 
@@ -208,7 +216,7 @@ def _by_field(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ByField, ...]:
 
 
 def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
-    absent = Run(0, "absent", "", "")
+    absent = Run(start=0, state="absent", expected="", actual="")
     found = []
     for flip in flips:
         before, after = flip.before or absent, flip.after or absent
@@ -216,14 +224,16 @@ def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[Compared
         both = "absent" not in (before.state, after.state)
         found.append(
             ComparedCell(
-                flip.cell.label,
-                flip.cell.document,
-                flip.cell.extra,
-                _field_file(info, flip.cell.attribute),
-                written(now.expected),
-                (written(before.expected) or "") if both and before.expected != after.expected else None,
-                (before.state, written(before.actual)),
-                (after.state, written(after.actual)),
+                path=flip.cell.label,
+                document=flip.cell.document,
+                extra=flip.cell.extra,
+                file=_field_file(info, flip.cell.attribute),
+                expected=written(now.expected),
+                expected_before=(written(before.expected) or "")
+                if both and before.expected != after.expected
+                else None,
+                before=(before.state, written(before.actual)),
+                after=(after.state, written(after.actual)),
             )
         )
     return tuple(found)

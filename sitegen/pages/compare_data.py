@@ -131,7 +131,7 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
 
 def _fates(*, held: bool) -> list[list[int | None]]:
     """What becomes of a cell, by its state before and after; null if it is wrong at neither point."""
-    runs = [Run(0, state, "", "") for state in STATES]
+    runs = [Run(start=0, state=state, expected="", actual="") for state in STATES]
     fates = ((fate_of(before, after, held) for after in runs) for before in runs)
     return [[None if fate is None else FATES.index(fate) for fate in row] for row in fates]
 

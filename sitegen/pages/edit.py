@@ -212,19 +212,19 @@ def effects_view(effects: tuple[Effect, ...]) -> EffectsView:
 def _effect_row(effect: Effect) -> EffectRow:
     moves = moved(effect.before, effect.after, effect.specs, effect.judge)
     return EffectRow(
-        effect.eval_id,
-        line(effect.name, 80),
-        "regraded" if effect.regraded else "confounded" if effect.model else verdict(moves[0], effect.after),
-        effect.before,
-        effect.after,
-        defined(moves) if effect.specs and effect.specs[0].recorded else moves,
-        effect.flips,
-        effect.by_rules,
-        effect.comparable,
-        effect.specs[0] if effect.specs else HEADLINE,
-        None if effect.regraded else effect.verdict,
-        effect.model,
-        effect.judge,
+        eval_id=effect.eval_id,
+        name=line(effect.name, 80),
+        verdict="regraded" if effect.regraded else "confounded" if effect.model else verdict(moves[0], effect.after),
+        before=effect.before,
+        after=effect.after,
+        moves=defined(moves) if effect.specs and effect.specs[0].recorded else moves,
+        flips=effect.flips,
+        by_rules=effect.by_rules,
+        comparable=effect.comparable,
+        spec=effect.specs[0] if effect.specs else HEADLINE,
+        judged=None if effect.regraded else effect.verdict,
+        model=effect.model,
+        judge=effect.judge,
     )
 
 
@@ -237,7 +237,16 @@ def moved(
         first = before.values[index] if before else None
         last = after.values[index] if after else None
         change = None if first is None or last is None or regraded(judge, spec.name) else last - first
-        found.append(Move(spec.label, first, last, change, spec.higher_is_better, spec.unit))
+        found.append(
+            Move(
+                label=spec.label,
+                before=first,
+                after=last,
+                change=change,
+                higher_is_better=spec.higher_is_better,
+                unit=spec.unit,
+            )
+        )
     return tuple(found)
 
 

@@ -149,7 +149,7 @@ def field_work(series: Series) -> Iterator[FieldWork]:
     """What there is to make: a page for every attribute that was ever judged."""
     for attribute, cells in by_attribute(series.cells).items():
         last = max(cell.runs[-1].start for cell in cells)
-        yield FieldWork(links.field(series.info.id, attribute), attribute, tuple(cells), last)
+        yield FieldWork(path=links.field(series.info.id, attribute), attribute=attribute, cells=tuple(cells), last=last)
 
 
 def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
@@ -195,37 +195,39 @@ class _FieldPage:
 
     def _cell(self, blame: CellBlame, columns: Sequence[int], each: int) -> CellRow:
         return CellRow(
-            blame.cell.label,
-            blame.cell.document,
-            blame.cell.extra,
-            self._known(blame.wrong_since),
-            blame.flips,
-            tuple(_bands(blame, columns)),
-            tuple(self._run(stretch) for stretch in reversed(blame.stretches[-each:])),
-            max(0, len(blame.stretches) - each),
+            path=blame.cell.label,
+            document=blame.cell.document,
+            extra=blame.cell.extra,
+            since=self._known(blame.wrong_since),
+            flips=blame.flips,
+            bands=tuple(_bands(blame, columns)),
+            runs=tuple(self._run(stretch) for stretch in reversed(blame.stretches[-each:])),
+            earlier=max(0, len(blame.stretches) - each),
         )
 
     def _run(self, stretch: ExplainedRun) -> RunRow:
         lasts = stretch.end == self._points
+        expected, actual = shown_run(stretch.run)
         return RunRow(
-            self._place(stretch.run.start),
-            stretch.run.state,
-            *shown_run(stretch.run),
-            stretch.fate,
-            ", ".join(ROLES[role] for role in stretch.causes),
-            None if lasts else stretch.points,
+            at=self._place(stretch.run.start),
+            state=stretch.run.state,
+            expected=expected,
+            actual=actual,
+            fate=stretch.fate,
+            causes=", ".join(ROLES[role] for role in stretch.causes),
+            points=None if lasts else stretch.points,
         )
 
     def _turn(self, turn: ChangePoint) -> TurnRow:
         return TurnRow(
-            self._place(turn.point),
-            turn.number("fixed"),
-            turn.number("broken"),
-            turn.number("still_wrong"),
-            turn.number("appeared") - turn.number("vanished"),
-            ", ".join(ROLES[role] for role, _ in turn.causes),
-            turn.wrong,
-            turn.judged,
+            at=self._place(turn.point),
+            fixed=turn.number("fixed"),
+            broken=turn.number("broken"),
+            other=turn.number("still_wrong"),
+            came=turn.number("appeared") - turn.number("vanished"),
+            causes=", ".join(ROLES[role] for role, _ in turn.causes),
+            wrong=turn.wrong,
+            judged=turn.judged,
         )
 
     def _known(self, index: int | None) -> PointName | None:
@@ -242,14 +244,14 @@ def _point_name(info: EvalInfo, point: Point) -> PointName:
     at = point.snapshot
     again = "" if "outputs" in at.cause else "*"
     return PointName(
-        f"{at.iteration}{again}",
-        at.label,
-        f"../{links.report(info.id, at.slug).rpartition('/')[2]}",
-        at.commit.sha,
-        at.commit.short,
-        at.commit.subject,
-        at.commit.committed_at,
-        len(point.edits),
+        number=f"{at.iteration}{again}",
+        label=at.label,
+        file=f"../{links.report(info.id, at.slug).rpartition('/')[2]}",
+        sha=at.commit.sha,
+        short=at.commit.short,
+        subject=at.commit.subject,
+        committed_at=at.commit.committed_at,
+        edits=len(point.edits),
     )
 
 

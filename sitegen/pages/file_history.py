@@ -111,12 +111,12 @@ def growth(
         return None
     grown = [0, *(0 if a is None or b is None else b - a for a, b in pairwise(lines))]
     return Growth(
-        sizes,
-        _tracks(effects),
-        file.edits[0].commit,
-        file.edits[-1].commit,
-        _tendency(mean for mean, size in zip(means, grown, strict=True) if size > 0),
-        _tendency(mean for mean, size in zip(means, grown, strict=True) if size < 0),
+        sizes=sizes,
+        evals=_tracks(effects),
+        first=file.edits[0].commit,
+        last=file.edits[-1].commit,
+        longer=_tendency(mean for mean, size in zip(means, grown, strict=True) if size > 0),
+        shorter=_tendency(mean for mean, size in zip(means, grown, strict=True) if size < 0),
     )
 
 
@@ -131,14 +131,14 @@ def _best_row(file: InstructionHistory, best: BestVersion, version: str | None) 
     edit = file.edits[best.edit]
     is_newest = best.edit == len(file.edits) - 1
     return BestRow(
-        best.of,
-        line(best.of.name, 80),
-        best.edit + 1,
-        edit.commit,
-        version,
-        is_newest,
-        edit.new is None,
-        None if is_newest else restore(edit, file.path),
+        of=best.of,
+        name=line(best.of.name, 80),
+        number=best.edit + 1,
+        commit=edit.commit,
+        version=version,
+        is_newest=is_newest,
+        gone=edit.new is None,
+        command=None if is_newest else restore(edit, file.path),
     )
 
 
@@ -152,7 +152,10 @@ def _tracks(effects: Sequence[Sequence[Effect]]) -> tuple[Track, ...]:
             track = values.setdefault(effect.eval_id, [None] * len(effects))
             if effect.after and effect.after.values[0] is not None:
                 track[index], last[effect.eval_id] = effect.after.values[0], effect.after.interval
-    tracks = [Track(names[eval_id], tuple(some), eval_id, last.get(eval_id)) for eval_id, some in values.items()]
+    tracks = [
+        Track(label=names[eval_id], values=tuple(some), eval_id=eval_id, interval=last.get(eval_id))
+        for eval_id, some in values.items()
+    ]
     measured = [track for track in tracks if len(track.known) > 1]
     return tuple(sorted(measured, key=lambda track: (-len(track.known), track.label, track.eval_id)))
 

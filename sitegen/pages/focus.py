@@ -72,7 +72,12 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
         return None
     streaks = [StreakRow(summary.info, one) for summary in alive for one in summary.focus.longest]
     streaks.sort(key=lambda row: (-row.streak.outputs, -row.streak.cells, row.info.id, row.streak.attribute))
-    return FocusView(weak, _broken_rows(alive), tuple(streaks[:SHOWN]), max(sum(row.errors) for row in weak))
+    return FocusView(
+        sections=weak,
+        broken=_broken_rows(alive),
+        longest=tuple(streaks[:SHOWN]),
+        largest=max(sum(row.errors) for row in weak),
+    )
 
 
 def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
@@ -100,7 +105,16 @@ def _longest(series: Series) -> tuple[Streak, ...]:
         at = series.points[start].snapshot
         outputs = made[last] - (made[start - 1] if start else 0)
         _, attribute = min(fields)
-        streaks.append(Streak(attribute, len(fields) - 1, -sum(few for few, _ in fields), at.label, at.slug, outputs))
+        streaks.append(
+            Streak(
+                attribute=attribute,
+                more=len(fields) - 1,
+                cells=-sum(few for few, _ in fields),
+                since=at.label,
+                slug=at.slug,
+                outputs=outputs,
+            )
+        )
     return tuple(sorted(streaks, key=lambda one: (-one.outputs, -one.cells, one.attribute))[:KEPT])
 
 
@@ -108,9 +122,13 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
     rows: dict[str, WeakRow] = {}
     for summary in summaries:
         for section in summary.focus.sections:
-            row = rows.get(section.name, WeakRow(section.name, (0,) * len(section.errors), 0, ()))
+            row = rows.get(
+                section.name, WeakRow(name=section.name, errors=(0,) * len(section.errors), judged=0, evals=())
+            )
             errors = tuple(a + b for a, b in zip(row.errors, section.errors, strict=True))
-            rows[section.name] = WeakRow(section.name, errors, row.judged + section.judged, (*row.evals, summary.info))
+            rows[section.name] = WeakRow(
+                name=section.name, errors=errors, judged=row.judged + section.judged, evals=(*row.evals, summary.info)
+            )
     return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:SHOWN])
 
 

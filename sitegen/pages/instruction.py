@@ -154,17 +154,17 @@ def instruction_page(
     flips, more_flips = section_flips(changed, effects)
     rows = tuple(
         EditRow(
-            index + 1,
-            edit.commit,
-            line(edit.commit.subject, 160) or "(no subject)",
-            edit.status,
-            line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
-            record.counts,
-            size,
-            impact(record.effects),
-            step.version,
-            step.slip,
-            words[index],
+            number=index + 1,
+            commit=edit.commit,
+            subject=line(edit.commit.subject, 160) or "(no subject)",
+            status=edit.status,
+            moved_from=line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
+            counts=record.counts,
+            lines=size,
+            impact=impact(record.effects),
+            version=step.version,
+            slip=step.slip,
+            words=words[index],
         )
         for index, (edit, record, size, step) in enumerate(zip(file.edits, records, sizes, steps, strict=True))
     )
@@ -232,10 +232,10 @@ def impact(effects: Sequence[Effect]) -> Impact:
             better = change if not effect.specs or effect.specs[0].higher_is_better else -change
             changes.append(EvalChange(effect.eval_id, line(effect.name, 60), better))
     if not changes:
-        return Impact(0, None, None, None)
+        return Impact(measured=0, mean=None, best=None, worst=None)
     changes.sort(key=lambda change: (-change.change, change.name, change.eval_id))
     mean = fsum(change.change for change in changes) / len(changes)
-    return Impact(len(changes), mean, changes[0], changes[-1] if len(changes) > 1 else None)
+    return Impact(measured=len(changes), mean=mean, best=changes[0], worst=changes[-1] if len(changes) > 1 else None)
 
 
 def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:

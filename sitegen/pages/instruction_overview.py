@@ -125,7 +125,7 @@ def _file_pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tu
             edited.update(there)
             together.update(combinations(there, 2))
     pairs = [
-        FilePair(one, other, commits, edited[one] + edited[other] - commits)
+        FilePair(one=one, other=other, commits=commits, of=edited[one] + edited[other] - commits)
         for (one, other), commits in together.items()
         if commits >= LEAST_TOGETHER
     ]
@@ -140,7 +140,9 @@ def _authors(by_commit: Mapping[str, set[str]], commits: Mapping[str, Commit]) -
         files.setdefault(name, set()).update(touched)
         made.setdefault(name, []).append(commits[sha])
     rows = (
-        AuthorLine(name, len(own), len(files[name]), max(own, key=lambda commit: commit.position))
+        AuthorLine(
+            name=name, commits=len(own), files=len(files[name]), last=max(own, key=lambda commit: commit.position)
+        )
         for name, own in made.items()
     )
     return tuple(sorted(rows, key=lambda row: (-row.commits, row.name)))

@@ -112,14 +112,16 @@ def _instruction_file_row(record: FileRecord) -> FileRow:
     folder, _, name = history.path.rpartition("/")
     last = history.edits[-1].commit
     return FileRow(
-        history.path,
-        line(name),
-        line(folder),
-        len(history.edits),
-        last,
-        line(last.subject, 160) or "(no subject)",
-        *record.size,
-        record.last_impact,
+        file=history.path,
+        name=line(name),
+        folder=line(folder),
+        edits=len(history.edits),
+        last=last,
+        subject=line(last.subject, 160) or "(no subject)",
+        lines=record.size.lines,
+        sizes=record.size.after,
+        version=record.size.version,
+        impact=record.last_impact,
     )
 
 
@@ -194,11 +196,11 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
         tuple(_column(eval_id, names[eval_id], (row.get(eval_id) for row in changes)) for eval_id in columns),
         tuple(
             MatrixRow(
-                edit.commit,
-                line(edit.commit.subject, 160) or "(no subject)",
-                tuple(line(one.file, 120) for one in edit.edits),
-                _edit_address(edit),
-                tuple(map(row.get, columns)),
+                commit=edit.commit,
+                subject=line(edit.commit.subject, 160) or "(no subject)",
+                files=tuple(line(one.file, 120) for one in edit.edits),
+                target=_edit_address(edit),
+                shifts=tuple(map(row.get, columns)),
             )
             for edit, row in zip(shown, changes, strict=True)
         ),
@@ -220,7 +222,7 @@ def _shift(effect: Effect) -> Shift | None:
 def _column(eval_id: str, name: str, shifts: Iterable[Shift | None]) -> MatrixColumn:
     better = [shift.better for shift in shifts if shift]
     gained, lost = sum(change >= NOTICED for change in better), sum(change <= -NOTICED for change in better)
-    return MatrixColumn(eval_id, name, gained, lost)
+    return MatrixColumn(eval_id=eval_id, name=name, gained=gained, lost=lost)
 
 
 def _edit_address(edit: EditEffects) -> str:

@@ -270,5 +270,8 @@ def _of_three(texts: Iterable[str]) -> tuple[str, ...]:
 def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
     changes = tuple((effect.name, effect.change) for effect in effects.effects if _is_share(effect))
     return LatestEditRow(
-        effects.commit, effects.edits[:FILES], len(effects.edits) - len(effects.edits[:FILES]), changes
+        commit=effects.commit,
+        edits=effects.edits[:FILES],
+        more=len(effects.edits) - len(effects.edits[:FILES]),
+        changes=changes,
     )

@@ -48,7 +48,11 @@ def problems_page(problems: tuple[Problem, ...], evals: tuple[EvalInfo, ...], he
     order = [None, *(info.id for info in evals), *sorted(key for key in found if key is not None and key not in names)]
     totals = tuple((severity, *_count_by_time(problems, severity)) for severity in _ORDER)
     groups = tuple(_problem_group(key, names, found[key]) for key in order if key in found)
-    return Page(links.problems(), "pages/problems.html", ProblemsView(head, revision, totals, groups))
+    return Page(
+        links.problems(),
+        "pages/problems.html",
+        ProblemsView(head=head, revision=revision, totals=totals, groups=groups),
+    )
 
 
 def _count_by_time(problems: tuple[Problem, ...], severity: Severity) -> tuple[int, int]:
@@ -59,4 +63,10 @@ def _count_by_time(problems: tuple[Problem, ...], severity: Severity) -> tuple[i
 def _problem_group(eval_id: str | None, names: dict[str, str], problems: list[Problem]) -> ProblemGroup:
     ranked = sorted(problems, key=lambda problem: (problem.past, _ORDER[problem.severity]))
     name = "The project" if eval_id is None else names.get(eval_id, eval_id)
-    return ProblemGroup(eval_id, name, tuple(ranked[:SHOWN]), max(0, len(ranked) - SHOWN), eval_id in names)
+    return ProblemGroup(
+        eval_id=eval_id,
+        name=name,
+        problems=tuple(ranked[:SHOWN]),
+        left_out=max(0, len(ranked) - SHOWN),
+        has_trend=eval_id in names,
+    )

@@ -90,10 +90,12 @@ def _recorded_rows(
 ) -> tuple[RecordedRow, ...]:
     """Everything that is both recorded and computed."""
     metrics = [
-        RecordedRow(label, recorded[name], card.metric(name), False) for name, label in labels if name in recorded
+        RecordedRow(label=label, recorded=recorded[name], computed=card.metric(name), whole=False)
+        for name, label in labels
+        if name in recorded
     ]
     counts = [
-        RecordedRow(label, recorded[name], float(getattr(card.counts, field)), True)
+        RecordedRow(label=label, recorded=recorded[name], computed=float(getattr(card.counts, field)), whole=True)
         for name, label, field in _COUNTS
         if name in recorded
     ]
@@ -148,7 +150,7 @@ def _ratios_by(convention: Convention, card: Scorecard) -> tuple[tuple[str, floa
     counts = card.counts
     wrong = counts.wrong_value + counts.format_error
     fn = counts.omission if convention == "omissions_only" else counts.omission + wrong
-    other = Counts(counts.tp, counts.fp, fn, counts.tn)
+    other = Counts(tp=counts.tp, fp=counts.fp, fn=fn, tn=counts.tn)
     return tuple(stats.ratios(other).items())
 
 

@@ -176,7 +176,7 @@ class _Listed(NamedTuple):
 def _step_group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> StepGroup:
     ranked = sorted(listed, key=_step_rank)
     rows = tuple(_step_row(one.summary, one.step, files, one.why) for one in ranked[: SHOWN[key]])
-    return StepGroup(key, rows, len(ranked) - len(rows), _steps_together(listed))
+    return StepGroup(key=key, rows=rows, left_out=len(ranked) - len(rows), together=_steps_together(listed))
 
 
 def _steps_together(listed: Iterable[_Listed]) -> tuple[Together, ...]:

@@ -43,10 +43,10 @@ def suspect_truth_page(series: Series, suspects: tuple[SuspectTruth, ...]) -> Pa
         at = series.points[suspect.last].snapshot
         rows.append(
             SuspectRow(
-                suspect,
-                at.label,
-                links.report(eval_id, at.slug).rpartition("/")[2],
-                "/".join(links.field(eval_id, suspect.attribute).split("/")[2:]),
+                suspect=suspect,
+                last_label=at.label,
+                last_report=links.report(eval_id, at.slug).rpartition("/")[2],
+                field="/".join(links.field(eval_id, suspect.attribute).split("/")[2:]),
             )
         )
     view = SuspectTruthView(

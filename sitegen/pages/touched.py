@@ -86,7 +86,14 @@ def _sorted_out(change: ChangedPath, layout: Layout, names_now: Mapping[str, str
     for place in layout.places(path):
         if place.role != "stranger":
             role: Role = "output" if place.role == "overwritten" else place.role
-            touched.append(Touched(change, role, names_now.get(place.eval_id, place.eval_id), place.iteration))
+            touched.append(
+                Touched(
+                    change=change,
+                    role=role,
+                    eval_id=names_now.get(place.eval_id, place.eval_id),
+                    iteration=place.iteration,
+                )
+            )
     if touched:
         return tuple(touched)
     if path == layout.manifest_path or layout.is_shared(path):
@@ -114,15 +121,15 @@ def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[Outpu
         one = [next(iter(hows)) if len(hows) == 1 else "modified" for hows in iterations.values()]
         found.append(
             OutputChanges(
-                eval_id,
-                line(names.get(eval_id, eval_id), 80),
-                one.count("added"),
-                one.count("modified"),
-                one.count("deleted"),
-                "" in iterations,
-                runs.get(eval_id, 0),
-                recorded.get(eval_id, 0),
-                eval_id in names,
+                eval_id=eval_id,
+                name=line(names.get(eval_id, eval_id), 80),
+                added=one.count("added"),
+                modified=one.count("modified"),
+                deleted=one.count("deleted"),
+                overwritten="" in iterations,
+                runs=runs.get(eval_id, 0),
+                recorded=recorded.get(eval_id, 0),
+                known=eval_id in names,
             )
         )
     return tuple(sorted(found, key=lambda row: (row.name, row.eval_id)))
@@ -131,7 +138,12 @@ def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[Outpu
 def paths(touched: Iterable[Touched], role: Role, names: Mapping[str, str]) -> tuple[PathChange, ...]:
     """The paths of one role, in their order."""
     return tuple(
-        PathChange(line(item.change.path), how(item.change), item.eval_id, line(names.get(item.eval_id, ""), 80))
+        PathChange(
+            path=line(item.change.path),
+            how=how(item.change),
+            eval_id=item.eval_id,
+            name=line(names.get(item.eval_id, ""), 80),
+        )
         for item in touched
         if item.role == role
     )

@@ -317,7 +317,15 @@ def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[Metric
         best_of = "by this judge" if since[-1] else ""
         known = None if best is None else points[best]
         out.append(
-            MetricNow(spec, values[-1], changed.get(k), known, known.values[k] if known else None, interval, best_of)
+            MetricNow(
+                spec=spec,
+                value=values[-1],
+                change=changed.get(k),
+                best=known,
+                best_value=known.values[k] if known else None,
+                interval=interval,
+                best_of=best_of,
+            )
         )
     return tuple(out)
 

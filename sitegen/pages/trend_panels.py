@@ -77,7 +77,11 @@ def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
         total[attribute] = total.get(attribute, 0) + judged(counts) * times
     now = dict(points[-1].scorecard.fields) if points else {}
     names = [*now, *(attribute for attribute in total if attribute not in now)]
-    return tuple(HeatRow(name, now.get(name), wrong[name], total[name]) for name in names if total[name])
+    return tuple(
+        HeatRow(attribute=name, now=now.get(name), wrong=wrong[name], judged=total[name])
+        for name in names
+        if total[name]
+    )
 
 
 def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
@@ -140,7 +144,7 @@ def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
     )
     labels = tuple((spec.name, spec.label) for spec in drawn)
     recorded = sum(agrees_with_now(point, labels) for point in points)
-    return Clocks(turned, apart, tuple(now) if apart else (), recorded)
+    return Clocks(turned=turned, apart=apart, values=tuple(now) if apart else (), recorded=recorded)
 
 
 def _clock_values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float | None, ...]:
@@ -232,7 +236,7 @@ def repeats_view(series: Series) -> RepeatsView | None:
         return None
     rates = [rate for rate in noise.fields if rate.flips]
     rows = tuple(RateRow(rate, field_file(series.info.id, rate.attribute)) for rate in rates[:FIELDS])
-    return RepeatsView(noise.outputs, noise.pooled, rows, len(rates) - len(rows))
+    return RepeatsView(outputs=noise.outputs, pooled=noise.pooled, rows=rows, more=len(rates) - len(rows))
 
 
 class OutputUsage(NamedTuple):

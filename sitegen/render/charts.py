@@ -63,7 +63,7 @@ def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pa
     """A sparkline over its own range; undefined values are gaps."""
     known = [value for value in values if value is not None]
     if not known:
-        return Spark(width, height, "", "", None)
+        return Spark(width=width, height=height, line="", area="", end=None)
     low, span = min(known), (max(known) - min(known)) or 1.0
     columns, tall = _point_columns(len(values), width, pad), height - 2 * pad
 
@@ -74,7 +74,7 @@ def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pa
         line.append(f"M{drawn}")
         area.append(f"M{drawn}L{places[-1][0]} {height}L{places[0][0]} {height}Z")
         end = round(_across(run[-1][0], len(values), width, pad), 1), float(places[-1][1])
-    return Spark(width, height, "".join(line), "".join(area), end)
+    return Spark(width=width, height=height, line="".join(line), area="".join(area), end=end)
 
 
 def tenths(value: float) -> str:

@@ -84,7 +84,14 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         moved = next(spec for spec in summary.specs if spec.name == metric.name)
         better: What = "improvement" if step.undoes is None else "recovery"
         what: What = better if step.status == "better" else "regression"
-        yield FeedEntry(what, summary, summary.headlines[step.at], (metric.before, metric.after), moved, step)
+        yield FeedEntry(
+            what=what,
+            summary=summary,
+            at=summary.headlines[step.at],
+            values=(metric.before, metric.after),
+            spec=moved,
+            step=step,
+        )
         stepped.add(step.at)
     yield from _regained_entries(summary)
     spec = summary.specs[0]
@@ -94,7 +101,9 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     for index in range(1, len(values)):
         earlier, value = best[index - 1], values[index]
         if best[index] == index != since[index] and earlier is not None and value is not None and index not in stepped:
-            yield FeedEntry("best", summary, summary.headlines[index], (values[earlier], value), spec)
+            yield FeedEntry(
+                what="best", summary=summary, at=summary.headlines[index], values=(values[earlier], value), spec=spec
+            )
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
@@ -107,7 +116,9 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         column = next(index for index, spec in enumerate(summary.specs) if spec.name == metric.name)
         value = at.values[column]
         if value is not None:
-            yield FeedEntry("recovery", summary, at, (metric.after, value), summary.specs[column])
+            yield FeedEntry(
+                what="recovery", summary=summary, at=at, values=(metric.after, value), spec=summary.specs[column]
+            )
 
 
 def _age(entry: FeedEntry) -> tuple[int, str, str, str]:

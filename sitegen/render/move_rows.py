@@ -138,7 +138,15 @@ def moves(rows: Iterable[MoveRow], root: str) -> Markup:
 
 
 def _move(row: MoveRow, root: str) -> str:
-    effect = EffectRow(row.eval_id, row.name, row.verdict, row.before, row.after, row.moves, spec=row.spec)
+    effect = EffectRow(
+        eval_id=row.eval_id,
+        name=row.name,
+        verdict=row.verdict,
+        before=row.before,
+        after=row.after,
+        moves=row.moves,
+        spec=row.spec,
+    )
     item = _effect_row(effect, root)
     why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
     return item.removesuffix("</li>\n") + commit_effect_row(row.brought, row.spec) + why + "</li>\n"

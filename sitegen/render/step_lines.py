@@ -60,12 +60,12 @@ def step_line(
     end = len(values) - 1 if until is None else until - 0.5
     more = scale.x(mark - 0.5), scale.x(min(end, mark + REACH))
     return StepLine(
-        WIDTH,
-        HEIGHT,
-        _step_path(values, scale),
-        f"M{ends[0]} {scale.y(before)}H{ends[1]}",
-        f"M{more[0]} {scale.y(after)}H{more[1]}",
-        scale.across(mark - 0.5),
+        width=WIDTH,
+        height=HEIGHT,
+        values=_step_path(values, scale),
+        before=f"M{ends[0]} {scale.y(before)}H{ends[1]}",
+        after=f"M{more[0]} {scale.y(after)}H{more[1]}",
+        mark=scale.across(mark - 0.5),
     )
 
 
@@ -79,7 +79,7 @@ def champion_line(values: Sequence[float | None], best: Sequence[float | None]) 
             drawn = value
     if drawn is not None:
         stairs += f"H{scale.x(len(best) - 1)}"
-    return ChampionLine(WIDTH, HEIGHT, _step_path(values, scale), stairs)
+    return ChampionLine(width=WIDTH, height=HEIGHT, values=_step_path(values, scale), best=stairs)
 
 
 def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:

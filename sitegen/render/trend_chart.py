@@ -217,7 +217,7 @@ def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
     spec = view.specs[0]
     columns = zip(*(point.variants for point in view.points), strict=True)
     return tuple(
-        VariantLine(f"v{tone(k)}", name, column[-1], line(column, spec.low, spec.high))
+        VariantLine(mark=f"v{tone(k)}", name=name, now=column[-1], line=line(column, spec.low, spec.high))
         for k, (name, column) in enumerate(zip(view.drawn_variants, columns, strict=True))
     )
 
@@ -230,7 +230,12 @@ def _whole_metrics(view: TrendView) -> list[int]:
 def _step_marks(view: TrendView) -> Iterator[StepMark]:
     for step in view.steps:
         place = step.at if step.status == "blip" else step.at - 0.5
-        yield StepMark(place, percent(place + 0.5, len(view.points)), _STEPS[step.status], _step_title(step, view))
+        yield StepMark(
+            place=place,
+            at=percent(place + 0.5, len(view.points)),
+            tone=_STEPS[step.status],
+            text=_step_title(step, view),
+        )
 
 
 def _step_title(step: Step, view: TrendView) -> str:
@@ -264,7 +269,13 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ..
         crowded = bool(out) and out[-1].value - one.least < (top - bottom) / 12
         place = y(one.least, spec.low, spec.high)
         out.append(
-            TargetLine(one.least, place, percent(top - one.least, top - bottom), f"{one.label} {one.least:g}", crowded)
+            TargetLine(
+                value=one.least,
+                y=place,
+                at=percent(top - one.least, top - bottom),
+                label=f"{one.label} {one.least:g}",
+                below=crowded,
+            )
         )
     return tuple(out)
 

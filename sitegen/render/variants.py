@@ -64,7 +64,7 @@ def tone(index: int) -> int:
 def bars(row: MetricRow) -> tuple[Bar, ...]:
     """A bar for each variant."""
     return tuple(
-        Bar(letter(index), tone(index), 0.0 if value is None else place(row, value), value)
+        Bar(letter=letter(index), tone=tone(index), width=0.0 if value is None else place(row, value), value=value)
         for index, value in enumerate(row.values)
     )
 
@@ -108,7 +108,7 @@ def radar(rows: Sequence[MetricRow]) -> Radar | None:
 def _radar_label(x: float, y: float, text: str) -> RadarLabel:
     side = x - CENTRE[0]
     anchor = "middle" if abs(side) < 1 else "start" if side > 0 else "end"
-    return RadarLabel(x, y + 4, anchor, text)
+    return RadarLabel(x=x, y=y + 4, anchor=anchor, text=text)
 
 
 class Dot(NamedTuple):

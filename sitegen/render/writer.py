@@ -73,7 +73,7 @@ class Writer:
         ``full``: of a short page, as ``PageRow`` has it.
         """
         key = key or digest(content)
-        self.rows.append(PageRow(owner, path, key, len(content), full))
+        self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full))
         if self.known(path, key):
             self.kept += 1
             return

@@ -58,7 +58,7 @@ def change_verdict(
 def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
     """Judge the change of a mean over units by its interval alone: it is no matter of cells."""
     change = spread.value if spread else None
-    why = _decision_reason(_Movement(unit, spread, change, 0, 0, None), None)
+    why = _decision_reason(_Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None), None)
     return ChangeVerdict(
         decision=_decision(why, change, higher_is_better=higher_is_better),
         why=why,
@@ -94,7 +94,9 @@ def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
     names = tuple(fixed | broken)
     found = [_by_chance(fixed.get(name, 0), broken.get(name, 0)) for name in names]
     moves = (
-        FieldMove(name, fixed.get(name, 0), broken.get(name, 0), p_value, adjusted)
+        FieldMove(
+            attribute=name, fixed=fixed.get(name, 0), broken=broken.get(name, 0), p_value=p_value, adjusted_p=adjusted
+        )
         for name, p_value, adjusted in zip(names, found, holm(found), strict=True)
         if adjusted is not None
     )
@@ -128,7 +130,14 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
         fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
-    return _Movement(unit, spread, change, fixed, broken, _by_chance(fixed, broken) if tested else None)
+    return _Movement(
+        unit=unit,
+        spread=spread,
+        change=change,
+        fixed=fixed,
+        broken=broken,
+        p_value=_by_chance(fixed, broken) if tested else None,
+    )
 
 
 def _not_told(flips: Flips) -> ChangeVerdict:
@@ -148,7 +157,11 @@ def _not_told(flips: Flips) -> ChangeVerdict:
 def _difference(before: Scorecard, after: Scorecard) -> float | None:
     """Of the headlines as they are, where one unit is all there is."""
     first, last = before.metrics[0].value, after.metrics[0].value
-    if first is None or last is None or [each.id for each in before.documents] != [each.id for each in after.documents]:
+    if (
+        first is None
+        or last is None
+        or [document.id for document in before.documents] != [document.id for document in after.documents]
+    ):
         return None
     return last - first
 
@@ -198,7 +211,9 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
 def _change_interval(unit: Unit, spread: Spread, scale: float = 1.0) -> Interval:
     """``scale``: no metric can change by more; that of a headline is 0 to 1 for every kind."""
     low, high = around(spread)
-    return Interval(max(-scale, low), min(scale, high), unit, spread.freedom + 1, "paired, linearised")
+    return Interval(
+        low=max(-scale, low), high=min(scale, high), unit=unit, n=spread.freedom + 1, method="paired, linearised"
+    )
 
 
 def _by_chance(fixed: int, broken: int) -> float:

@@ -48,11 +48,11 @@ def sample_of(card: Scorecard, metric: str) -> UnitSample:
     """The documents; or the fields of those there are, if there are too few of them. Not for kind ``responses``."""
     if not is_counted(metric):
         return UnitSample("documents", Counter((value, 1.0) for value in _document_values(card, metric).values()), None)
-    documents = _counted_shares(metric, (each.counts for each in card.documents))
+    documents = _counted_shares(metric, (document.counts for document in card.documents))
     right, _ = quotient(metric, Counts(tp=1)) or (1, 1)
     trials = fsum(share[1] * times for share, times in documents.items()) / right
     if documents.total() < ENOUGH:
-        fields = _counted_shares(metric, (each.counts for each in card.fields))
+        fields = _counted_shares(metric, (field.counts for field in card.fields))
         if fields.total() > documents.total():
             return UnitSample("fields", fields, trials)
     return UnitSample("documents", documents, trials)
@@ -66,11 +66,11 @@ def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
         return PairedSample(
             "documents", Counter(Paired((first[one], 1.0), (last[one], 1.0)) for one in first if one in last)
         )
-    earlier = {each.id: each.counts for each in before.documents}
+    earlier = {document.id: document.counts for document in before.documents}
     later = {each.id: each.counts for each in after.documents}
     documents = _paired_shares(metric, earlier, later, (one for one in earlier if one in later))
     if documents.total() < ENOUGH and earlier.keys() == later.keys():
-        earlier = {each.attribute: each.counts for each in before.fields}
+        earlier = {field.attribute: field.counts for field in before.fields}
         later = {each.attribute: each.counts for each in after.fields}
         fields = _paired_shares(metric, earlier, later, earlier | later)
         if fields.total() > documents.total():
@@ -88,7 +88,7 @@ def cases_of(card: Scorecard) -> int:
 
 def variants_of(card: Scorecard) -> int:
     """Kind ``responses``: the variants of which any response counts, at least 1. If all calls failed, none does."""
-    return max(1, sum(each.counts.tp + each.counts.fn > 0 for each in card.documents))
+    return max(1, sum(document.counts.tp + document.counts.fn > 0 for document in card.documents))
 
 
 def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
@@ -111,7 +111,7 @@ def _paired_shares(
 ) -> Counter[Paired]:
     """What counts on neither side says nothing."""
     found: Counter[Paired] = Counter()
-    for (first, last), times in Counter((before.get(one, _NONE), after.get(one, _NONE)) for one in units).items():
+    for (first, last), times in Counter((before.get(unit, _NONE), after.get(unit, _NONE)) for unit in units).items():
         pair = Paired(quotient(metric, first) or (0, 0), quotient(metric, last) or (0, 0))
         if pair.before[1] or pair.after[1]:
             found[pair] += times

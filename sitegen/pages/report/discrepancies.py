@@ -97,7 +97,9 @@ def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> li
         if start not in known:
             at = past.snapshots[start]
             file = links.report(info.id, at.slug).rpartition("/")[2]
-            known[start] = Since(at.label, file, at.commit.short, last - start + 1, start == last > 0)
+            known[start] = Since(
+                label=at.label, file=file, short=at.commit.short, points=last - start + 1, new=start == last > 0
+            )
         out.append(known[start])
     return out
 
@@ -123,17 +125,17 @@ def discrepancies(
         name = group(one.attribute)
         out.append(
             Discrepancy(
-                number,
-                kind,
-                name if name in sections else TOP_LEVEL,
-                one.label,
-                one.document,
-                expected,
-                actual,
-                "" if kind == "hallucination" else one.note,
-                start,
-                field_file(info.id, one.attribute),
-                questions.get(one.path, ""),
+                number=number,
+                type=kind,
+                section=name if name in sections else TOP_LEVEL,
+                path=one.label,
+                document=one.document,
+                expected=expected,
+                actual=actual,
+                note="" if kind == "hallucination" else one.note,
+                since=start,
+                field=field_file(info.id, one.attribute),
+                question=questions.get(one.path, ""),
             )
         )
     return tuple(out)

@@ -15,7 +15,7 @@ FIELDS: Final = 12
 FIXED: Final = 50
 """Fixed cells that are listed: nothing else on the page shows them."""
 
-_ABSENT: Final = Run(0, "absent", "", "")
+_ABSENT: Final = Run(start=0, state="absent", expected="", actual="")
 
 
 class FateRow(NamedTuple):
@@ -84,19 +84,28 @@ def _fate_rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
     moved = (*tallies[:2], *tallies[3:])
     for attribute in dict.fromkeys(name for tally in moved for name in tally):
         fixed, broken, still, appeared, vanished = (tally.get(attribute, 0) for tally in tallies)
-        rows.append(FateRow(attribute, field_file(eval_id, attribute), fixed, broken, still, appeared + vanished))
+        rows.append(
+            FateRow(
+                attribute=attribute,
+                file=field_file(eval_id, attribute),
+                fixed=fixed,
+                broken=broken,
+                still=still,
+                other=appeared + vanished,
+            )
+        )
     return sorted(rows, key=lambda row: (-row.fixed - row.broken, -row.other, -row.still, row.attribute))
 
 
 def _fixed(flip: CellFlip) -> FixedCell:
     before, after = flip.before or _ABSENT, flip.after or _ABSENT
     return FixedCell(
-        flip.cell.label,
-        flip.cell.document,
-        shown_value(after.expected),
-        shown_value(before.actual),
-        shown_value(after.actual),
-        shown_value(before.expected) if flip.by_truth else None,
+        path=flip.cell.label,
+        document=flip.cell.document,
+        expected=shown_value(after.expected),
+        before=shown_value(before.actual),
+        after=shown_value(after.actual),
+        expected_before=shown_value(before.expected) if flip.by_truth else None,
     )
 
 

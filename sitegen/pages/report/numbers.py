@@ -37,7 +37,10 @@ def metric_changes(
     changes = {metric.name: metric.change for metric in delta.metrics} if delta else {}
     notes = {} if any(spec.recorded for spec in specs) else _notes(card, nouns)
     return tuple(
-        ReportMetric(spec, card.metric(spec.name), changes.get(spec.name), notes.get(spec.name, "")) for spec in specs
+        ReportMetric(
+            spec=spec, value=card.metric(spec.name), change=changes.get(spec.name), note=notes.get(spec.name, "")
+        )
+        for spec in specs
     )
 
 

@@ -58,15 +58,15 @@ def why(
     drawn = specs[:HEADLINES]
     shared = after.delta.overlap
     return Why(
-        drawn,
-        changes(drawn, info.nouns, before, after),
-        shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
-        (max(0, len(shared.only_before) - NAMED), max(0, len(shared.only_after) - NAMED)),
-        output_verdict(before, after, info.kind, noise=noise, higher_is_better=specs[0].higher_is_better),
-        noise,
-        before.scorecard.status,
-        differing_roles(before.snapshot, after.snapshot),
-        tuple(_exchanged(after.delta)),
+        specs=drawn,
+        changes=changes(drawn, info.nouns, before, after),
+        overlap=shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
+        more=(max(0, len(shared.only_before) - NAMED), max(0, len(shared.only_after) - NAMED)),
+        verdict=output_verdict(before, after, info.kind, noise=noise, higher_is_better=specs[0].higher_is_better),
+        noise=noise,
+        before=before.scorecard.status,
+        differ=differing_roles(before.snapshot, after.snapshot),
+        exchanged=tuple(_exchanged(after.delta)),
     )
 
 
