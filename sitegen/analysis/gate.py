@@ -99,12 +99,27 @@ def check_metric(
             reasons.append("may be chance" if verdict and verdict.decision == "inconclusive" else "dropped")
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
-    return MetricCheck(spec, limits, _worst_verdict(unique), unique, before, after, change, parts, verdict)
+    return MetricCheck(
+        spec=spec,
+        limits=limits,
+        verdict=_worst_verdict(unique),
+        reasons=unique,
+        before=before,
+        after=after,
+        change=change,
+        parts=parts,
+        chance=verdict,
+    )
 
 
 def check_stranger(name: str, limits: MetricLimits) -> MetricCheck:
     """A limit of a metric that the eval's kind has not."""
-    return MetricCheck(MetricSpec(name, name, ""), limits, VERDICT_OF_REASON["no such metric"], ("no such metric",))
+    return MetricCheck(
+        spec=MetricSpec(name, name, ""),
+        limits=limits,
+        verdict=VERDICT_OF_REASON["no such metric"],
+        reasons=("no such metric",),
+    )
 
 
 def check_eval(
@@ -127,7 +142,16 @@ def check_eval(
     else:
         matched = any(metric.limits.floor is not None and metric.after is not None for metric in metrics)
     verdict = _worst_verdict([*whole, *(reason for metric in metrics for reason in metric.reasons)])
-    return EvalCheck(info, presence, verdict, whole, tuple(metrics), compared, matched, file)
+    return EvalCheck(
+        info=info,
+        presence=presence,
+        verdict=verdict,
+        reasons=whole,
+        metrics=tuple(metrics),
+        compared=compared,
+        matched=matched,
+        file=file,
+    )
 
 
 def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incomparable: bool = False) -> GateReport:
@@ -138,7 +162,9 @@ def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incom
     if not matched and verdict != "fail":
         verdict = "not comparable"
     fine = verdict in ("pass", "inconclusive") or (allow_incomparable and verdict == "not comparable")
-    return GateReport(base, head, verdict, fine and matched > 0, matched, ordered)
+    return GateReport(
+        base=base, head=head, verdict=verdict, passed=fine and matched > 0, matched=matched, evals=ordered
+    )
 
 
 def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:

@@ -118,7 +118,7 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
     verified = bench.verify(eval_id, Path(output).resolve() if output else None, settings)
     kind, result = verified.place.kind, verified.result
     judged = _verdict(kind, verified.place.entry.thresholds, result)
-    return Scored(kind, result, judged, eval_id, bench, verified)
+    return Scored(kind=kind, result=result, verdict=judged, eval_id=eval_id, bench=bench, verified=verified)
 
 
 def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) -> Evaluated:
@@ -136,7 +136,14 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     ('FAIL', ('average_quality',))
     """
     files = (_file_of_records(responses, "responses.json"),)
-    inputs = ScoringInputs(files, _file_of_records(cases, "test_cases.json"), None, None, "{}", embedder())
+    inputs = ScoringInputs(
+        outputs=files,
+        ground_truth=_file_of_records(cases, "test_cases.json"),
+        mapping=None,
+        schema=None,
+        settings="{}",
+        embedder=embedder(),
+    )
     result = scorer("responses").score(inputs)
     stated = thresholds.items() if isinstance(thresholds, Mapping) else thresholds
     return Evaluated("responses", result, _verdict("responses", stated, result))
@@ -197,7 +204,7 @@ def _file_of_records(records: Records, name: str) -> File:
         except OSError as error:
             why = error.strerror or "It cannot be read"
             raise NothingToReportError(f"{why}.", where=str(records), fix="Name a file that is there.") from error
-    present = [{key: value for key, value in each.items() if not _is_missing(value)} for each in records]
+    present = [{key: value for key, value in record.items() if not _is_missing(value)} for record in records]
     try:
         return File(name, json.dumps(present, default=_plain_lists).encode())
     except (TypeError, ValueError) as error:

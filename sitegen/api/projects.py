@@ -104,7 +104,16 @@ def build(
     >>> build(".", out="public").written  # nothing is new
     0
     """
-    options = Options(Path(repo), _path(out), rev, jobs, _path(cache), force, worktree=worktree, base_url=base_url)
+    options = Options(
+        repo=Path(repo),
+        out=_path(out),
+        rev=rev,
+        jobs=jobs,
+        cache=_path(cache),
+        force=force,
+        worktree=worktree,
+        base_url=base_url,
+    )
     gate = PublicGate(options) if public else None
     collected = gc.get_threshold()
     try:

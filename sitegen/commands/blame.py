@@ -87,17 +87,16 @@ def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
         yield f"{line(rate.attribute, 120)}: {differ}, of {outputs}"
 
 
-def _cell_summary(series: Series, one: CellBlame) -> str:
-    cell = one.cell
+def _cell_summary(series: Series, blame: CellBlame) -> str:
+    cell = blame.cell
     name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
     document = f", {line(cell.document, 80)}" if cell.document else ""
-    right = (
-        f"right at {one.judged - one.wrong} of {one.judged} points, {one.flips} {'flip' if one.flips == 1 else 'flips'}"
-    )
-    if one.wrong_since is None:
+    flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
+    right = f"right at {blame.judged - blame.wrong} of {blame.judged} points, {flips}"
+    if blame.wrong_since is None:
         return f"{name}{document}: {right}"
-    streak = len(series.points) - one.wrong_since
-    since = series.points[one.wrong_since].snapshot.label
+    streak = len(series.points) - blame.wrong_since
+    since = series.points[blame.wrong_since].snapshot.label
     return f"{name}{document}: wrong since {line(since, 40)} ({streak} points), {right}"
 
 
@@ -168,23 +167,23 @@ def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> Bl
         "schema": "sitegen/blame/1",
         "eval_id": series.info.id,
         "field": field,
-        "cells": [_cell_document(series, one) for one in cells],
+        "cells": [_cell_document(series, cell) for cell in cells],
     }
 
 
-def _cell_document(series: Series, one: CellBlame) -> BlamedCell:
-    since = one.wrong_since
+def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
+    since = cell_blame.wrong_since
     return {
-        "document": one.cell.document,
-        "path": one.cell.path,
-        "attribute": one.cell.attribute,
-        "extra_item": one.cell.extra,
+        "document": cell_blame.cell.document,
+        "path": cell_blame.cell.path,
+        "attribute": cell_blame.cell.attribute,
+        "extra_item": cell_blame.cell.extra,
         "wrong_since": None if since is None else series.points[since].snapshot.label,
         "wrong_for_points": 0 if since is None else len(series.points) - since,
-        "flips": one.flips,
-        "points_judged": one.judged,
-        "points_wrong": one.wrong,
-        "runs": [_run_document(series.points[stretch.run.start], stretch) for stretch in one.stretches],
+        "flips": cell_blame.flips,
+        "points_judged": cell_blame.judged,
+        "points_wrong": cell_blame.wrong,
+        "runs": [_run_document(series.points[stretch.run.start], stretch) for stretch in cell_blame.stretches],
     }
 
 

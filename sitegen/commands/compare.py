@@ -107,7 +107,7 @@ def compare_files(
 
 
 def _refuse_files(revisions: Sequence[str]) -> None:
-    if all(Path(each).is_file() for each in revisions):
+    if all(Path(revision).is_file() for revision in revisions):
         raise ConfigurationError(
             "Prompts are compared by their responses to test cases.",
             where=" ".join(revisions),
@@ -115,13 +115,13 @@ def _refuse_files(revisions: Sequence[str]) -> None:
         )
 
 
-def _print_or_write(files: dict[str, bytes], found: ComparisonWithThresholds, written: ComparisonOutput) -> None:
+def _print_or_write(files: dict[str, bytes], thresholds: ComparisonWithThresholds, written: ComparisonOutput) -> None:
     if written.as_json:
         print_document(files[RESULTS])
     elif written.out is None:
-        print_text(comparison_markdown(found.document))
+        print_text(comparison_markdown(thresholds.document))
     if written.out is not None:
-        for path in _write_files(written.out, files, found, written.plot_format or "png"):
+        for path in _write_files(written.out, files, thresholds, written.plot_format or "png"):
             print_line(f"wrote {path}", error=True)
 
 
@@ -160,19 +160,22 @@ def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: st
     return ComparedSides(evals.pop(), variants=names)
 
 
-def _compare_in_history(options: Options, wanted: ComparedSides) -> ComparisonWithThresholds:
-    if wanted.revisions:
-        return compare_revisions(options, (wanted.revisions[0], wanted.revisions[1]))
-    return compare_iterations(options, wanted.eval_id, wanted.iterations)
+def _compare_in_history(options: Options, sides: ComparedSides) -> ComparisonWithThresholds:
+    if sides.revisions:
+        return compare_revisions(options, (sides.revisions[0], sides.revisions[1]))
+    return compare_iterations(options, sides.eval_id, sides.iterations)
 
 
 def _write_files(
-    out: Path, files: dict[str, bytes], found: ComparisonWithThresholds, plot_format: PlotFormat
+    out: Path, files: dict[str, bytes], thresholds: ComparisonWithThresholds, plot_format: PlotFormat
 ) -> list[Path]:
     """All files, with the report and the picture; without matplotlib no picture, which is said but no failure."""
-    files = {**files, "comparison_report.md": comparison_markdown(found.document).encode("utf-8", "backslashreplace")}
+    files = {
+        **files,
+        "comparison_report.md": comparison_markdown(thresholds.document).encode("utf-8", "backslashreplace"),
+    }
     try:
-        files[f"comparison_plots.{plot_format}"] = plots(found.document, plot_format, found.thresholds)
+        files[f"comparison_plots.{plot_format}"] = plots(thresholds.document, plot_format, thresholds.thresholds)
     except NoPlotsError as error:
         print_error(error)
     out.mkdir(parents=True, exist_ok=True)

@@ -48,7 +48,7 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
     out.write_bytes(done.content)
     of_run = "" if done.run is None else f" of run {done.run}"
     counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
-    print_line(f"wrote {out}: {', '.join(_counted(*each) for each in counts)}{of_run}")
+    print_line(f"wrote {out}: {', '.join(_counted(*count) for count in counts)}{of_run}")
 
 
 def _name(log: Path) -> str:

@@ -85,7 +85,7 @@ def _write_schema(root: Path, model: str) -> None:
     print_line(f"next: name it in evals/manifest.yaml as schema: {name}")
 
 
-def _discover(found: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+def _discover(place: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """What lies in the project, a line each, and the files that say it to a build, by their paths."""
     from sitegen.configuring import read_manifest, read_site
     from sitegen.discovery import discover
@@ -102,7 +102,7 @@ def _discover(found: RepositoryPlace, root: Path, head: str) -> tuple[tuple[str,
         raise ConfigurationError(
             f"The manifest cannot be read: {error.strerror}.", where=name, fix="Put a regular file there."
         ) from None
-    discovery = discover(Repository(found), config, read_manifest(content, name, config.evals_dir), head)
+    discovery = discover(Repository(place), config, read_manifest(content, name, config.evals_dir), head)
     files = {name: discovery.manifest, SITE: discovery.site}
     return tuple(discovery_lines(discovery)), {path: text for path, text in files.items() if text is not None}
 

@@ -129,25 +129,25 @@ def judge(wanted: RespondRequest) -> None:
         raise typer.Exit(FAILED)
 
 
-def _respond(opened: AskedEval, wanted: RespondRequest, template: PromptTemplate, path: Path) -> bool:
+def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, path: Path) -> bool:
     """Whether a call failed."""
-    bench, _, cases = opened
-    settings = _call_settings(bench, wanted, wanted.model)
+    bench, _, cases = asked_eval
+    settings = _call_settings(bench, request, request.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
-    todo = responding.responses_to_ask_for(cases, file, again=wanted.again, limit=wanted.limit)
-    other = 0 if wanted.again else responding.of_another_prompt(template, cases, file)
+    todo = responding.responses_to_ask_for(cases, file, again=request.again, limit=request.limit)
+    other = 0 if request.again else responding.of_another_prompt(template, cases, file)
     if other:
         print_line(
             f"sitegen: {other} of the responses in {path.name} were made with another prompt; --again makes all anew",
             error=True,
         )
-    with CallProgress(f"Asking {settings.model}", len(todo), debug=wanted.debug) as progress:
+    with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
         asked = responding.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
     return _print_outcome(bench, path, asked, "responses")
 
 
-def _judge_template(opened: AskedEval, prompt: Path | None) -> PromptTemplate:
-    named = prompt or _prompt_of_setting(opened.bench, opened.place, "judge_prompt")
+def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplate:
+    named = prompt or _prompt_of_setting(asked_eval.bench, asked_eval.place, "judge_prompt")
     template = read_prompt(named) if named else parse_template(JUDGE)
     if "output" not in template.placeholders:
         raise ConfigurationError("The judge's prompt has no {output}.", where=str(named), fix="Say where it stands.")
@@ -155,38 +155,39 @@ def _judge_template(opened: AskedEval, prompt: Path | None) -> PromptTemplate:
 
 
 def _judge(
-    opened: AskedEval, wanted: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
+    asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
 ) -> bool:
     """Grade the responses in some files, by a model or else by the one that is configured. Whether a call failed."""
-    bench, _, cases = opened
-    settings = _call_settings(bench, wanted, model or bench.config.llm.judge_model)
+    bench, _, cases = asked_eval
+    settings = _call_settings(bench, request, model or bench.config.llm.judge_model)
     failed = False
     for path in paths:
         file = ResponsesFile.read(path, [case.id for case in cases])
-        todo = judging.responses_to_grade(cases, file, again=wanted.again, limit=wanted.limit)
+        todo = judging.responses_to_grade(cases, file, again=request.again, limit=request.limit)
         if own := judging.given_by_the_judge(todo, file, settings.model):
-            option = "--judge-model" if wanted.evaluates else "--model"
+            option = "--judge-model" if request.evaluates else "--model"
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
             print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
-        with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=wanted.debug) as progress:
+        with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=request.debug) as progress:
             asked = judging.grade_responses(todo, template, file, settings, step=progress.step, log=progress.log)
         failed |= _print_outcome(bench, path, asked, "grades")
     return failed
 
 
-def _asked_eval(wanted: RespondRequest) -> AskedEval:
-    if wanted.variant is not None and not _VARIANT.fullmatch(wanted.variant):
+def _asked_eval(request: RespondRequest) -> AskedEval:
+    if request.variant is not None and not _VARIANT.fullmatch(request.variant):
         raise ConfigurationError(
-            f"A variant cannot be called {wanted.variant!r}.", fix="Use letters, digits, dots, hyphens and underscores."
+            f"A variant cannot be called {request.variant!r}.",
+            fix="Use letters, digits, dots, hyphens and underscores.",
         )
-    if (wanted.eval_id is None) == (wanted.test_cases is None):
+    if (request.eval_id is None) == (request.test_cases is None):
         raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
-    bench = WorktreeProject.open(wanted.repo)
-    if wanted.test_cases:
-        bench, eval_id = bench.for_cases(wanted.test_cases)
+    bench = WorktreeProject.open(request.repo)
+    if request.test_cases:
+        bench, eval_id = bench.for_cases(request.test_cases)
     else:
-        eval_id = str(wanted.eval_id)
-    bench = _configured(bench, eval_id, wanted.config)
+        eval_id = str(request.eval_id)
+    bench = _configured(bench, eval_id, request.config)
     place = bench.place(eval_id)
     if not traits_of(place.kind).answers_cases or place.ground_truth is None:
         raise ConfigurationError(
@@ -214,10 +215,10 @@ def _configured(bench: WorktreeProject, eval_id: str, file: Path | None) -> Work
     return bench.configured(eval_id, file)
 
 
-def _call_settings(bench: WorktreeProject, wanted: RespondRequest, model: str | None) -> CallSettings:
+def _call_settings(bench: WorktreeProject, request: RespondRequest, model: str | None) -> CallSettings:
     """The table ``[llm]``, options before it."""
-    stated = {each.name: getattr(bench.config.llm, each.name) for each in fields(bench.config.llm)}
-    options = {"model": model, "concurrency": wanted.concurrency, "base_url": wanted.base_url}
+    stated = {field.name: getattr(bench.config.llm, field.name) for field in fields(bench.config.llm)}
+    options = {"model": model, "concurrency": request.concurrency, "base_url": request.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 

@@ -36,7 +36,7 @@ def one_eval(bench: WorktreeProject, verified: Verified, methods: tuple[str, ...
     """The numbers of one eval, what is wrong with its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
-    wrong = [one for one in verified.result.judgements if one.outcome in ERROR_TYPES]
+    wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
     files = ", ".join(shown(bench, output) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
@@ -127,7 +127,7 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
     specs = [spec for spec in specs_of(scorer(place.kind), (card,)) if names is None or spec.name in names]
-    wanted = [each for each in place.entry.thresholds if names is None or each[0] in (*names, *USAGE)]
+    wanted = [threshold for threshold in place.entry.thresholds if names is None or threshold[0] in (*names, *USAGE)]
     judged = verdict(all_specs(specs), wanted, card.metrics)
     width = max(len(spec.label) for spec in specs)
     lines = []
@@ -190,9 +190,9 @@ def _errors(card: Scorecard) -> tuple[int, ...]:
     return (counts.omission, counts.hallucination, counts.wrong_value, counts.format_error)
 
 
-def _three(one: Verified) -> str:
+def _three(verified: Verified) -> str:
     """The ratios, the first with its interval; of a kind that does not count answers so, nothing."""
-    card, interval = one.result.scorecard, _interval_of_f1(one)
+    card, interval = verified.result.scorecard, _interval_of_f1(verified)
     counted = _has_f1(card)
     return _in_columns(
         [ratio.of(card.counts) if counted else None for ratio in RATIOS],
@@ -209,9 +209,9 @@ def _has_f1(card: Scorecard) -> bool:
     return not card.specs and any(metric.name == "f1" for metric in card.metrics)
 
 
-def _interval_of_f1(one: Verified) -> Interval | None:
-    card = one.result.scorecard
-    return interval_of(card, one.place.kind, "f1") if _has_f1(card) else None
+def _interval_of_f1(verified: Verified) -> Interval | None:
+    card = verified.result.scorecard
+    return interval_of(card, verified.place.kind, "f1") if _has_f1(card) else None
 
 
 def _ends(low: float, high: float) -> str:

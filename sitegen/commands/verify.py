@@ -59,7 +59,7 @@ def verify_request(
         raise ConfigurationError(f"One output at a time: {', '.join(outputs)}.", fix="Name one file.")
     given = tuple((name, value) for name, value in settings if value is not None)
     output = Path(outputs[0]) if outputs else None
-    return VerifyRequest(repo, eval_id, output, given, (*methods, *further))
+    return VerifyRequest(repo=repo, eval_id=eval_id, output=output, settings=given, methods=(*methods, *further))
 
 
 def verify_one(wanted: VerifyRequest) -> None:
@@ -102,23 +102,23 @@ def verify_one(wanted: VerifyRequest) -> None:
         webbrowser.open(page.as_uri())
 
 
-def _write_report(bench: WorktreeProject, verified: Verified, kept: Document, results: Path, below: Path) -> None:
+def _write_report(bench: WorktreeProject, verified: Verified, document: Document, results: Path, below: Path) -> None:
     """Write the report beside the results that were saved, through no link below a folder, and say where it is."""
     from sitegen.questions.preview import report_file
 
     report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
-    html = report_file(bench, verified, kept.metadata, results.name)
+    html = report_file(bench, verified, document.metadata, results.name)
     write_inside(below, report.relative_to(below).as_posix(), html)
     print_line(f"report {report}", error=True)
 
 
-def _print_or_write_results(wanted: VerifyRequest, kept: Document, rows: Iterable[str]) -> None:
-    if wanted.written_to:
-        wanted.written_to.parent.mkdir(parents=True, exist_ok=True)
-        wanted.written_to.write_bytes(to_json_bytes(kept))
-        print_line(f"wrote {wanted.written_to}", error=True)
-    if wanted.as_json:
-        print_document(to_json_bytes(kept))
+def _print_or_write_results(request: VerifyRequest, document: Document, rows: Iterable[str]) -> None:
+    if request.written_to:
+        request.written_to.parent.mkdir(parents=True, exist_ok=True)
+        request.written_to.write_bytes(to_json_bytes(document))
+        print_line(f"wrote {request.written_to}", error=True)
+    if request.as_json:
+        print_document(to_json_bytes(document))
     for row in rows:
         print_line(row)
 

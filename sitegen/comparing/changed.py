@@ -25,12 +25,12 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     yield ""
     metrics = (
         (
-            each.label,
-            number(each.before, unit=(unit := UNITS.get(each.name, ""))),
-            number(each.after, unit=unit),
-            signed(each.change, unit),
+            metric.label,
+            number(metric.before, unit=(unit := UNITS.get(metric.name, ""))),
+            number(metric.after, unit=unit),
+            signed(metric.change, unit),
         )
-        for each in change.metrics
+        for metric in change.metrics
     )
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
     for warning in change.warnings:

@@ -100,7 +100,9 @@ def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: M
     all_measured = [
         metric for metric in METRICS if all(_metric_value(one, metric) is not None for one in comparison.variants)
     ]
-    took = _took([{spec.name: getattr(each, spec.name) for spec in USAGE_METRICS} for each in comparison.variants])
+    took = _took(
+        [{spec.name: getattr(variant, spec.name) for spec in USAGE_METRICS} for variant in comparison.variants]
+    )
     part = _beside_usage(part, took)
     columns = 2 if len(all_measured) > 2 else 1
     _draw_bars(part.add_subplot(1, columns, 1), comparison, thresholds)

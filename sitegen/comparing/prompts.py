@@ -95,8 +95,8 @@ def prompts_document(found: VariantComparison, evaluations: Sequence[Evaluation]
     better = {test.metric for pair in found.pairs for test in pair.tests if best and test.independent.better == best}
     return PromptsDocument(
         timestamp=timestamp,
-        prompt_paths=tuple(each.prompt_path for each in evaluations),
-        individual_results={numbers[each.prompt_path]: each.document for each in evaluations},
+        prompt_paths=tuple(evaluation.prompt_path for evaluation in evaluations),
+        individual_results={numbers[evaluation.prompt_path]: evaluation.document for evaluation in evaluations},
         statistical_comparison=StatisticalComparison(
             pairwise_comparisons={
                 f"{numbers[pair.first]}_vs_{numbers[pair.second]}": _prompt_pair(pair, numbers) for pair in found.pairs

@@ -15,7 +15,9 @@ from sitegen.stats.significance import ALPHA
 
 def comparison_markdown(document: ComparisonDocument) -> str:
     """The whole report, ending with a line feed."""
-    parts = [variants_lines(each) for each in document.variants] + [change_lines(each) for each in document.changes]
+    parts = [variants_lines(variant) for variant in document.variants] + [
+        change_lines(change) for change in document.changes
+    ]
     lines = [line for part in parts for line in (*part, "")]
     if document.passed_over:
         lines += [f"Only one side has: {', '.join(map(name, document.passed_over))}.", ""]
@@ -42,12 +44,22 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
     heads = ("Variant", "Accuracy", "Consistency", "Quality", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Responses", "Failed")
     rows = (
         (
-            name(each.name),
-            *map(number, (each.accuracy, each.consistency, each.quality, each.rouge1, each.rouge2, each.rougeL)),
-            count(each.responses),
-            count(each.failed),
+            name(variant.name),
+            *map(
+                number,
+                (
+                    variant.accuracy,
+                    variant.consistency,
+                    variant.quality,
+                    variant.rouge1,
+                    variant.rouge2,
+                    variant.rougeL,
+                ),
+            ),
+            count(variant.responses),
+            count(variant.failed),
         )
-        for each in comparison.variants
+        for variant in comparison.variants
     )
     yield from (*table(heads, rows, range(1, 9)), "")
 
@@ -62,12 +74,12 @@ def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
     yield from ("## Cost and time", "")
     rows = (
         (
-            name(each.name),
-            ", ".join(map(name, each.models)) or NIL,
-            ", ".join(map(name, each.judges)) or NIL,
-            *(number(getattr(each, spec.name), unit=spec.unit) for spec in known),
+            name(variant.name),
+            ", ".join(map(name, variant.models)) or NIL,
+            ", ".join(map(name, variant.judges)) or NIL,
+            *(number(getattr(variant, spec.name), unit=spec.unit) for spec in known),
         )
-        for each in comparison.variants
+        for variant in comparison.variants
     )
     heads = ("Variant", "Model", "Judge", *(spec.label for spec in known))
     yield from (*table(heads, rows, range(3, len(heads))), "")

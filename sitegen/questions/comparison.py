@@ -67,7 +67,7 @@ def compare_variants(bench: WorktreeProject, eval_id: str, names: Sequence[str])
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> ComparisonWithThresholds:
     """Prompts that answered the test cases of one eval, each called by its path."""
-    chosen = [variant_of(each.prompt_path, each.verified.result) for each in evaluations]
+    chosen = [variant_of(evaluation.prompt_path, evaluation.verified.result) for evaluation in evaluations]
     found = variant_comparison(entry.id, chosen, _alpha_of(entry))
     return ComparisonWithThresholds(
         ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)}

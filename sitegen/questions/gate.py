@@ -74,7 +74,7 @@ def _gated_evals(study: Study) -> dict[str, GateSide]:
 
 def newest_output(history: EvalHistory) -> Snapshot | None:
     """The newest output that is still there, under the newest ground truth and rules; None if there is none."""
-    there = next((one for one in reversed(history.snapshots) if not one.deleted), None)
+    there = next((snapshot for snapshot in reversed(history.snapshots) if not snapshot.deleted), None)
     return there and under_rules_of(there, history.snapshots[-1])
 
 

@@ -54,7 +54,13 @@ def report_file(bench: WorktreeProject, verified: Verified, metadata: Metadata, 
     It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
     of the project is wrong.
     """
-    scored = Commit(WORKTREE, 0, "", "", f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree")
+    scored = Commit(
+        sha=WORKTREE,
+        position=0,
+        author="",
+        committed_at="",
+        subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree",
+    )
     snapshot = _worktree_snapshot(bench, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
         snapshot = snapshot._replace(iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
@@ -79,7 +85,7 @@ def _worktree_snapshot(bench: WorktreeProject, verified: Verified) -> Snapshot:
         iteration=verified.iteration or 0,
         label=verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name,
         slug="report",
-        commit=Commit(WORKTREE, 0, "", "", "Work tree"),
+        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject="Work tree"),
         cause=("outputs",),
         outputs=tuple(Blob(str(path), "") for path in inside),
         ground_truth=None,

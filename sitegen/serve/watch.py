@@ -41,7 +41,7 @@ def build_attempt(options: Options, paths: Sequence[Path] = (), progress: Progre
     except Exception as failure:
         traceback.print_exc()
         error = f"sitegen failed: {type(failure).__name__}: {failure}\n  do: The terminal says where; please report it."
-    return WatchedBuild(layers, error, perf_counter() - started, tuple(paths))
+    return WatchedBuild(layers=layers, error=error, seconds=perf_counter() - started, paths=tuple(paths))
 
 
 async def rebuild_on_change(options: Options, board: Board, tell: Callable[[WatchedBuild], None]) -> None:

@@ -136,9 +136,9 @@ def change_of(
     anew = regraded(judge, specs[0].name)
     documents = () if chance is None else tuple(_document_changes(specs[0].name, first, second))
     both = [
-        (each.before, each.after)
-        for each in documents
-        if each.before is not None and each.after is not None and not anew
+        (document.before, document.after)
+        for document in documents
+        if document.before is not None and document.after is not None and not anew
     ]
     return ResultChange(
         eval_id=eval_id,
@@ -232,11 +232,18 @@ def _compared_value(judgements: Sequence[Judgement]) -> str:
 def _metric_change(spec: MetricSpec, first: Result, second: Result, judge: Exchange | None) -> MetricChange:
     before, after = first.scorecard.metric(spec.name), second.scorecard.metric(spec.name)
     change = None if before is None or after is None or regraded(judge, spec.name) else after - before
-    return MetricChange(spec.name, spec.label, before, after, change, spec.higher_is_better)
+    return MetricChange(
+        name=spec.name,
+        label=spec.label,
+        before=before,
+        after=after,
+        change=change,
+        higher_is_better=spec.higher_is_better,
+    )
 
 
 def _document_changes(headline: str, first: Result, second: Result) -> Iterable[DocumentChange]:
-    after = {each.id: each for each in second.scorecard.documents}
+    after = {document.id: document for document in second.scorecard.documents}
     for each in first.scorecard.documents:
         if each.id in after:
             yield DocumentChange(

@@ -189,7 +189,14 @@ def _metric_test(
 
 
 def _tested(test: Significance, adjusted_p: float | None, better: str | None) -> Tested:
-    return Tested(test.method, test.statistic, test.p_value, adjusted_p, better, test.note)
+    return Tested(
+        method=test.method,
+        statistic=test.statistic,
+        p_value=test.p_value,
+        adjusted_p=adjusted_p,
+        better=better,
+        note=test.note,
+    )
 
 
 def _better(adjusted_p: float | None, lead: float, names: tuple[str, str], alpha: float) -> str | None:

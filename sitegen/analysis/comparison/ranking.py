@@ -34,8 +34,10 @@ def ranking(some: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
 
 
-def _ranking_score(one: VariantNumbers) -> float | None:
-    parts = [(weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(one, metric)) is not None]
+def _ranking_score(numbers: VariantNumbers) -> float | None:
+    parts = [
+        (weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(numbers, metric)) is not None
+    ]
     whole = fsum(weight for weight, _ in parts)
     return round(fsum(weight * share for weight, share in parts) / whole, DIGITS) if parts else None
 

@@ -41,8 +41,10 @@ class ComparedVariant(NamedTuple):
 def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
     """The variants of a result of kind ``responses``, in its order."""
     return tuple(
-        ComparedVariant(each.id, tuple(one for one in result.answers if one.variant == each.id), each.metrics)
-        for each in result.scorecard.documents
+        ComparedVariant(
+            document.id, tuple(answer for answer in result.answers if answer.variant == document.id), document.metrics
+        )
+        for document in result.scorecard.documents
     )
 
 

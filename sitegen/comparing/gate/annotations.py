@@ -50,18 +50,25 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
     for one in report.evals:
         title = f"sitegen check: {one.info.id}"
         for reason in one.reasons:
-            yield Annotation(_annotation_level(one.verdict, report), eval_sentence(one, reason), title, one.file)
+            yield Annotation(
+                level=_annotation_level(one.verdict, report),
+                message=eval_sentence(one, reason),
+                title=title,
+                file=one.file,
+            )
         for metric in one.metrics:
             for said in metric_sentences(metric, one.info.nouns):
-                yield Annotation(_annotation_level(metric.verdict, report), said, title, one.file)
+                yield Annotation(
+                    level=_annotation_level(metric.verdict, report), message=said, title=title, file=one.file
+                )
         if one.compared and one.verdict == "fail":
             yield from _edit_annotations(one, title)
 
 
-def _edit_annotations(one: EvalCheck, title: str) -> Iterator[Annotation]:
-    for edit in one.compared.edits if one.compared else ():
-        said = f"Edited while {one.info.id} failed the gate: they go together in time, the cause may be another."
-        yield Annotation("warning", said, title, edit.path)
+def _edit_annotations(check: EvalCheck, title: str) -> Iterator[Annotation]:
+    for edit in check.compared.edits if check.compared else ():
+        said = f"Edited while {check.info.id} failed the gate: they go together in time, the cause may be another."
+        yield Annotation(level="warning", message=said, title=title, file=edit.path)
 
 
 def _annotation_level(verdict: GateVerdict, report: GateReport) -> Level:

@@ -166,7 +166,14 @@ def gate_json(report: GateReport) -> bytes:
 def gate_document(report: GateReport) -> GateDocument:
     """The report as it is written."""
     evals = tuple(map(_gate_eval, report.evals))
-    return GateDocument(report.base, report.head, report.verdict, report.passed, report.matched, evals)
+    return GateDocument(
+        base=report.base,
+        head=report.head,
+        verdict=report.verdict,
+        passed=report.passed,
+        matched=report.matched,
+        evals=evals,
+    )
 
 
 def _gate_eval(check: EvalCheck) -> GateEval:
@@ -215,12 +222,24 @@ def _gate_metric(metric: MetricCheck) -> GateMetric:
 
 def _gate_noise(verdict: ChangeVerdict) -> GateNoise:
     interval = (verdict.interval.low, verdict.interval.high) if verdict.interval else None
-    return GateNoise(verdict.decision, verdict.why, interval, verdict.p_value, verdict.detectable)
+    return GateNoise(
+        decision=verdict.decision,
+        why=verdict.why,
+        interval=interval,
+        p_value=verdict.p_value,
+        detectable=verdict.detectable,
+    )
 
 
 def _gate_overlap(change: GatedChange) -> GateOverlap:
     overlap = change.overlap
-    return GateOverlap(overlap.verdict, change.units[0], overlap.common, overlap.only_before, overlap.only_after)
+    return GateOverlap(
+        verdict=overlap.verdict,
+        unit=change.units[0],
+        common=overlap.common,
+        only_base=overlap.only_before,
+        only_head=overlap.only_after,
+    )
 
 
 def _gate_cell(flip: CellFlip) -> GateCell:

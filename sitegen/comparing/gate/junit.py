@@ -49,15 +49,15 @@ def _xml_bytes(root: Element) -> bytes:
     return xml + b"\n"
 
 
-def _add_suite(root: Element, one: EvalCheck) -> None:
-    eval_id = _xml_text(one.info.id)
+def _add_suite(root: Element, check: EvalCheck) -> None:
+    eval_id = _xml_text(check.info.id)
     suite = SubElement(root, "testsuite", name=eval_id)
-    said = " ".join(eval_sentence(one, reason) for reason in one.reasons)
-    failed: GateVerdict = "fail" if one.reasons else "pass"
-    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[one.presence], failed, said)
-    for metric in one.metrics:
+    said = " ".join(eval_sentence(check, reason) for reason in check.reasons)
+    failed: GateVerdict = "fail" if check.reasons else "pass"
+    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], failed, said)
+    for metric in check.metrics:
         if metric.reasons or metric.limits != (None, None):
-            said = " ".join(metric_sentences(metric, one.info.nouns))
+            said = " ".join(metric_sentences(metric, check.info.nouns))
             _add_case(suite, eval_id, metric.spec.label, metric.verdict, said)
 
 

@@ -86,45 +86,55 @@ def _check_bounds(value: Any) -> None:
         _check_bounds(each)
 
 
-def _eval_check(one: GateEval) -> EvalCheck:
-    if not _KIND.fullmatch(one.kind):
+def _eval_check(gate_eval: GateEval) -> EvalCheck:
+    if not _KIND.fullmatch(gate_eval.kind):
         raise ValueError("there is no such kind of eval")
-    own = next((each for each in SCORERS if each.kind == one.kind), None)  # the reader need not have it installed
+    own = next(
+        (scorer for scorer in SCORERS if scorer.kind == gate_eval.kind), None
+    )  # the reader need not have it installed
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
-    compared, recorded = _gated_change(one, nouns), traits_of(one.kind).is_recorded
+    compared, recorded = _gated_change(gate_eval, nouns), traits_of(gate_eval.kind).is_recorded
     return check_eval(
-        EvalInfo(one.eval_id, one.name, kind=one.kind, nouns=nouns),
-        one.presence,
-        [_metric_check(metric, all_specs(specs), compared, recorded=recorded) for metric in one.metrics],
-        [reason for reason in one.reasons if reason not in _DERIVED],
+        EvalInfo(gate_eval.eval_id, gate_eval.name, kind=gate_eval.kind, nouns=nouns),
+        gate_eval.presence,
+        [_metric_check(metric, all_specs(specs), compared, recorded=recorded) for metric in gate_eval.metrics],
+        [reason for reason in gate_eval.reasons if reason not in _DERIVED],
         compared=compared,
-        file=one.file or "",
+        file=gate_eval.file or "",
     )
 
 
 def _metric_check(
-    one: GateMetric, specs: Iterable[MetricSpec], compared: GatedChange | None, *, recorded: bool
+    metric: GateMetric, specs: Iterable[MetricSpec], compared: GatedChange | None, *, recorded: bool
 ) -> MetricCheck:
-    limits = MetricLimits(one.floor, one.drop)
-    spec = next((spec for spec in specs if spec.name == one.name), None)
-    if spec is None and "no such metric" not in one.reasons:
-        spec = _metric_spec(one, recorded=recorded)
+    limits = MetricLimits(metric.floor, metric.drop)
+    spec = next((spec for spec in specs if spec.name == metric.name), None)
+    if spec is None and "no such metric" not in metric.reasons:
+        spec = _metric_spec(metric, recorded=recorded)
     if spec is None:
-        return check_stranger(one.name, limits)
-    parts = DeltaParts(one.parts.outputs, one.parts.ground_truth, one.parts.rules) if one.parts else None
-    delta = MetricDelta(one.name, one.change, parts) if compared else None
-    told = _change_verdict(one.noise) if one.noise else None
-    anew = regraded(compared.judge if compared else None, one.name)
-    return check_metric(spec, limits, (one.base, one.head), delta, lambda _: told, regraded=anew)
+        return check_stranger(metric.name, limits)
+    parts = DeltaParts(metric.parts.outputs, metric.parts.ground_truth, metric.parts.rules) if metric.parts else None
+    delta = MetricDelta(metric.name, metric.change, parts) if compared else None
+    told = _change_verdict(metric.noise) if metric.noise else None
+    anew = regraded(compared.judge if compared else None, metric.name)
+    return check_metric(spec, limits, (metric.base, metric.head), delta, lambda _: told, regraded=anew)
 
 
-def _metric_spec(one: GateMetric, *, recorded: bool) -> MetricSpec:
+def _metric_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:
     """A number that no kind of ours describes, as the report does. Raises ValueError if its range is none."""
-    low, high = one.range
+    low, high = metric.range
     if high is None or not low < high:
         raise ValueError("the range of a metric is none")
-    higher = one.higher_is_better
-    return MetricSpec(one.name, line(one.name, 60), "", low, high, higher_is_better=higher, recorded=recorded)
+    higher = metric.higher_is_better
+    return MetricSpec(
+        name=metric.name,
+        label=line(metric.name, 60),
+        explanation="",
+        low=low,
+        high=high,
+        higher_is_better=higher,
+        recorded=recorded,
+    )
 
 
 def _change_verdict(noise: GateNoise) -> ChangeVerdict:
@@ -141,27 +151,48 @@ def _change_verdict(noise: GateNoise) -> ChangeVerdict:
     )
 
 
-def _gated_change(one: GateEval, nouns: Nouns) -> GatedChange | None:
-    shared = one.overlap
+def _gated_change(gate_eval: GateEval, nouns: Nouns) -> GatedChange | None:
+    shared = gate_eval.overlap
     if shared is None:
         return None
     return GatedChange(
-        overlap=Overlap(shared.verdict, shared.common, shared.only_base, shared.only_head),
-        units=("case", "cases") if shared.unit == "case" else (nouns.document, nouns.documents),
-        fixed=one.fixed,
-        broken=one.broken,
-        flipped=tuple(map(_cell_flip, one.cells)),
-        edits=tuple(
-            InstructionChange(edit.path, tuple(Commit(sha, 0, "", "", "") for sha in edit.commits))
-            for edit in one.instructions
+        overlap=Overlap(
+            verdict=shared.verdict, common=shared.common, only_before=shared.only_base, only_after=shared.only_head
         ),
-        stale=one.stale,
-        model=Exchange(one.model.base, one.model.head) if one.model else None,
-        judge=Exchange(one.judge.base, one.judge.head, one.judge.metrics) if one.judge else None,
+        units=("case", "cases") if shared.unit == "case" else (nouns.document, nouns.documents),
+        fixed=gate_eval.fixed,
+        broken=gate_eval.broken,
+        flipped=tuple(map(_cell_flip, gate_eval.cells)),
+        edits=tuple(
+            InstructionChange(
+                edit.path,
+                tuple(Commit(sha=sha, position=0, author="", committed_at="", subject="") for sha in edit.commits),
+            )
+            for edit in gate_eval.instructions
+        ),
+        stale=gate_eval.stale,
+        model=Exchange(gate_eval.model.base, gate_eval.model.head) if gate_eval.model else None,
+        judge=Exchange(gate_eval.judge.base, gate_eval.judge.head, gate_eval.judge.metrics)
+        if gate_eval.judge
+        else None,
     )
 
 
 def _cell_flip(cell: GateCell) -> CellFlip:
     """Without the states of the cell, which no form of the report shows."""
-    sides = (Run(0, "absent", cell.expected or "", actual or "") for actual in (cell.base, cell.head))
-    return CellFlip(cell.fate, Cell(cell.document, cell.path, "", cell.extra_item, (), cell.named_path), *sides)
+    sides = (
+        Run(start=0, state="absent", expected=cell.expected or "", actual=actual or "")
+        for actual in (cell.base, cell.head)
+    )
+    return CellFlip(
+        cell.fate,
+        Cell(
+            document=cell.document,
+            path=cell.path,
+            attribute="",
+            extra=cell.extra_item,
+            runs=(),
+            named_path=cell.named_path,
+        ),
+        *sides,
+    )

@@ -154,10 +154,10 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
         kept = _kept(limits.site_bytes - once - sizes.besides(), _sizes_in_full(evals, largest))
         fix = f"If that is fine, reports_kept = {kept} under [limits] says so: the newest of each eval stay full"
     return Problem(
-        "warning",
-        f"{cause} {outcome}",
-        f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
-        "sitegen.toml",
+        severity="warning",
+        what=f"{cause} {outcome}",
+        fix=f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
+        path="sitegen.toml",
     )
 
 

@@ -61,7 +61,7 @@ class Sizes:
     def __init__(self, timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, but: str) -> None:
         self._kept = timeline.config.limits.reports_kept
         self._complete = timeline.update.complete
-        self._summaries = {stored(owner_of(one.info.id)): one for one in evals.summaries}
+        self._summaries = {stored(owner_of(summary.info.id)): summary for summary in evals.summaries}
         self._memo = memo
         self._site = timeline.project.site
         self._ledger = ledger
