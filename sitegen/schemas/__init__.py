@@ -59,7 +59,7 @@ def printed(name: str | None) -> bytes:
     Raises ConfigurationError if there is no schema of that name.
     """
     if name is None:
-        schemas = {each: json.loads(content(each)) for each in TITLES}
+        schemas = {title: json.loads(content(title)) for title in TITLES}
         return json.dumps(schemas, indent=2, ensure_ascii=False).encode() + b"\n"
     if name not in TITLES:
         raise ConfigurationError(f"There is no schema {name!r}.", fix=f"Use one of: {', '.join(TITLES)}.")

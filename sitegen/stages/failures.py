@@ -74,7 +74,15 @@ def attempt(
         return make()
     except MissingObjectsError as error:
         what = f"sitegen could not make {part}. {error.what}"
-        return Problem("error", what, error.fix or FIX, error.path or path, None, error.commit or commit, eval_id)
+        return Problem(
+            severity="error",
+            what=what,
+            fix=error.fix or FIX,
+            path=error.path or path,
+            line=None,
+            commit=error.commit or commit,
+            eval_id=eval_id,
+        )
     except ENDS_THE_BUILD:
         raise
     except Exception as error:
@@ -87,13 +95,13 @@ def write_in_its_place(writer: Writer, renderer: Renderer, owner: str, path: str
     writer.write(owner, path, renderer.render(failed_page(path, problem)))
 
 
-def _problem(part: str, error: Exception, known: Problem) -> Problem:
-    """``known``: where the part belongs."""
+def _problem(part: str, error: Exception, problem: Problem) -> Problem:
+    """``problem``: where the part belongs."""
     if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
         snapshot, error = error.snapshot, error.__cause__
         path = snapshot.outputs[0].path if snapshot.outputs else None
-        known = known._replace(path=path, commit=snapshot.commit.sha)
-    return known._replace(what=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
+        problem = problem._replace(path=path, commit=snapshot.commit.sha)
+    return problem._replace(what=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
 
 
 def _place(error: Exception) -> str:

@@ -124,7 +124,7 @@ def _is_touched(
     """Whether the file was edited, or new points say what an edit of it did, or which version of it is the best."""
     return (
         timeline.update.complete
-        or file.path in {one.path for one in timeline.update.instructions}
+        or file.path in {instruction.path for instruction in timeline.update.instructions}
         or any(edit.commit.position in positions for edit in file.edits)
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_peaks)
     )

@@ -117,7 +117,7 @@ class MissingFiles:
                 )
             return
         if not is_glob(entry.outputs):
-            yield from self._outputs(entry, kind, folder, known={one.label for one in summary.headlines})
+            yield from self._outputs(entry, kind, folder, known={headline.label for headline in summary.headlines})
         elif not summary.headlines:
             yield self._problem(
                 entry.id,

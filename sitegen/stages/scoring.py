@@ -124,7 +124,9 @@ class _Shelf:
             elif plan.fresh[role]:
                 self._held[role] = self._take(blob)
         truth, mapping, schema = self._held
-        return ScoringInputs(outputs, truth, mapping, schema, snapshot.settings)
+        return ScoringInputs(
+            outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings
+        )
 
     def _take(self, blob: Blob) -> File:
         read = next(self._stream)

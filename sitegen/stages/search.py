@@ -70,9 +70,9 @@ def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
 def _points(info: EvalInfo, snapshots: Sequence[Snapshot]) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
     for index, at in enumerate(snapshots):
         entry = partial(iteration_entry, info, at.label, at.slug, at.commit.subject)
-        yield _At(at.commit.position, False, info.id, index), entry
+        yield _At(position=at.commit.position, is_edit=False, name=info.id, nth=index), entry
 
 
 def _edits(edits: Sequence[Edit]) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
     for index, edit in enumerate(edits):
-        yield _At(edit.commit.position, True, edit.path, index), partial(edit_entry, edit)
+        yield _At(position=edit.commit.position, is_edit=True, name=edit.path, nth=index), partial(edit_entry, edit)

@@ -41,13 +41,13 @@ def write_series(
     SETTLED_POINTS.keep(store, series.info.id, value, _inputs(series.history, page_keys[:-1])[-1])
 
 
-def _standing(writer: Writer, series: Series, known: SettledPoints) -> SeriesData | None:
+def _standing(writer: Writer, series: Series, points: SettledPoints) -> SeriesData | None:
     """What the files in the output folder hold of the settled points; None if they are not those that were kept."""
-    json = writer.standing(links.series_data(series.info.id), known.json.key)
-    table = writer.standing(links.series_csv(series.info.id), known.csv.key)
+    json = writer.standing(links.series_data(series.info.id), points.json.key)
+    table = writer.standing(links.series_csv(series.info.id), points.csv.key)
     if json is None or table is None or not table.startswith(table_head(series)):  # a metric that was not there before
         return None
-    return SeriesData(len(known.derived), json[: known.json.size], table[: known.csv.size])
+    return SeriesData(len(points.derived), json[: points.json.size], table[: points.csv.size])
 
 
 def _inputs(history: EvalHistory, page_keys: Sequence[str]) -> list[str]:

@@ -146,7 +146,7 @@ class SitePages(NamedTuple):
         files = tuple((file.path, file.deleted) for file in timeline.instructions)
         fields = tuple(search.SearchFields(eval_id, attributes) for eval_id, attributes in self.evals.attributes)
         yield search.list_file(summaries, files, fields, self.search_entries)
-        for attributes in dict.fromkeys(each.attributes for each in fields if each.attributes):
+        for attributes in dict.fromkeys(field.attributes for field in fields if field.attributes):
             yield search.fields_file(attributes)
         yield NO_JEKYLL
 

@@ -141,7 +141,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     config = read_site(files, parts)
     manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
     answers = AnswersAt(files, parts)
-    searched = SearchedFiles(files.names, files.read, kind_of_case_file, answers)
+    searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file, answers=answers)
     if project.options.worktree and root is not None:  # what is not committed yet goes first
         on_disk = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, manifest, on_disk)
@@ -172,7 +172,9 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     except NothingToReportError as error:
         hints = [f"{remark.what} {remark.fix}" for remark in remarks]
         layout = Layout(config, manifest, Watched())
-        missing = MissingFiles(layout, config, manifest, files, {}, frozenset())
+        missing = MissingFiles(
+            layout=layout, config=config, manifest=manifest, folders=files, summaries={}, set_aside=frozenset()
+        )
         hints += [f"{problem.what} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.what, where=error.where, fix=fix) from None

@@ -38,7 +38,12 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     if timeline.project.options.worktree and timeline.project.found.root is not None:
         folders = FolderListing(work_tree_paths(timeline.shop.open()))
     missing = MissingFiles(
-        layout, timeline.config, timeline.manifest, folders, summaries, frozenset({*robbed, *failed})
+        layout=layout,
+        config=timeline.config,
+        manifest=timeline.manifest,
+        folders=folders,
+        summaries=summaries,
+        set_aside=frozenset({*robbed, *failed}),
     )
     of_files = tuple(missing.problems())
     of_instructions = tuple(_instructions(timeline, layout, folders))

@@ -15,3 +15,24 @@ def test_every_class_has_a_name_of_its_own():
                 places[node.name].append(f"{file.relative_to(PACKAGE)}:{node.lineno}")
     assert len(places) > 100
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_values_with_more_than_three_fields_are_built_by_keyword():
+    trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
+    classes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    values = {node.name for node in classes if _is_value(node)}
+    positional = [
+        f"{file.relative_to(PACKAGE)}:{call.lineno} {call.func.id}"
+        for file, tree in trees.items()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in values
+        if len(call.args) > 3 and not any(isinstance(argument, ast.Starred) for argument in call.args)
+    ]
+    assert len(values) > 100
+    assert positional == []
+
+
+def _is_value(node: ast.ClassDef) -> bool:
+    return any("NamedTuple" in ast.unparse(base) for base in node.bases) or any(
+        "dataclass" in ast.unparse(decorator) for decorator in node.decorator_list
+    )
