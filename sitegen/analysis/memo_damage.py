@@ -31,29 +31,29 @@ _NO_DAMAGE: Final = {
 
 
 class DamageError(Exception):
-    """What the memo kept has not the checksum that it was kept with."""
+    """A stored value does not have the checksum that it was stored with."""
 
 
 def sealed(body: bytes) -> bytes:
-    """A value with its checksum before it."""
+    """The value with its checksum before it."""
     return zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def opened(stored: bytes) -> bytes:
-    """The value again. Raises DamageError if it is another."""
+    """The value without its checksum. Raises DamageError if the checksum does not fit."""
     if not isinstance(stored, bytes) or zlib.crc32(body := stored[4:]).to_bytes(4, "big") != stored[:4]:
         raise DamageError
     return body
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file is at fault, and not the disk or another program."""
+    """Whether the error is due to the file, and not to the disk or another program."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF not in _NO_DAMAGE
 
 
 def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
-    """What ends the command if the file is not at fault."""
+    """The error that ends the command if the file is not at fault."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     what = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -76,7 +76,7 @@ def patiently(connection: sqlite3.Connection, statement: str, folder: Path, valu
 
 
 def holds_damage(connection: sqlite3.Connection) -> bool:
-    """Read the whole file, and say whether any of it is damaged. For when something failed: it takes a while."""
+    """Read the whole file and say whether any of it is damaged. Slow; called only after something failed."""
     try:
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return True

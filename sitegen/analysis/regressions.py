@@ -155,7 +155,7 @@ def _regained(step: _Found) -> tuple[int | None, float]:
 
 
 def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | None], fit: Levels) -> Iterator[Step]:
-    """The blips of the headline that are far off for the worse."""
+    """The outliers of the headline that are far worse than their neighbours."""
     aside = {index for blip in fit.blips for index in blip.at}
     defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
     for blip in fit.blips:
@@ -183,12 +183,12 @@ def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float 
 
 
 def _output_blobs(points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """The blob ids of each new output."""
+    """For each new output, the ids of its blobs."""
     return [tuple(blob.oid for blob in point.snapshot.outputs) for point in points if "outputs" in point.snapshot.cause]
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
-    """The first mute that names this step."""
+    """The first mute in the configuration that names this step."""
     return next((mute for mute in mutes if _mutes_step(mute, summary, step)), None)
 
 

@@ -58,7 +58,7 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:
-    """A point in a few numbers: the first metrics, the interval of the headline and the errors by type."""
+    """A point as a few numbers: the first metrics, the interval of the headline, and the errors by type."""
     snapshot, scorecard, counts = point.snapshot, point.scorecard, point.scorecard.counts
     return Headline(
         commit_position=snapshot.commit.position,
@@ -75,7 +75,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
 
 
 def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
-    """The findings of a scorecard, each at the file that it is about."""
+    """The findings of a scorecard, each placed at the file that it concerns."""
     files = {
         "output": snapshot.outputs[0] if snapshot.outputs else None,
         "ground_truth": snapshot.ground_truth,

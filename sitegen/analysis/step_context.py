@@ -79,7 +79,7 @@ def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:
 
 
 def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
-    """The attributes whose errors grew most with a loss, or shrank most with a gain."""
+    """The attributes whose errors grew most with a loss, or fell most with a gain."""
     old, new = _errors_by_attribute(before), _errors_by_attribute(after)
     moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
     sign = 1 if worse else -1
@@ -88,7 +88,7 @@ def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: boo
 
 
 def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:
-    """Errors of each attribute, per point."""
+    """For each attribute, its errors at every point."""
     sums: dict[str, int] = {}
     for point in points:
         for field in point.scorecard.fields:

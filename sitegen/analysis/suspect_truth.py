@@ -65,7 +65,7 @@ def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point
 
 
 def _held_against(cell: Cell, label: str, made: Sequence[int]) -> list[tuple[int, Run]]:
-    """The points with outputs, newest first back to where the label was another, in the order of the series."""
+    """The points with outputs that the label has been compared with since it is what it is, in series order."""
     found: list[tuple[int, Run]] = []
     for index in reversed(made):
         run = cell.at(index)

@@ -1,8 +1,8 @@
 """Every kind of value that the memo holds from one build to the next: what it is, what decides it, how long it lives.
 
-Not here are the fold of history (``history/state.py``), which keeps its own parts in step with the commits, and the
-files of each output folder (``stages/site_files.py``). A change of the form of any value here raises
-``SCHEMA_VERSION`` in ``analysis/memo.py``. What each of them saves was measured: decision record 0062.
+Two things are kept elsewhere: the fold of history (``history/fold_state.py``), which keeps its own parts in step with the
+commits, and the files of each output folder (``stages/site_files.py``). Whoever changes the form of a value here raises
+``SCHEMA_VERSION`` in ``analysis/memo.py``. Decision record 0062 says what each of them saves.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class EvalRecord(NamedTuple):
 
 
 class EditOutcome(NamedTuple):
-    """The last output that speaks for an edit, against the newest point that speaks for an earlier one."""
+    """How an eval changed across an edit: its last output made with the edit, against the newest one made before it."""
 
     flips: Flips
     """Without what stayed wrong."""

@@ -19,7 +19,7 @@ from sitegen.stages.cached_kinds import EditOutcome
 
 
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
-    """The mixtures that commits with several points need besides those of neighbours."""
+    """The mixtures that comparing across a commit with several points needs, besides those of neighbouring points."""
     for before, after in _spans(snapshots, first_new):
         if after - before > 1:
             yield from mixtures(snapshots[before], snapshots[after])
@@ -65,7 +65,7 @@ def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline:
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:
-    """The last point before each commit, and the last one of it."""
+    """For each commit, the last point before it and the last point that it brought."""
     for _, points in groupby(range(len(snapshots)), key=lambda index: snapshots[index].commit.position):
         first, *rest = points
         last = rest[-1] if rest else first

@@ -38,7 +38,7 @@ _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schem
 
 
 class Commits(NamedTuple):
-    """What is known of commits after their pages were written."""
+    """What is known of the commits after their pages are written."""
 
     newest: str | None
     """Id of the newest that has a page."""
@@ -49,7 +49,7 @@ class Commits(NamedTuple):
 
 
 class CommitPageInputs(NamedTuple):
-    """What ``commit_page`` is told of one commit."""
+    """Everything that the page of one commit is made from."""
 
     record: CommitRecord
     moves: tuple[EvalMove, ...]
@@ -61,7 +61,7 @@ class CommitPageInputs(NamedTuple):
 
 
 class CommitsTask(NamedTuple):
-    """Some commits to write."""
+    """Several commits whose pages one process writes."""
 
     workshop: Workshop
     commits: tuple[CommitPageInputs, ...]
@@ -70,7 +70,7 @@ class CommitsTask(NamedTuple):
 
 
 class CommitsDone(NamedTuple):
-    """What came of it."""
+    """What the process that wrote the pages of several commits returns."""
 
     rows: tuple[PageRow, ...]
     written: int

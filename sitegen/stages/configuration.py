@@ -25,7 +25,7 @@ def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
 
 
 def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> ManifestRead:
-    """The manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
+    """Read the manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
     content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
@@ -67,7 +67,7 @@ class AnswersAt:
 
 
 def _on_disk(root: Path, path: str, limit: int) -> bytes | None:
-    """A file of the work tree; None if there is none, it is a link, or it is larger than any file that is read."""
+    """Content of a file of the work tree; None if there is none, if it is a link, or if it is too large to be read."""
     try:
         return read_inside(root, path, limit)
     except OSError:

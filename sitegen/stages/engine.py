@@ -31,7 +31,7 @@ class Pool(Protocol):
 
 
 class Inline:
-    """Runs each task in the caller's process, when its result is asked for: for little work, and for debugging."""
+    """Runs each task in the caller's process when its result is asked for. For little work, and for debugging."""
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """One task after the other."""
@@ -67,7 +67,7 @@ def _oldest(begun: deque[tuple[T, Future[R]]]) -> tuple[T, R]:
 
 @contextmanager
 def _workers_named() -> Iterator[None]:
-    """Have a worker that was ended from outside say what to do."""
+    """Explain what to do when a worker process was ended from outside."""
     try:
         yield
     except BrokenExecutor as error:
@@ -109,7 +109,7 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
 
 
 def processes_for(units: int, jobs: int | None = None) -> int:
-    """How many processes are started for so many units of work when *jobs* are asked for; None: as many as pay."""
+    """How many processes to start for so many units of work when *jobs* are asked for; None: as many as pay off."""
     cores = os.cpu_count() or 1
     if jobs is None:
         return min(cores, units // WORTH_A_PROCESS + 1)
@@ -117,13 +117,13 @@ def processes_for(units: int, jobs: int | None = None) -> int:
 
 
 def _begin_worker() -> None:
-    """Prepare a process for its tasks: all that they read of the repository comes from one process of git."""
+    """Prepare a worker process: all its tasks read the repository through one git process."""
     share_cat_file_until_exit()
     _end_with_parent()
 
 
 def _end_with_parent() -> None:
-    """Let this worker die with the build: one that outlived it could write over the pages of the next."""
+    """End this worker when the build ends: one that outlived it could overwrite the pages of the next build."""
     import multiprocessing
     from multiprocessing.connection import wait
     from threading import Thread

@@ -43,7 +43,7 @@ from sitegen.stages.worker_context import Workshop
 
 
 class EvalTask(NamedTuple):
-    """One eval to score and to write: values that go to a process."""
+    """One eval to score and to write: frozen values that are sent to a process."""
 
     workshop: Workshop
     info: EvalInfo
@@ -63,7 +63,7 @@ class EvalTask(NamedTuple):
 
 
 class EvalDone(NamedTuple):
-    """What came of it: values that come back."""
+    """What a process returns for an ``EvalTask``."""
 
     record: EvalRecord
     pages: tuple[PageRow, ...]
@@ -77,7 +77,7 @@ class EvalDone(NamedTuple):
 
 
 def owner(eval_id: str) -> str:
-    """Who owns the files of an eval."""
+    """The owner under which the site's list of files keeps the pages of an eval."""
     return f"eval:{eval_id}"
 
 
@@ -101,7 +101,7 @@ def _run(task: EvalTask) -> EvalDone:
 
 
 class _EvalJob:
-    """One run of a task, snapshot after snapshot; holds one result at a time, and the scorecards of all."""
+    """Runs one task, snapshot after snapshot. It holds one result at a time, and all scorecards."""
 
     def __init__(self, task: EvalTask) -> None:
         self._task = task
@@ -127,7 +127,7 @@ class _EvalJob:
         self._page_keys = self._digests_of_reports()
 
     def run(self) -> EvalDone:
-        """Go through the snapshots that anything is missing of, oldest first; then write what shows all of them."""
+        """Visit the snapshots of which anything is missing, oldest first; then write the pages that show all."""
         last = len(self._snapshots) - 1
         short = self._short()
         stale = {index for index in range(last + 1) if index not in short and not self._is_fresh(index)}
@@ -168,7 +168,7 @@ class _EvalJob:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
 
     def _is_fresh(self, index: int) -> bool:
-        """Whether the report stands, and the whole result beside it if the report needed one."""
+        """Whether the report is up to date, and the whole result beside it if the report needed one."""
         slug, key = self._snapshots[index].slug, self._page_keys[index]
         if not self._writer.is_fresh(self._owner, links.report(self._info.id, slug), key):
             return False
@@ -199,7 +199,7 @@ class _EvalJob:
             self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
 
     def _lacks_variants(self) -> bool:
-        """Whether the newest point has variants, or may have, and the page that compares them does not stand."""
+        """Whether the newest point has variants, or may have them, and their page is not up to date."""
         if not self._snapshots or not traits_of(self._task.history.kind).answers_cases:
             return False
         newest = self._snapshots[-1]
@@ -208,7 +208,7 @@ class _EvalJob:
         return not self._writer.is_fresh(self._owner, links.variants(self._info.id), self._page_keys[-1])
 
     def _write_variants(self, result: Result) -> None:
-        """Of the newest point, if it has any."""
+        """Write the page that compares the variants of the newest point, if it has any."""
         if has_variants(self._info, result.scorecard):
             from sitegen.pages.variants import variants_page  # few evals need the tests behind it
 
@@ -244,7 +244,7 @@ class _EvalJob:
         )
 
     def _newest_inputs(self) -> ScoringInputs | None:
-        """What the newest point is scored from, its mapping as it is known already; None without any mapping."""
+        """What the newest point is scored from, with its mapping if that was read already; None if it has no mapping."""
         newest = self._snapshots[-1] if self._snapshots else None
         if newest is None or not traits_of(self._task.history.kind).is_structured:
             return None

@@ -55,7 +55,7 @@ class Evals(NamedTuple):
 
 
 def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
-    """Score and write the touched evals; what the others are, the memo knows."""
+    """Score and write the evals that the new commits touched; the memo knows the others."""
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     pins = pins_of(timeline, memo)
     touched = [*timeline.update.evals, *_outdated(timeline, memo, records)]
@@ -95,7 +95,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
 
 
 def _write_failed(timeline: Timeline, ledger: Ledger, eval_id: str, problem: Problem) -> None:
-    """One page is all that such an eval has."""
+    """Write the page of an eval that failed, which is then its only page."""
     writer = ledger.writer(owner(eval_id))
     write_in_its_place(writer, timeline.shop.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
     ledger.record(owner(eval_id), writer.rows, writer.written, writer.kept)
@@ -151,7 +151,7 @@ def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
 
 
 def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
-    """The evals, not touched otherwise, whose newest output is older than their instructions, but was not so far."""
+    """Evals that nothing else touched, but whose newest output has become older than their instructions."""
     edited = {file.path for file in timeline.update.instructions}
     touched = {update.history.id for update in timeline.update.evals}
     for eval_id, record in records.items():
@@ -168,7 +168,7 @@ def _most_points_first(update: EvalUpdate) -> int:
 
 
 def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]:
-    """The edits of files that were moved since: path, commit, and the last path, which names the file's pages."""
+    """Edits of files that were moved later: path, commit, and the last path, after which the file's pages are named."""
     return tuple(
         (edit.path, edit.commit.sha, file.path)
         for file in timeline.drivers(eval_id)
@@ -178,7 +178,7 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]
 
 
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, thinned: int | None) -> EvalTask:
-    """``thinned``: how many of the oldest reports make room; None: those that do so already."""
+    """The task for one eval. ``thinned``: how many of the oldest reports are short; None: those that are short already."""
     history = update.history
     shop = timeline.shop_for(history.id)
     return EvalTask(

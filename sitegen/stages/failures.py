@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class AtSnapshotError(Exception):
-    """Says which snapshot was worked on when the exception that it was raised from came up."""
+    """Names the snapshot that was worked on when the exception behind it was raised."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(f"at {snapshot.label} of commit {snapshot.commit.sha}")
@@ -43,7 +43,7 @@ class AtSnapshotError(Exception):
 
 @contextmanager
 def working_on(snapshot: Snapshot) -> Iterator[None]:
-    """Have a failure say at which snapshot it came up."""
+    """Make a failure name the snapshot at which it happened."""
     try:
         yield
     except (*ENDS_THE_BUILD, AtSnapshotError):

@@ -25,7 +25,7 @@ from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, touched
 
 
 class InstructionTask(NamedTuple):
-    """One instruction file to write."""
+    """One instruction file whose pages are to be written."""
 
     workshop: Workshop
     history: InstructionHistory
@@ -44,7 +44,7 @@ class InstructionTask(NamedTuple):
 
 
 class InstructionDone(NamedTuple):
-    """What came of it."""
+    """What a process returns for an ``InstructionTask``."""
 
     counted: tuple[CountedEdit, ...]
     """Every edit."""
@@ -55,7 +55,7 @@ class InstructionDone(NamedTuple):
 
 
 def owner(path: str) -> str:
-    """Who owns the pages of an instruction file."""
+    """The owner under which the site's list of files keeps the pages of an instruction file."""
     return f"instruction:{path}"
 
 
@@ -70,7 +70,7 @@ def write_instruction(task: InstructionTask) -> InstructionDone | Problem:
 
 
 class _InstructionWork:
-    """One run of a task, edit after edit; holds the newest one alone."""
+    """Runs one task, edit after edit."""
 
     def __init__(self, task: InstructionTask) -> None:
         self._task = task
@@ -85,7 +85,7 @@ class _InstructionWork:
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
 
     def run(self) -> InstructionDone:
-        """Read the patches that anything is missing of, oldest first, each once for all that it is needed for."""
+        """Read, oldest first and each once, the patches that are needed, and write the pages that are not up to date."""
         last = len(self._edits) - 1
         stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
@@ -109,7 +109,7 @@ class _InstructionWork:
         return self._finish(newest)
 
     def _outlines(self, indices: Iterable[int]) -> Iterator[tuple[Outline, Outline]]:
-        """Of the texts before and after each of some edits. The text after one is mostly that before the next."""
+        """Sections of the texts before and after some edits. The text after one edit is mostly that before the next."""
         edits = [self._edits[index] for index in indices]
         oids = [blob.oid if blob else None for edit in edits for blob in (edit.old, edit.new)]
         contents = self._repository.read_blobs([oid for oid, _ in groupby(oids) if oid])

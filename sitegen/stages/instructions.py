@@ -48,7 +48,7 @@ class WrittenInstructions(NamedTuple):
 
 
 def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
-    """What every edit did to every eval, ready to be asked."""
+    """Index what every edit did to every eval."""
     driven_by = {
         entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
         for entry in timeline.manifest.evals
@@ -60,7 +60,7 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
 def write_instructions(
     timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]
 ) -> WrittenInstructions:
-    """Write the files that are touched: by an edit, or by a point that says what an edit did."""
+    """Write the instruction files that an edit touched, or an output that shows what an edit did."""
     effects = index_effects(timeline, evals)
     positions = _touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
@@ -99,7 +99,7 @@ def write_instructions(
 
 
 def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:
-    """Pages lead to every edit of a file."""
+    """Write a page for every edit of a file that failed, because other pages link to them."""
     writer, renderer = ledger.writer(owner(file.path)), timeline.shop.renderer()
     edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
     for path in (links.instruction(file.path), *edits):
@@ -151,7 +151,7 @@ def _task(
 
 
 def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[Effect, ...]:
-    """Of an edit of a file, with the fields that flipped around it, and whether that is more than chance."""
+    """The effects of one edit, with the fields that flipped and whether the change is more than chance."""
     return tuple(
         _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
         for effect in index.around(position, path)
@@ -167,7 +167,7 @@ def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
 
 
 def _interned(tally: Tally) -> Tally:
-    """The same few names stand in thousands of outcomes."""
+    """Keeps one copy of each name: the same few stand in thousands of outcomes."""
     return tuple((intern(attribute), number) for attribute, number in tally)
 
 
@@ -199,7 +199,7 @@ def _former_names(files: Iterable[InstructionHistory], touched: Iterable[Instruc
 
 
 def _directions(memo: Memo, effects: EffectIndex, positions: frozenset[int]) -> tuple[int, ...]:
-    """Of each commit with edits: 1 if the mean headline rose, -1 if it fell, 0 else."""
+    """For each commit with edits: 1 if the mean headline rose, -1 if it fell, otherwise 0."""
     directions = EDIT_DIRECTIONS.get(memo) or {}
     for position in sorted(positions):
         change = mean_change(effects.around(position)) or 0.0

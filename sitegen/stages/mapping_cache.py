@@ -21,7 +21,7 @@ KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]
 
 
 def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
-    """Every mapping that the touched evals are scored by; those that are new are read, and kept."""
+    """Every mapping that the touched evals are scored by. New ones are read and kept."""
     histories = [update.history for update in updates if traits_of(update.history.kind).is_structured]
     needed = {_mapping_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
     newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
@@ -38,7 +38,7 @@ def without_settings(snapshot: Snapshot) -> Snapshot:
 
 
 def recall_mapping(kept: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
-    """Spare the scorer the reading of a mapping that is known; takes it out of *kept*, for once is enough."""
+    """Give the scorer a mapping that was read before. It is taken out of *kept*, because once per process is enough."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:
         return

@@ -62,7 +62,7 @@ class MissingFiles:
         yield from self._strangers()
 
     def _configuration(self) -> Iterator[Problem]:
-        """Configuration under a name that nobody reads."""
+        """Configuration files under a name that nobody reads."""
         for path in (self.layout.manifest_path, "sitegen.toml"):
             folder, _, name = path.rpartition("/")
             names = self.folders.names(folder)
@@ -144,7 +144,7 @@ class MissingFiles:
         return self._problem(entry.id, "warning", what, fix)
 
     def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, known: set[str]) -> Iterator[Problem]:
-        """An eval without any output; iterations without one."""
+        """Evals without any output, and iterations without one."""
         files = files_of(kind)
         here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
@@ -194,7 +194,7 @@ class MissingFiles:
         return False
 
     def _strangers(self) -> Iterator[Problem]:
-        """Folders among the evals that look like one, and have no ground truth under a known name."""
+        """Folders that look like an eval and have no ground truth under a known name."""
         top = self.layout.manifest_path.rpartition("/")[0]
         ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
         owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
@@ -227,7 +227,7 @@ class MissingFiles:
         return any(iteration_number(name) is not None for name in results)
 
     def _folder(self, eval_id: str) -> str:
-        """The best of the eval's folders that is there."""
+        """The most likely folder of the eval that exists."""
         folders = self.layout.folders(eval_id)
         return next((folder for folder in folders if self.folders.names(folder)), folders[0])
 
@@ -240,7 +240,7 @@ class MissingFiles:
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:
-    """Files that are probably ground truth under a name that is not known."""
+    """Files that are probably ground truth, under a name that sitegen does not look for."""
     return [
         name
         for name, is_folder in names.items()

@@ -19,7 +19,7 @@ from sitegen.stages.worker_context import Workshop
 
 
 class ReportWriter:
-    """Makes them in any order from the first to the last; points may be left out."""
+    """Makes the reports of an eval in order, from the first to the last; points may be left out."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class ReportWriter:
         return ScoredPoint(self._inputs.snapshots[index], self._cards[self._inputs.snapshots[index]])
 
     def _learn(self, index: int) -> None:
-        """What outputs that were made again tell, up to a point."""
+        """Take what repeated outputs show, up to a point."""
         for here in range(self._repeats.points, index + 1):
             at = self._side(here)
             runs = runs_of(at.snapshot)

@@ -193,7 +193,7 @@ def _decision(why: Why, change: float | None, *, higher_is_better: bool) -> Deci
 
 
 def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
-    """The largest of what the units, the cells and the repeats leave in the dark."""
+    """The smallest change that can be told from chance: the largest that units, cells and repeats each allow."""
     spread, limits = movement.spread, []
     if spread and spread.error > ROUNDING:
         limits.append(least_change(spread.error, spread.freedom))

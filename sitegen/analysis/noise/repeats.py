@@ -76,7 +76,7 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
 
 
 class RepeatsSoFar:
-    """Takes the points of a series one after the other, with their runs; which cells flip is not asked here."""
+    """Collects the points of a series and their repeated runs, one after the other; cells are not looked at."""
 
     def __init__(self) -> None:
         self.points = 0
@@ -88,7 +88,7 @@ class RepeatsSoFar:
         """Headlines of the group that the last point belongs to."""
 
     def take(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
-        """One more point. ``runs``: of its repeated runs."""
+        """Add one point. ``runs``: the results of its repeated runs."""
         if self._last is None or not _repeats(self._last, point):
             self._ended = self._ended.plus(self._group)
             self._group = []
@@ -98,12 +98,12 @@ class RepeatsSoFar:
         self.points += 1
 
     def noise(self) -> Noise | None:
-        """How far the headline wanders, as far as these points tell."""
+        """How far the headline varies between repeats, as far as these points show."""
         return self._ended.plus(self._group).noise()
 
 
 class _Totals(NamedTuple):
-    """What groups of repeats add up to. Another group costs its own values alone, however many there were before."""
+    """Sums over groups of repeats. Adding a group costs its own values alone, however many there were before."""
 
     groups: int = 0
     outputs: int = 0

@@ -24,7 +24,7 @@ _NONE: Final = Counts()
 
 
 class UnitSample(NamedTuple):
-    """The units of a metric that count anywhere."""
+    """The units of a metric, without those that count nowhere."""
 
     unit: Unit
     shares: Counter[Share]
@@ -109,7 +109,7 @@ def _counted_shares(metric: str, every: Iterable[Counts]) -> Counter[Share]:
 def _paired_shares(
     metric: str, before: Mapping[str, Counts], after: Mapping[str, Counts], units: Iterable[str]
 ) -> Counter[Paired]:
-    """What counts on neither side says nothing."""
+    """The shares of the units that count on either side; a unit that counts on neither says nothing."""
     found: Counter[Paired] = Counter()
     for (first, last), times in Counter((before.get(unit, _NONE), after.get(unit, _NONE)) for unit in units).items():
         pair = Paired(quotient(metric, first) or (0, 0), quotient(metric, last) or (0, 0))
