@@ -50,7 +50,7 @@ class _SortedChanges(NamedTuple):
 
 
 class HistoryFold:
-    """One advance: the state, the parts of it that new commits eval_commit, and what they did."""
+    """One advance: the state, the parts of it that new commits touch, and what they did."""
 
     def __init__(
         self,

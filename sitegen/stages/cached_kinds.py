@@ -1,8 +1,8 @@
 """Every kind of value that the memo holds from one build to the next: what it is, what decides it, how long it lives.
 
-Two things are kept elsewhere: the fold of history (``history/fold_state.py``), which keeps its own parts in step with the
-commits, and the files of each output folder (``stages/site_files.py``). Whoever changes the form of a value here raises
-``SCHEMA_VERSION`` in ``analysis/memo.py``. Decision record 0062 says what each of them saves.
+Two things are kept elsewhere: the fold of history (``history/fold_state.py``), which keeps its own parts in step with
+the commits, and the files of each output folder (``stages/site_files.py``). Whoever changes the form of a value here
+raises ``SCHEMA_VERSION`` in ``analysis/memo.py``. Decision record 0062 says what each of them saves.
 """
 
 from __future__ import annotations
