@@ -244,7 +244,7 @@ class _EvalJob:
         )
 
     def _newest_inputs(self) -> ScoringInputs | None:
-        """What the newest point is scored from, with its mapping if that was read already; None if it has no mapping."""
+        """What the newest point is scored from, with its mapping if that was read before; None without a mapping."""
         newest = self._snapshots[-1] if self._snapshots else None
         if newest is None or not traits_of(self._task.history.kind).is_structured:
             return None

@@ -178,7 +178,7 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]
 
 
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, thinned: int | None) -> EvalTask:
-    """The task for one eval. ``thinned``: how many of the oldest reports are short; None: those that are short already."""
+    """The task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
     history = update.history
     shop = timeline.shop_for(history.id)
     return EvalTask(

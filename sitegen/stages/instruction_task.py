@@ -85,7 +85,7 @@ class _InstructionWork:
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
 
     def run(self) -> InstructionDone:
-        """Read, oldest first and each once, the patches that are needed, and write the pages that are not up to date."""
+        """Read the patches that are needed, oldest first and each once, and write the pages that are out of date."""
         last = len(self._edits) - 1
         stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
