@@ -154,7 +154,7 @@ NEWEST_COMMIT: Final = CachedKind(name="newest commit", type=str, until="walk")
 
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
-"""The commit that the fold stood at when a site was built from it."""
+"""The commit that the fold stood at when a site was built from it. By the pin, which decides the records of evals."""
 
 COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, until="build", owner="eval")
 """What a new commit did to an eval. A first build has too many of them to hold."""

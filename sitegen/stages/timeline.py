@@ -116,10 +116,11 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     ``trusted_head`` is the commit that the output folder shows. If the fold stands elsewhere, what it calls new is not
     what is new to the folder, so it starts from the root. ``foreign``: what no page may replace in that folder.
     """
-    if trusted_head is None or BUILT_HEAD.get(memo) != trusted_head:
+    pin = digest(project.pin or "")
+    if trusted_head is None or BUILT_HEAD.get(memo, inputs=[pin]) != trusted_head:
         FoldStore(memo).clear()
     timeline = fold(project, memo)
-    BUILT_HEAD.keep(memo, "", timeline.head.sha)
+    BUILT_HEAD.keep(memo, "", timeline.head.sha, pin)
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])

@@ -155,3 +155,13 @@ def test_a_point_that_is_scored_again_after_an_edit_of_instructions_is_stale(rep
     repo.commit({"evals/bill/extracted.json": output("Ann", 6)})
     build_site(repo.path, tmp_path / "out")
     assert [one["stale"] for one in points(tmp_path / "out")] == [False, False, False, True, False]
+
+
+def test_a_pinned_site_beside_another_one_with_the_same_memo_leaves_no_pinned_numbers_there(repo, tmp_path):
+    memo, plain, cold = tmp_path / "memo", tmp_path / "plain", tmp_path / "cold"
+    build_site(repo.path, plain, cache=memo)
+    build_site(repo.path, tmp_path / "pinned", cache=memo, pin="HEAD~1")
+    repo.commit({"evals/other/ground_truth.csv": "name,total\nEve,1\n", "evals/other/extracted.json": output("Eve", 1)})
+    build_site(repo.path, plain, cache=memo)
+    build_site(repo.path, cold)
+    assert differences(plain, cold) == []
