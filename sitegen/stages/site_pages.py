@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Self, TypeAlias
 from sitegen.analysis.memo import Memo
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
+from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links, search
@@ -121,7 +122,7 @@ class SitePages(NamedTuple):
                 lambda: instructions_page(instructions.files, _edits_by_commit(timeline, instructions)),
             ),
             (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
-            (links.methods(), lambda: methods_page(_explained_metrics(timeline))),
+            (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
             (links.problems(), lambda: problems_page(problems, infos, head, revision)),
             (links.not_found(), lambda: not_found_page(timeline.shop.site.base_url)),
         )
@@ -151,13 +152,14 @@ class SitePages(NamedTuple):
         yield NO_JEKYLL
 
 
-def _explained_metrics(timeline: Timeline) -> tuple[tuple[str, tuple[MetricSpec, ...]], ...]:
+def _explained_metrics(
+    timeline: Timeline, evals: tuple[EvalInfo, ...]
+) -> tuple[tuple[str, tuple[MetricSpec, ...]], ...]:
     """The metrics of every kind of ours, then those of installed packages that evals of this site have."""
-    histories = [each.history for each in timeline.update.evals if each.history.snapshots]
-    installed = sorted({history.kind for history in histories} - {each.kind for each in SCORERS})
-    kinds = ((each.kind, each.metrics) for each in (*SCORERS, *map(scorer, installed)) if each.metrics)
-    own = ((history.kind, own_specs(history.snapshots[-1].settings)) for history in histories)
-    return (*kinds, *dict.fromkeys(each for each in own if each[1]))
+    installed = sorted({info.kind for info in evals} - {ours.kind for ours in SCORERS})
+    kinds = ((kind.kind, kind.metrics) for kind in (*SCORERS, *map(scorer, installed)) if kind.metrics)
+    own = ((info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals)
+    return (*kinds, *dict.fromkeys(metrics for metrics in own if metrics[1]))
 
 
 def _moved_edits(timeline: Timeline) -> dict[tuple[str, str], str]:

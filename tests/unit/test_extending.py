@@ -95,7 +95,10 @@ def test_metrics_and_kinds_of_an_installed_package_are_those_of_every_page(envir
     methods = (pages / "methods.html").read_text(encoding="utf-8")
     assert "The share of documents without any error." in methods
     assert "The share of the lines that the answer holds." in methods
-    checked = environment.run("check", "--base", "HEAD~1", "--json", cwd=project.path)
+    project.commit({"CLAUDE.md": "# Rules\nAnswer.\n"})
+    environment.run("build", cwd=project.path)
+    assert (pages / "methods.html").read_text(encoding="utf-8") == methods  # none of the evals is new to this build
+    checked = environment.run("check", "--base", "HEAD~2", "--json", cwd=project.path)
     moved = {one["eval_id"]: one["metrics"] for one in json.loads(checked.stdout)["evals"]}
     names = {eval_id: [metric["name"] for metric in metrics] for eval_id, metrics in moved.items()}
     assert "clean_documents" in names["invoices"]
