@@ -236,7 +236,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def _an_output_lacks_contents(done: subprocess.CompletedProcess[str]) -> bool:
-    """Whether a build made both evals, one with an output that the clone lacks, and ended with the code of a problem."""
+    """Whether a build made both evals, and ended with the code of a problem for an output that the clone lacks."""
     return done.returncode == 3 and ", 2 evals, " in done.stdout
 
 
