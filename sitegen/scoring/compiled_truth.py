@@ -178,31 +178,18 @@ class DocumentCompiler:
         self.attributes[attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare.judge(value)
-        return Leaf(
-            place,
-            value,
-            compare,
-            missing=Judgement(
-                document=self.document,
-                path=path,
-                attribute=attribute,
-                outcome=nothing,
-                expected=value,
-                actual=None,
-                note="",
-                named_path=named_path,
-            ),
-            same=Judgement(
-                document=self.document,
-                path=path,
-                attribute=attribute,
-                outcome=same,
-                expected=value,
-                actual=value,
-                note="",
-                named_path=named_path,
-            ),
+        as_expected = Judgement(
+            document=self.document,
+            path=path,
+            attribute=attribute,
+            outcome=same,
+            expected=value,
+            actual=value,
+            note="",
+            named_path=named_path,
         )
+        missing = as_expected._replace(outcome=nothing, actual=None)
+        return Leaf(place=place, value=value, compare=compare, missing=missing, same=as_expected)
 
     def _list(self, values: list[Value], place: ValuePlace) -> ItemList:
         rule = self.rules.list_rule(place.path)

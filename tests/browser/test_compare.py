@@ -43,8 +43,9 @@ def expected(cells: CellMap, before: int, after: int) -> tuple[list[int], int, s
     compared = compare_points(cells, before, after)
     flips = compared.flips
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
-    p_value = mcnemar(independent_flips(flips.broken), independent_flips(flips.fixed), compared.common).p_value
-    if p_value is None:
+    fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
+    p_value = mcnemar(broken, fixed, compared.common).p_value
+    if p_value is None or not fixed + broken:  # without any flip there is nothing to say of chance
         return totals, flips.by_truth, None
     below = next((f"below {level}" for level in LEVELS if p_value < level), "not below 0.05")
     return totals, flips.by_truth, below

@@ -100,13 +100,13 @@ class Comparison {
   /* ---- drawing ---- */
   summary(found) {
     const count = fate => found[fate].length.toLocaleString("en"), said = element("p");
-    said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
-    if (!found.common) said.append("The two hold nothing in common.");
-    else {
+    said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
+    if (!found.common) said.append(" The two hold nothing in common.");
+    else if (found.fixedOnce || found.brokenOnce) {
       const below = this.below(found.fixedOnce, found.brokenOnce);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => number.toLocaleString("en"));
       const chance = below ? `below ${below}: these flips are more than chance` : "not below 0.05: this may be chance";
-      said.append(`Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is ${chance}.`);
+      said.append(` Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is ${chance}.`);
     }
     if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
