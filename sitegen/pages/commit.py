@@ -33,8 +33,8 @@ class EvalMove(NamedTuple):
     """Of this commit, in series order; at least one."""
     causes: tuple[Cause, ...]
     """Of all of these points together."""
-    brought: CommitEffect | None = None
-    """What that did; None without a point before."""
+    effect: CommitEffect | None = None
+    """What the commit did to the eval; None without a point before."""
 
 
 class PointRow(NamedTuple):
@@ -64,17 +64,17 @@ class MoveRow(NamedTuple):
     total: int
     best: PointRow | None
     """Of several points the best, the earliest of equals."""
-    brought: CommitEffect | None
+    effect: CommitEffect | None
 
     @property
     def obvious(self) -> bool:
         """A single new output, which the sentence on its change says already."""
-        return self.total == 1 and self.brought is not None and self.why == CAUSES["outputs"]
+        return self.total == 1 and self.effect is not None and self.why == CAUSES["outputs"]
 
     @property
     def inconclusive(self) -> bool:
         """The change may be chance."""
-        verdict = self.brought.verdict if self.brought else None
+        verdict = self.effect.verdict if self.effect else None
         return verdict is not None and verdict.decision == "inconclusive"
 
 
@@ -125,7 +125,7 @@ class CommitView(NamedTuple):
     @property
     def judged(self) -> int:
         """Evals with a new output: what ground truth and rules do to the same one is certain."""
-        return sum(row.brought is not None and row.brought.verdict is not None for row in self.moves)
+        return sum(row.effect is not None and row.effect.verdict is not None for row in self.moves)
 
     @property
     def any_inconclusive(self) -> bool:
@@ -165,7 +165,7 @@ def commit_page(
         moves=tuple(rows),
         improved=sum(row.verdict == "improved" for row in rows),
         worse=sum(row.verdict == "worse" for row in rows),
-        beyond_chance=sum(_is_beyond_chance(row.brought) for row in rows),
+        beyond_chance=sum(_is_beyond_chance(row.effect) for row in rows),
         instructions=tuple(
             InstructionEdit(
                 path=line(path),
@@ -185,16 +185,16 @@ def commit_page(
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)
 
 
-def _is_beyond_chance(brought: CommitEffect | None) -> bool:
-    return brought is not None and brought.verdict is not None and brought.verdict.why == "beyond chance"
+def _is_beyond_chance(effect: CommitEffect | None) -> bool:
+    return effect is not None and effect.verdict is not None and effect.verdict.why == "beyond chance"
 
 
 def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
     """The edits of all evals, each once. An eval that was only scored again owes them nothing."""
-    compared = [row for row in rows if row.brought and (row.brought.verdict or row.spec.recorded)]
+    compared = [row for row in rows if row.effect and (row.effect.verdict or row.spec.recorded)]
     names: dict[EarlierEdit, list[str]] = {}
     for row in compared:
-        for edit in row.brought.edits if row.brought else ():
+        for edit in row.effect.edits if row.effect else ():
             names.setdefault(edit, []).append(row.name)
     newest = sorted(names, key=lambda edit: -edit.position)
     return tuple(LinkedEdit(edit, () if len(names[edit]) == len(compared) else tuple(names[edit])) for edit in newest)
@@ -203,8 +203,8 @@ def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
 def _move_row(move: EvalMove) -> MoveRow:
     last = move.points[-1]
     moves = moved(move.before, last, move.specs)
-    if move.brought:
-        moves = tuple(one._replace(change=change) for one, change in zip(moves, move.brought.changes, strict=True))
+    if move.effect:
+        moves = tuple(one._replace(change=change) for one, change in zip(moves, move.effect.changes, strict=True))
     points = tuple(
         PointRow(slug=at.slug, label=line(at.label, 60), value=at.values[0], interval=at.interval) for at in move.points
     )
@@ -221,7 +221,7 @@ def _move_row(move: EvalMove) -> MoveRow:
         points=points[:MOST_POINTS] if several else (),
         total=len(points),
         best=_best(points, moves[0].higher_is_better) if several else None,
-        brought=move.brought,
+        effect=move.effect,
     )
 
 

@@ -95,7 +95,7 @@ class TurnRow(NamedTuple):
     broken: int
     other: int
     """Cells that are wrong still, but in another way."""
-    came: int
+    net_appeared: int
     """Errors that appeared with a document or an expected item, minus those that vanished with one."""
     causes: str
     """In words: what changed cells that are or were wrong."""
@@ -224,7 +224,7 @@ class _FieldPage:
             fixed=turn.number("fixed"),
             broken=turn.number("broken"),
             other=turn.number("still_wrong"),
-            came=turn.number("appeared") - turn.number("vanished"),
+            net_appeared=turn.number("appeared") - turn.number("vanished"),
             causes=", ".join(ROLES[role] for role, _ in turn.causes),
             wrong=turn.wrong,
             judged=turn.judged,

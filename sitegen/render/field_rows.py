@@ -58,9 +58,10 @@ def turns(rows: Iterable[TurnRow], root: str) -> Markup:
 
 
 def _turn(row: TurnRow, root: str) -> str:
-    at, fixed, broken, other, came, causes, wrong, judged = row
+    at, fixed, broken, other, net_appeared, causes, wrong, judged = row
     numbers = "".join(
-        f'<td class="num">{number or ""}' for number in (fixed, broken, other, f"{came:+}" if came else 0)
+        f'<td class="num">{number or ""}'
+        for number in (fixed, broken, other, f"{net_appeared:+}" if net_appeared else 0)
     )
     return (
         f"<tr><td>{_point_link(at)}<td>{_commit_of_run(at, root)}{numbers}"

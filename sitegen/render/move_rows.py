@@ -149,7 +149,7 @@ def _move(row: MoveRow, root: str) -> str:
     )
     item = _effect_row(effect, root)
     why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
-    return item.removesuffix("</li>\n") + commit_effect_row(row.brought, row.spec) + why + "</li>\n"
+    return item.removesuffix("</li>\n") + commit_effect_row(row.effect, row.spec) + why + "</li>\n"
 
 
 def _several(row: MoveRow, root: str) -> str:

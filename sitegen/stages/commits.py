@@ -178,7 +178,7 @@ def _moves(
                 before=summary.headlines[start - 1] if start else None,
                 points=summary.headlines[start:end],
                 causes=tuple(cause for cause in _ORDER if cause in why),
-                brought=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
+                effect=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
             )
         )
     return tuple(found)

@@ -81,10 +81,10 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
 
 def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
     old, new = EarlierEdit(2, "a" * 40, "a" * 7, "Trim", 1), EarlierEdit(3, "b" * 40, "b" * 7, "Grow", 2)
-    first, second = (move._replace(brought=BROUGHT._replace(edits=(new,))) for move in sample.MOVES[:2])
-    again = sample.MOVES[3]._replace(brought=BROUGHT._replace(verdict=None, edits=(old,), changes=(None,) * 3))
+    first, second = (move._replace(effect=BROUGHT._replace(edits=(new,))) for move in sample.MOVES[:2])
+    again = sample.MOVES[3]._replace(effect=BROUGHT._replace(verdict=None, edits=(old,), changes=(None,) * 3))
     assert view_of((first, second, again)).earlier_edits == (LinkedEdit(new, ()),)
-    first = first._replace(brought=BROUGHT._replace(edits=(new, old)))
+    first = first._replace(effect=BROUGHT._replace(edits=(new, old)))
     assert view_of((first, second)).earlier_edits == (LinkedEdit(new, ()), LinkedEdit(old, ("Vegetables",)))
     page = commit_page(sample.RECORD, (first, second), sample.TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
@@ -152,7 +152,7 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
 
 
 def test_a_move_says_why_the_number_moved_and_what_flipped():
-    move = sample.MOVES[1]._replace(brought=BROUGHT)
+    move = sample.MOVES[1]._replace(effect=BROUGHT)
     row = view_of((move,)).moves[0]
     assert [one.change for one in row.moves] == [-0.02, None, 0.01]
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
@@ -171,24 +171,24 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     assert BROUGHT.verdict is not None
     unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="inconclusive", why="interval holds zero"))
-    page = commit_page(sample.RECORD, (sample.MOVES[1]._replace(brought=unsure),), (), {}, {})
+    page = commit_page(sample.RECORD, (sample.MOVES[1]._replace(effect=unsure),), (), {}, {})
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert '<a href="../methods.html#steps-verdict">why what is inconclusive may be a step</a>' in html
 
 
 def test_what_the_sentence_says_already_is_not_said_again():
-    single = sample.MOVES[2]._replace(before=sample.headline(4, 0.4), brought=BROUGHT)
-    rows = [view_of((move,)).moves[0] for move in (single, single._replace(brought=None), sample.MOVES[0])]
+    single = sample.MOVES[2]._replace(before=sample.headline(4, 0.4), effect=BROUGHT)
+    rows = [view_of((move,)).moves[0] for move in (single, single._replace(effect=None), sample.MOVES[0])]
     assert [row.obvious for row in rows] == [True, False, False]
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
-    move = sample.MOVES[1]._replace(brought=BROUGHT._replace(verdict=None))
+    move = sample.MOVES[1]._replace(effect=BROUGHT._replace(verdict=None))
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "The output is the same, so this says nothing about instructions." in html
     assert "by more than chance" not in html
-    assert (view_of((move, sample.MOVES[2]._replace(brought=BROUGHT))).judged, view_of((move,)).judged) == (1, 0)
+    assert (view_of((move, sample.MOVES[2]._replace(effect=BROUGHT))).judged, view_of((move,)).judged) == (1, 0)
 
 
 def test_the_few_fields_that_are_named_are_those_with_the_most_flips():
