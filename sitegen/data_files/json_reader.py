@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from sitegen.data_files.reading import (
@@ -69,6 +70,24 @@ def parse_json(text: str, line: int = 1) -> ParsedFile:
         duplicates = [_escaped(key) for key in duplicates]
     findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
     return ParsedFile(value, findings)
+
+
+def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
+    """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
+
+    Lines that cannot be read are left out and reported in *findings* with their number, as are duplicate keys. *fix*
+    says what to do about an unreadable line, and *of* whose line it is: `` of 'short'``.
+    """
+    for number, line in enumerate(text_of(content).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value, odd = parse_json(line, number)
+        except UnreadableError as error:
+            findings.append(error.finding(f"Line {number}{of}")._replace(fix=fix, line=number))
+        else:
+            findings += (finding._replace(line=number) for finding in odd)
+            yield number, value
 
 
 def _without_surrogates(value: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
@@ -40,9 +40,10 @@ class UnreadableError(Exception):
         self.fix = fix
         self.line = line
 
-    def finding(self) -> Finding:
-        """The error as the finding that the result carries."""
-        return Finding(severity="error", what=self.what, fix=self.fix, line=self.line)
+    def finding(self, subject: str, about: Literal["output", "ground_truth", "settings"] = "output") -> Finding:
+        """The error as a finding: "The output cannot be read: it is empty", where *subject* is "The output"."""
+        what = f"{subject} cannot be read: {self.what}"
+        return Finding(severity="error", what=what, fix=self.fix, line=self.line, about=about)
 
 
 def text_of(content: bytes) -> str:

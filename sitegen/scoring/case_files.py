@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from sitegen.config import case_settings
 from sitegen.data_files.csv_reader import csv_rows
-from sitegen.data_files.json_reader import parse_json, read_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.json_reader import json_lines, read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
@@ -215,7 +215,7 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     beside = None
     members: list[tuple[Value, int | None]]
     if ending in ("jsonl", "ndjson"):
-        members = list(_members_of_lines(content, findings))
+        members = [(value, line) for line, value in json_lines(content, findings, "Run the cases again.")]
         newest = newest_run([member for member, _ in members])
         findings += newest.findings
         members = [members[index] for index in newest.lines]
@@ -269,20 +269,6 @@ def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
         {name: cell or (cell if name == output else None) for name, cell in zip(names, row, strict=False) if name}
         for row in rows
     ]
-
-
-def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
-    for number, line in enumerate(text_of(content).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value, odd = parse_json(line, number)
-        except UnreadableError as error:
-            what = f"Line {number} cannot be read: {error.what}"
-            findings.append(Finding(severity="error", what=what, fix="Run the cases again.", line=number))
-            continue
-        findings += odd
-        yield value, number
 
 
 def _list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result
@@ -68,6 +69,13 @@ class Scorer(Protocol):
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The metrics of these documents alone, as far as their own scores say; the others are undefined."""
+
+
+def content_of(file: File | None, missing: str, fix: str) -> bytes:
+    """The content of a file that scoring needs. Raises UnreadableError, with *missing* if the file has no reason."""
+    if file is None or file.content is None:
+        raise UnreadableError((file.reason if file else "") or missing, fix)
+    return file.content
 
 
 def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:

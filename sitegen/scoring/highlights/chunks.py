@@ -124,10 +124,10 @@ class ChunkReader:
             self._report("'run_id' is neither text nor a whole number")
         return name
 
-    def _report(self, what: str) -> None:
+    def _report(self, message: str) -> None:
         whose = "output" if self._about == "output" else "gold standard"
         self.findings.append(
-            Finding(severity="error", what=what, fix=f"Correct the {whose}.", line=self._line, about=self._about)
+            Finding(severity="error", what=message, fix=f"Correct the {whose}.", line=self._line, about=self._about)
         )
 
     def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:

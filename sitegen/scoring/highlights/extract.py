@@ -76,7 +76,7 @@ def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
     grouped: dict[int | str, Paragraphs] = {}
     homes: dict[str, Paragraphs] = {}
     for place, chunk in enumerate(chunks):
-        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs(lambda what: None))
+        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs(lambda message: None))
         for name, text, highlights in chunk.paragraphs:
             homes.setdefault(name, home).add(name, highlights, text)
     return list(grouped.items())

@@ -110,7 +110,7 @@ def _about(error: UnreadableError) -> Literal["output", "settings"]:
 
 def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
     """Every paragraph once, its highlights united (rule 27), and the ids of those that more than one chunk has."""
-    every = Paragraphs(lambda what: None)
+    every = Paragraphs(lambda message: None)
     seen: set[str] = set()
     again: dict[str, None] = {}
     for chunk in chunks:
@@ -153,8 +153,8 @@ def _read_chunks(lines: bool, content: bytes, about: About) -> _Read:
             value, odd = parse_json(text_of(line), number)
             chunks.append(reader.line(value, number))
         except UnreadableError as error:
-            what = f"Line {number} cannot be read: {error.what}"
-            findings.append(Finding(severity="error", what=what, fix=error.fix, line=number, about=about))
+            message = f"Line {number} cannot be read: {error.what}"
+            findings.append(Finding(severity="error", what=message, fix=error.fix, line=number, about=about))
         else:
             findings += [finding._replace(line=number, about=about) for finding in odd]
     if not chunks:

@@ -82,9 +82,12 @@ class HighlightsScorer:
         try:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
-            what = f"The gold standard cannot be read: {error.what}"
+            message = f"The gold standard cannot be read: {error.what}"
             return _no_gold(
-                (Finding(severity="error", what=what, fix=error.fix, line=error.line, about="ground_truth"), *findings)
+                (
+                    Finding(severity="error", what=message, fix=error.fix, line=error.line, about="ground_truth"),
+                    *findings,
+                )
             )
         return _HighlightsScoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
 
@@ -174,17 +177,19 @@ class _HighlightsScoring:
     def _remark(self) -> None:
         """Findings about the comparison as a whole."""
         if self._again:
-            what = f"{_paragraphs_are(self._again)} in more than one chunk, highlights united"
-            self._findings.append(Finding("note", f"{what}: {_first_names(self._again)}", "Write each paragraph once."))
+            message = f"{_paragraphs_are(self._again)} in more than one chunk, highlights united"
+            self._findings.append(
+                Finding("note", f"{message}: {_first_names(self._again)}", "Write each paragraph once.")
+            )
         missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._given]
         if missing and not self._output.unreadable:
-            what = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
-            self._findings.append(Finding("warning", f"{what}: {_first_names(missing)}", "Make the output of them."))
+            message = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
+            self._findings.append(Finding("warning", f"{message}: {_first_names(missing)}", "Make the output of them."))
         self._findings += lacking([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
-            what = "No annotated paragraph lies in the range"
+            message = "No annotated paragraph lies in the range"
             self._findings.append(
-                Finding(severity="warning", what=what, fix="Correct 'range'.", line=None, about="settings")
+                Finding(severity="warning", what=message, fix="Correct 'range'.", line=None, about="settings")
             )
 
     def _notes(self) -> list[str]:
@@ -199,8 +204,8 @@ class _HighlightsScoring:
         if settings.categories:
             notes.append(f"Only these categories are in scope: {_first_names(settings.categories)}.")
         if self._not_annotated:
-            what = f"{_paragraphs_are(self._not_annotated)} not annotated, and not scored"
-            notes.append(f"{what}: {_first_names(self._not_annotated)}.")
+            message = f"{_paragraphs_are(self._not_annotated)} not annotated, and not scored"
+            notes.append(f"{message}: {_first_names(self._not_annotated)}.")
         return notes
 
 

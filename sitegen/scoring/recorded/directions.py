@@ -1,4 +1,4 @@
-"""Which way a number is better, and what its range is, as far as its name tells."""
+"""Guesses from the name of a recorded number which direction is better, its range, and whether it is a headline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AMOUNTS: Final = _words_of("""
     mae mb memory milliseconds ms mse nll number perplexity ppl price regret rmse runtime sec second seconds secs size
     time times token tokens total usd
 """)
-"""Words of numbers that have no natural upper end."""
+"""Words that name amounts without a natural upper bound."""
 
 _LOWER: Final = (_AMOUNTS - _words_of("count counts number size total")) | _words_of("""
     brier cer ece err error errors fail failed failing failure failures false fn fnr fp fpr hallucinated hallucination
@@ -49,7 +49,7 @@ _HEADLINES: Final = (
     "mean_score",
     "overall",
 )
-"""Names that are chosen as the headline where nobody chooses, the best first."""
+"""Names that become the headline unless the settings choose one, the best first."""
 
 _NO_MEASURES: Final = _words_of("""
     batch build date day epoch epochs exit hash id index iteration iterations line month pid port priority run seed
@@ -62,10 +62,10 @@ _NO_RESULTS: Final = _words_of("""
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether a number is better the lower it is, as its name suggests: a loss, an error, a time, a cost.
+    """Whether the name suggests that lower is better: a loss, an error, a time, a cost.
 
-    The last part of the name decides, if it says either; then whether a part before it says lower. Otherwise higher is
-    better.
+    The last part of the name decides if it has a word for either direction, then a word for "lower" in an earlier part.
+    Otherwise higher is better.
     """
     parts = [_name_words(part) for part in name.split(".")]
     if parts[-1] & _LOWER:
@@ -74,7 +74,7 @@ def lower_is_better(name: str) -> bool:
 
 
 def is_measure(name: str) -> bool:
-    """Whether a number measures anything: a seed, a time stamp and what a run was configured with do not."""
+    """Whether a number is a measurement, and not a seed, a time stamp or part of the run's configuration."""
     *outer, last = name.split(".")
     words = _WORD.findall(last)
     if (words and words[-1].casefold() in _NO_MEASURES) or last.endswith(("_stderr", "_at")) or "_stderr," in last:
@@ -83,7 +83,7 @@ def is_measure(name: str) -> bool:
 
 
 def headline_rank(name: str) -> int:
-    """How well a name serves as the headline where nobody chooses: 0 is best."""
+    """How well a number of this name serves as the headline. 0 is best."""
     last = name.rpartition(".")[2].casefold().partition(",")[0]
     if last in _HEADLINES:
         return _HEADLINES.index(last)
@@ -91,14 +91,14 @@ def headline_rank(name: str) -> int:
 
 
 def is_headline(name: str) -> bool:
-    """Whether a number is called as a metric of evals is, whatever else the file holds."""
+    """Whether the name is that of a usual headline metric, such as ``f1``."""
     return headline_rank(name) < len(_HEADLINES)
 
 
 def is_count(name: str, value: float | None) -> bool:
-    """Whether a number is one of things, from its name and its first value: whole, and no share or percent.
+    """Whether a number counts something, judged by its name and its first value: it is whole, and no share or percent.
 
-    A 0 or 1 is a number of things only if its name says that it is an amount, or one of errors.
+    A 0 or 1 is a count only if its name is that of an amount or of errors.
     """
     if value is None or not value.is_integer():
         return False
@@ -109,10 +109,10 @@ def is_count(name: str, value: float | None) -> bool:
 
 
 def range_of(name: str, value: float | None) -> tuple[float, float]:
-    """The range that a number's changes are measured by, from its name and its first value.
+    """The range of a number, from its name and its first value. Changes are measured as parts of it.
 
-    A share is 0 to 1, or 0 to 100 where its value says percent; anything else ends at the round number (1, 2 or 5 times
-    a power of ten) that is not below the value.
+    A share ranges from 0 to 1, or to 100 if its value shows that it is a percentage. Any other range ends at the next
+    round number (1, 2 or 5 times a power of ten) that is not below the value.
     """
     size = abs(value or 0.0)
     amount = bool(_name_words(name.rpartition(".")[2]) & _AMOUNTS)
@@ -126,9 +126,9 @@ def range_of(name: str, value: float | None) -> tuple[float, float]:
 
 
 def _name_words(name: str) -> frozenset[str]:
-    """In small letters; of one with a number, ``rouge1``, the letters as well."""
-    found = [word.casefold() for word in _WORD.findall(name)]
-    return frozenset((*found, *(word.rstrip("0123456789") for word in found)))
+    """The words of a name in lower case. A word with a digit, such as ``rouge1``, counts without it as well."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    return frozenset((*words, *(word.rstrip("0123456789") for word in words)))
 
 
 def _round_up(size: float) -> float:

@@ -1,9 +1,14 @@
-"""The files that hold recorded numbers: those whose layout says which of them are results, and any other."""
+"""Reads the recorded numbers of a file.
+
+Layouts that are known (lm-eval, github-action-benchmark, comparisons of prompts, results of sitegen) tell which numbers
+are results. Every number of any other file counts.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 from posixpath import splitext
 from typing import Final
@@ -15,19 +20,19 @@ from sitegen.model.values import Value
 from sitegen.scoring.recorded.numbers import RecordedNumber, as_float, joined_name, numbers_in
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
-"""What stands before the data in a ``data.js``."""
+"""The assignment before the data of a ``data.js``."""
 
 _LENGTH: Final = "sample_len"
-"""How many documents lm-eval took for a task: it stands among the metrics of the task and is none."""
+"""The number of documents of a task, which lm-eval writes among the task's metrics."""
 
 _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
-"""Tools of github-action-benchmark whose results are rates; those of all others are times or sizes."""
+"""Tools of github-action-benchmark whose results are rates. Those of all others are times or sizes."""
 
 
 def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list[RecordedNumber], ParsedFile]:
-    """The numbers of a file, and what was odd about it. Raises UnreadableError if there is no object or list.
+    """Return the numbers of a file, and the parsed file. Raises UnreadableError if it is no object or list.
 
-    ``where``: what the run has to state, for files that hold several runs.
+    *where*: what the wanted run states, for files that hold several runs.
     """
     parsed = _parsed_record(splitext(path)[1].lower(), content)
     root = parsed.value
@@ -38,8 +43,8 @@ def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list
 
 def _parsed_record(ending: str, content: bytes) -> ParsedFile:
     if ending in (".yaml", ".yml"):
-        read = read_yaml(content)
-        return ParsedFile(read.values[0] if read.values else None, read.findings)
+        yaml = read_yaml(content)
+        return ParsedFile(yaml.values[0] if yaml.values else None, yaml.findings)
     if ending in (".jsonl", ".ndjson"):
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         return parse_json(lines[-1]) if lines else ParsedFile(None)
@@ -56,36 +61,37 @@ def _numbers_of_layout(root: dict[str, Value] | list[Value], where: dict[str, st
     results, entries = root.get("results"), root.get("entries")
     if isinstance(results, dict) and ("n-shot" in root or "lm_eval_version" in root or "higher_is_better" in root):
         return _of_tasks(results, root.get("higher_is_better"))
-    if isinstance(entries, dict) and any(isinstance(each, list) for each in entries.values()):
+    if isinstance(entries, dict) and any(isinstance(runs, list) for runs in entries.values()):
         return _of_benchmarks(entries)
-    if isinstance(root.get("individual_results"), dict) and isinstance(root.get("prompt_paths"), list):
-        return _of_prompts(root, where)
-    if isinstance(results, dict) and ("prompt_path" in root or str(root.get("schema")).startswith("sitegen/")):
+    prompts, individual = root.get("prompt_paths"), root.get("individual_results")
+    if isinstance(prompts, list) and isinstance(individual, dict):
+        return _of_prompts(prompts, individual, where.get("prompt_path"))
+    is_ours = str(root.get("schema")).startswith("sitegen/")
+    if isinstance(results, dict) and ("prompt_path" in root or is_ours):
         return numbers_in(results)
-    if str(root.get("schema")).startswith("sitegen/"):
+    if is_ours:
         return _of_sitegen(root)
     if {"accuracy", "correct", "expected"} <= root.keys() and isinstance(root.get("missed"), list):
-        return _with_lengths(root)
+        return chain(numbers_in(root), _lengths(root))
     return numbers_in(root)
 
 
 def _of_tasks(results: dict[str, Value], stated: Value) -> Iterator[RecordedNumber]:
-    """lm-evaluation-harness: a number is called ``metric,filter``, and the filter ``none`` says nothing."""
+    """lm-evaluation-harness: numbers are named ``metric,filter``, and the filter ``none`` is dropped."""
     directions = stated if isinstance(stated, dict) else {}
     for task, values in results.items():
-        known = directions.get(task)
-        for each in numbers_in(values, task):
-            if each.name == joined_name(task, _LENGTH):
+        of_task = directions.get(task)
+        for number in numbers_in(values, task):
+            if number.name == joined_name(task, _LENGTH):
                 continue
-            metric, _, kept = each.name.rpartition(",")
-            name = metric if kept == "none" else each.name
-            bare = name[len(task) + 1 :].partition(",")[0]
-            higher = known.get(bare) if isinstance(known, dict) else None
-            yield each._replace(name=name, higher_is_better=higher if isinstance(higher, bool) else None)
+            name = number.name.removesuffix(",none")
+            metric = name[len(task) + 1 :].partition(",")[0]
+            higher = of_task.get(metric) if isinstance(of_task, dict) else None
+            yield number._replace(name=name, higher_is_better=higher if isinstance(higher, bool) else None)
 
 
 def _of_benchmarks(entries: dict[str, Value]) -> Iterator[RecordedNumber]:
-    """github-action-benchmark: of each suite the newest run; its own history is older versions of the file."""
+    """github-action-benchmark: the newest run of each suite. Older runs are in older versions of the file."""
     for suite, runs in entries.items():
         newest = runs[-1] if isinstance(runs, list) and runs else None
         benches = newest.get("benches") if isinstance(newest, dict) else None
@@ -99,23 +105,21 @@ def _of_benchmarks(entries: dict[str, Value]) -> Iterator[RecordedNumber]:
                 yield RecordedNumber(joined_name(start, name), as_float(bench.get("value")), higher)
 
 
-def _of_prompts(root: dict[str, Value], where: dict[str, str]) -> Iterator[RecordedNumber]:
-    """A comparison of prompts: the results of the one that is wanted, else of each under the name of its file."""
-    prompts, individual = root["prompt_paths"], root["individual_results"]
-    assert isinstance(prompts, list)
-    assert isinstance(individual, dict)
-    wanted = where.get("prompt_path")
+def _of_prompts(
+    prompts: list[Value], individual: dict[str, Value], chosen_path: str | None
+) -> Iterator[RecordedNumber]:
+    """A comparison of prompts: the results of the chosen prompt, else of every prompt under the name of its file."""
     for prompt, (key, value) in zip(prompts, individual.items(), strict=False):
         path = value.get("prompt_path", prompt) if isinstance(value, dict) else prompt
         results = value.get("results", value) if isinstance(value, dict) else value
-        if wanted is None:
+        if chosen_path is None:
             yield from numbers_in(results, PurePosixPath(path).stem if isinstance(path, str) else key)
-        elif path == wanted:
+        elif path == chosen_path:
             yield from numbers_in(results)
 
 
 def _of_sitegen(root: dict[str, Value]) -> Iterator[RecordedNumber]:
-    """Results that sitegen wrote: its totals, without fields, documents and metadata."""
+    """Results that sitegen wrote: the totals, without fields, documents and metadata."""
     metrics = root.get("metrics")
     yield from numbers_in(metrics if isinstance(metrics, dict) else {})
     totals: dict[str, Value] = {key: value for key, value in root.items() if not isinstance(value, dict | list)}
@@ -124,14 +128,9 @@ def _of_sitegen(root: dict[str, Value]) -> Iterator[RecordedNumber]:
     yield from _lengths(root)
 
 
-def _with_lengths(root: dict[str, Value]) -> Iterator[RecordedNumber]:
-    """Results of highlights: what was missed and what is wrong are lists of texts."""
-    yield from numbers_in(root)
-    yield from _lengths(root)
-
-
 def _lengths(root: dict[str, Value]) -> Iterator[RecordedNumber]:
+    """The number of texts that results of highlights list as missed and as wrong."""
     for key in ("missed", "wrong"):
-        listed = root.get(key)
-        if isinstance(listed, list):
-            yield RecordedNumber(key, float(len(listed)), False)
+        texts = root.get(key)
+        if isinstance(texts, list):
+            yield RecordedNumber(key, float(len(texts)), False)

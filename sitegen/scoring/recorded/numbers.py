@@ -1,4 +1,7 @@
-"""The numbers of a file by name, whatever its shape: nested keys joined by dots, items of lists by what names them."""
+"""Lists the numbers of a parsed file by name, whatever its shape.
+
+A name is the path of keys, joined by dots. Items of lists contribute their name or, without one, their index.
+"""
 
 from __future__ import annotations
 
@@ -10,71 +13,72 @@ from typing import Final, NamedTuple
 from sitegen.model.values import Unusable, Value
 
 LONGEST: Final = 200
-"""Characters of a name; a number with a longer one is left out."""
+"""Characters of a name. Numbers with longer names are left out."""
 
 _NAMES: Final = ("name", "metric", "task", "id", "label")
-"""Keys of an item of a list that name it, the first that is a text."""
+"""Keys that name an item of a list. The first with a text counts."""
 
 
 class RecordedNumber(NamedTuple):
     """One number of a file."""
 
     name: str
-    """Where it stands: ``retail.f1``."""
+    """Its path: ``retail.f1``."""
     value: float | None
-    """None: NaN, Infinity, or a number beyond every range."""
+    """None: NaN, Infinity, or too large for a float."""
     higher_is_better: bool | None = None
-    """None: the file does not say."""
+    """None: the file does not state it."""
     is_sample: bool = False
-    """An item of a plain list of numbers, which are mostly the values of single cases."""
+    """Whether it is an item of a plain list of numbers. Such lists mostly hold the values of single cases."""
 
 
 def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
-    """Every number, in the order of the file. True and false are none, nor is a number that is written as a text."""
+    """Yield every number in file order. Booleans, and numbers written as text, do not count."""
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from numbers_in(each, joined_name(start, key))
+        for key, member in value.items():
+            yield from numbers_in(member, joined_name(start, key))
     elif isinstance(value, list):
-        for place, each in enumerate(value):
-            yield from _numbers_of_item(each, start, place)
+        for index, item in enumerate(value):
+            yield from _numbers_of_item(item, start, index)
     elif isinstance(value, Unusable | int | Decimal) and not isinstance(value, bool) and 0 < len(start) <= LONGEST:
         yield RecordedNumber(start, as_float(value))
 
 
 def joined_name(*names: str) -> str:
-    """Names as one path."""
+    """Join names into one path. Empty names are skipped."""
     return ".".join(name for name in names if name)
 
 
 def as_float(value: Value) -> float | None:
-    """A finite number, or None."""
+    """Return a finite number as a float, and None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
         return None
-    return found if isfinite(found) else None
+    return number if isfinite(number) else None
 
 
 def first_of_each_name(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber]:
-    """The first of each name: a key with a dot may be spelled as two keys are."""
-    found: dict[str, RecordedNumber] = {}
+    """Keep the first number of each name: the key ``a.b`` has the same name as the key ``b`` below ``a``."""
+    by_name: dict[str, RecordedNumber] = {}
     for number in numbers:
-        found.setdefault(number.name, number)
-    return list(found.values())
+        by_name.setdefault(number.name, number)
+    return list(by_name.values())
 
 
-def _numbers_of_item(value: Value, start: str, place: int) -> Iterator[RecordedNumber]:
-    """An item of a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
-    if not isinstance(value, dict):
-        is_sample = not isinstance(value, list)
-        yield from (each._replace(is_sample=is_sample) for each in numbers_in(value, joined_name(start, str(place))))
+def _numbers_of_item(item: Value, start: str, index: int) -> Iterator[RecordedNumber]:
+    """The numbers of an item of a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
+    if not isinstance(item, dict):
+        is_sample = not isinstance(item, list)
+        numbers = numbers_in(item, joined_name(start, str(index)))
+        yield from (number._replace(is_sample=is_sample) for number in numbers)
         return
-    key = next((key for key in _NAMES if isinstance(value.get(key), str) and value[key]), None)
-    named = joined_name(start, str(value[key]) if key else str(place))
-    rest = {other: each for other, each in value.items() if other != key}
-    alone = [other for other, each in rest.items() if as_float(each) is not None]
-    if key and alone and alone[0] in ("value", "score"):
-        yield from numbers_in(rest.pop(alone[0]), named)
-    yield from numbers_in(rest, named)
+    name_key = next((key for key in _NAMES if isinstance(item.get(key), str) and item[key]), None)
+    name = joined_name(start, str(item[name_key]) if name_key else str(index))
+    members = {key: member for key, member in item.items() if key != name_key}
+    first = next((key for key, member in members.items() if as_float(member) is not None), None)
+    if name_key and first in ("value", "score"):
+        yield from numbers_in(members.pop(first), name)
+    yield from numbers_in(members, name)

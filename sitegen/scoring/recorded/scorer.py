@@ -1,4 +1,4 @@
-"""The scorer of kind ``recorded``."""
+"""The scorer of kind ``recorded``: follows numbers that a run wrote and that cannot be computed again."""
 
 from __future__ import annotations
 
@@ -13,38 +13,35 @@ from sitegen.scoring.recorded.directions import headline_rank, is_count, is_meas
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, first_of_each_name
 from sitegen.scoring.recorded.settings import RecordedSettings, matches_a_glob, read_recorded_settings
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings
+from sitegen.scoring.scorer import ScoringInputs, bounded_findings, content_of
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 
 MOST: Final = 50
-"""Numbers of a file that are followed; the rest is left out, and that is said."""
+"""Numbers of a file that are followed. A finding tells how many more there are."""
 
 RUN: Final = "run"
-"""The id of the one document that the numbers are of: two runs are always comparable."""
+"""The id of the single document. It is always the same, so that any two runs are comparable."""
 
 NOTHING: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
-"""The metric of what holds no number: a scorecard has at least one."""
+"""Stands for the metrics of a file without numbers, because a scorecard needs at least one."""
 
 _LABEL: Final = 60
 
 
-class _Chosen(NamedTuple):
-    """A number that is followed, and why it is taken to be better the one way."""
+class _FollowedNumber(NamedTuple):
+    """A number with the direction that is better for it."""
 
     number: RecordedNumber
     higher_is_better: bool
-    how: str
-
-    @property
-    def better(self) -> str:
-        return "higher" if self.higher_is_better else "lower"
+    reason: str
+    """Where the direction is from."""
 
 
 class RecordedScorer:
-    """Takes the numbers of a file for what they say they are: nothing is computed, so nothing can be computed again.
+    """Follows the numbers of a file as they stand.
 
-    There are no documents, fields or judgements. Each number is a metric, which the scorecard itself describes.
+    There are no fields or judgements. Each number is a metric that the scorecard itself describes.
     """
 
     kind = "recorded"
@@ -61,48 +58,47 @@ class RecordedScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Read one file. Never raises on bad input: what is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
         settings, remarks = read_recorded_settings(inputs.settings)
         findings = list(remarks)
         numbers: list[RecordedNumber] = []
         readable = False
         for file in inputs.outputs:
             try:
-                found, parsed = read_numbers(file.path, _record_content(file), dict(settings.where))
+                content = content_of(file, "the file is missing", "Commit it again.")
+                of_file, parsed = read_numbers(file.path, content, dict(settings.where))
             except UnreadableError as error:
-                findings.append(
-                    Finding(
-                        severity="error", what=f"The file cannot be read: {error.what}", fix=error.fix, line=error.line
-                    )
-                )
+                findings.append(error.finding("The file"))
                 continue
             readable = True
-            numbers += found
+            numbers += of_file
             findings += parsed.findings
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
-        chosen, left_out = _chosen(first_of_each_name(numbers), settings)
-        if readable and not chosen:
-            what = "No number of the file is wanted" if numbers else "The file holds no number"
+        followed, left_out = _followed_numbers(first_of_each_name(numbers), settings)
+        if readable and not followed:
+            message = "No number of the file is wanted" if numbers else "The file holds no number"
             fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
-            findings.append(Finding("warning", what, fix))
-        undefined = [each.number.name for each in chosen if each.number.value is None]
+            findings.append(Finding("warning", message, fix))
+        undefined = [number.name for number, _, _ in followed if number.value is None]
         if undefined:
             first = line(undefined[0], _LABEL)
-            what = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
-            findings.append(Finding("warning", what, "Let the run write numbers."))
+            message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
+            findings.append(Finding("warning", message, "Let the run write numbers."))
         if left_out:
-            what = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
-            findings.append(Finding("note", what, "Choose with 'metrics' of the eval's settings."))
-        return _recorded_result(chosen, findings, readable=readable)
+            message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
+            findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
+        return _recorded_result(followed, findings, readable=readable)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Nothing: a run is never a part of another one."""
+        """Nothing, because a run has a single document."""
         return ()
 
 
-def _chosen(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> tuple[list[_Chosen], int]:
-    """The numbers that are followed, the headline first, and how many more there are."""
+def _followed_numbers(
+    numbers: Sequence[RecordedNumber], settings: RecordedSettings
+) -> tuple[list[_FollowedNumber], int]:
+    """Choose the numbers to follow, the headline first. Returns them, and how many more there are."""
     if settings.metrics:
         by_glob = ([number for number in numbers if matches_a_glob(number.name, (glob,))] for glob in settings.metrics)
         candidates = list(dict.fromkeys(number for group in by_glob for number in group))
@@ -111,12 +107,11 @@ def _chosen(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> tu
     if not candidates:
         return [], 0
     headline = _headline_number(candidates, settings)
-    others = [number for number in candidates if number is not headline]
+    rest = [number for number in candidates if number is not headline]
     if not settings.metrics:  # those of the headline's range come first, because they can share its chart
         headline_range = range_of(headline.name, headline.value)
-        others.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
-    chosen = [headline, *others]
-    return [_directed(number, settings) for number in chosen[:MOST]], max(0, len(chosen) - MOST)
+        rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
+    return [_directed(number, settings) for number in (headline, *rest)[:MOST]], max(0, len(candidates) - MOST)
 
 
 def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
@@ -129,18 +124,18 @@ def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettin
     return headline or numbers[0]
 
 
-def _directed(number: RecordedNumber, settings: RecordedSettings) -> _Chosen:
+def _directed(number: RecordedNumber, settings: RecordedSettings) -> _FollowedNumber:
     stated = settings.stated_direction(number.name)
     if stated is not None:
-        return _Chosen(number, stated, "stated in the settings")
+        return _FollowedNumber(number, stated, "stated in the settings")
     if number.higher_is_better is not None:
-        return _Chosen(number, number.higher_is_better, "stated in the file")
-    return _Chosen(number, not lower_is_better(number.name), "guessed from the name")
+        return _FollowedNumber(number, number.higher_is_better, "stated in the file")
+    return _FollowedNumber(number, not lower_is_better(number.name), "guessed from the name")
 
 
-def _recorded_result(chosen: Sequence[_Chosen], findings: Sequence[Finding], *, readable: bool) -> Result:
+def _recorded_result(followed: Sequence[_FollowedNumber], findings: Sequence[Finding], *, readable: bool) -> Result:
     status: Status = "scored" if readable else "unreadable"
-    metrics = tuple(Metric(each.number.name, each.number.value) for each in chosen)
+    metrics = tuple(Metric(number.name, number.value) for number, _, _ in followed)
     card = Scorecard(
         status=status,
         counts=Counts(),
@@ -148,28 +143,23 @@ def _recorded_result(chosen: Sequence[_Chosen], findings: Sequence[Finding], *, 
         documents=(DocumentScore(RUN, status, Counts()),),
         fields=(),
         findings=bounded_findings(findings),
-        specs=tuple(map(_recorded_spec, chosen)),
+        specs=tuple(map(_recorded_spec, followed)),
     )
     return Result(card, ())
 
 
-def _recorded_spec(chosen: _Chosen) -> MetricSpec:
-    low, high = range_of(chosen.number.name, chosen.number.value)
+def _recorded_spec(followed: _FollowedNumber) -> MetricSpec:
+    number, higher_is_better, reason = followed
+    low, high = range_of(number.name, number.value)
     return MetricSpec(
-        name=chosen.number.name,
-        label=line(chosen.number.name, _LABEL),
-        explanation=f"Recorded by the run; {chosen.better} is better ({chosen.how}).",
+        name=number.name,
+        label=line(number.name, _LABEL),
+        explanation=f"Recorded by the run; {'higher' if higher_is_better else 'lower'} is better ({reason}).",
         low=low,
         high=high,
-        higher_is_better=chosen.higher_is_better,
-        unit=COUNT if is_count(chosen.number.name, chosen.number.value) else "",
+        higher_is_better=higher_is_better,
+        unit=COUNT if is_count(number.name, number.value) else "",
         when_failed="look at the run that wrote it.",
         when_undefined="look at the run that should have written it.",
         recorded=True,
     )
-
-
-def _record_content(file: File) -> bytes:
-    if file.content is None:
-        raise UnreadableError(file.reason or "the file is missing", "Commit it again.")
-    return file.content

@@ -1,4 +1,4 @@
-"""What an eval's ``settings`` say of recorded numbers: which of them, which first, and which way they are better."""
+"""Reads the ``settings`` of an eval of kind ``recorded``: which numbers to follow, and which direction is better."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ KEYS: Final = (*_LISTS, "headline", WHERE)
 
 
 class RecordedSettings(NamedTuple):
-    """What is wanted of the numbers of a file. Globs are over whole names; ``*`` stands for dots as well."""
+    """Which numbers of a file are followed, and how. In globs, ``*`` also matches dots."""
 
     metrics: tuple[str, ...] = ()
-    """Globs, in the order in which the numbers are wanted; empty: all that measure anything."""
+    """Globs, in the order in which their numbers are listed. Empty: every number that measures something."""
     headline: str | None = None
-    """Name, or glob of which the first number counts."""
+    """A name, or a glob whose first match is the headline."""
     lower_is_better: tuple[str, ...] = ()
     higher_is_better: tuple[str, ...] = ()
     where: tuple[tuple[str, str], ...] = ()
-    """What a file has to state to be a run of this eval."""
+    """Key and value that a file has to state to be a run of this eval."""
 
     def stated_direction(self, name: str) -> bool | None:
-        """Whether higher is better, if the settings say so."""
+        """Whether higher is better. None: the settings do not state it."""
         if matches_a_glob(name, self.lower_is_better):
             return False
         return True if matches_a_glob(name, self.higher_is_better) else None
 
 
 def matches_a_glob(name: str, globs: Iterable[str]) -> bool:
-    """Whether any glob names a number: by its whole name, or by the part after the last dot."""
+    """Whether any glob matches the whole name of a number, or the part after its last dot."""
     last = name.rpartition(".")[2]
     return any(fnmatchcase(name, glob) or fnmatchcase(last, glob) for glob in globs)
 
 
 @lru_cache(maxsize=64)
 def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Finding, ...]]:
-    """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
+    """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
     stated, findings = read_keys(settings, KEYS)
     lists = {}
     for key in _LISTS:

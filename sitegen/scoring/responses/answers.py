@@ -78,8 +78,8 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
         variant = _read_variant(name, file, keys, findings)
         if name in variants:
             twin = variants[name]
-            what = f"Two files hold responses of the variant {name[:80]!r}; both count"
-            findings.append(Finding("warning", what, "Keep them in one file."))
+            message = f"Two files hold responses of the variant {name[:80]!r}; both count"
+            findings.append(Finding("warning", message, "Keep them in one file."))
             variant = VariantResponses(name, twin.responses + variant.responses, twin.unreadable and variant.unreadable)
         variants[name] = variant
     return Answers(tuple(variants[name] for name in sorted(variants)), tuple(findings))
@@ -194,9 +194,9 @@ class _ResponsesReader:
             )
         )
 
-    def _report(self, severity: Severity, what: str, line: int | None) -> None:
+    def _report(self, severity: Severity, message: str, line: int | None) -> None:
         self._findings.append(
-            Finding(severity=severity, what=what, fix="Correct the file, or run the prompt again.", line=line)
+            Finding(severity=severity, what=message, fix="Correct the file, or run the prompt again.", line=line)
         )
 
 

@@ -99,5 +99,5 @@ class _TestCasesReader:
             id=name, expected=expected, category=id_text(value.get("category")), question=question
         )
 
-    def _report(self, severity: str, what: str, fix: str) -> None:
-        self.findings.append(Finding(severity=severity, what=what, fix=fix, line=None, about="ground_truth"))  # type: ignore[arg-type]
+    def _report(self, severity: str, message: str, fix: str) -> None:
+        self.findings.append(Finding(severity=severity, what=message, fix=fix, line=None, about="ground_truth"))  # type: ignore[arg-type]

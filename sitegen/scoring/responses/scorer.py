@@ -165,11 +165,11 @@ class _ResponsesScoring:
         strangers = [response for response in variant.responses if response.case_id not in self._cases]
         if strangers:
             names = list(dict.fromkeys(stranger.case_id for stranger in strangers))
-            what = f"Responses to no test case are not scored ({len(strangers)}): {first_names(names)}"
+            message = f"Responses to no test case are not scored ({len(strangers)}): {first_names(names)}"
             self._findings.append(
                 Finding(
                     severity="warning",
-                    what=_about_variant(variant, what),
+                    what=_about_variant(variant, message),
                     fix="Add the test cases.",
                     line=strangers[0].line,
                 )
@@ -201,17 +201,17 @@ class _ResponsesScoring:
     def _report_cases(self, variant: VariantResponses, by_case: dict[str, list[Response]]) -> None:
         missing = [name for name in self._cases if name not in by_case]
         if missing:
-            what = f"Test cases without a response ({len(missing)}): {first_names(missing)}"
+            message = f"Test cases without a response ({len(missing)}): {first_names(missing)}"
             fix = "Run the prompt over them; until then an expected text counts as not given."
-            self._findings.append(Finding("error", _about_variant(variant, what), fix))
+            self._findings.append(Finding("error", _about_variant(variant, message), fix))
         repeated = [responses for responses in by_case.values() if len(responses) > 1]
         if repeated:
             names = [responses[0].case_id for responses in repeated]
-            what = f"Test cases with several responses, each of which counts ({len(repeated)}): {first_names(names)}"
+            message = f"Test cases with several responses, each of which counts ({len(repeated)}): {first_names(names)}"
             self._findings.append(
                 Finding(
                     severity="note",
-                    what=_about_variant(variant, what),
+                    what=_about_variant(variant, message),
                     fix="Remove those that are not meant.",
                     line=repeated[0][1].line,
                 )
@@ -236,9 +236,9 @@ class _ResponsesScoring:
             if (each := with_unusable_grade(answer)) is not None
         ]
         if dropped:
-            what = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
+            message = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
             self._findings.append(
-                Finding(severity="warning", what=what, fix="Grade these responses again.", line=dropped[0].line)
+                Finding(severity="warning", what=message, fix="Grade these responses again.", line=dropped[0].line)
             )
 
     def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
@@ -279,8 +279,8 @@ def _no_cases(finding: Finding) -> Result:
     )
 
 
-def _about_variant(variant: VariantResponses, what: str) -> str:
-    return f"{what}, of the variant {variant.name[:80]!r}" if variant.name else what
+def _about_variant(variant: VariantResponses, message: str) -> str:
+    return f"{message}, of the variant {variant.name[:80]!r}" if variant.name else message
 
 
 def _variant_score(group: _VariantGroup) -> DocumentScore:

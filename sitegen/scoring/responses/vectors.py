@@ -34,9 +34,9 @@ def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -
     if len(responses) < 2:
         return ResponseVectors((None,) * len(responses), ())
     if embedder is None:
-        what = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
+        message = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
-        return ResponseVectors((None,) * len(responses), (Finding("note", what, fix),))
+        return ResponseVectors((None,) * len(responses), (Finding("note", message, fix),))
     return ResponseVectors(_embedded_vectors(responses, embedder), ())
 
 
@@ -49,10 +49,10 @@ def _recorded_vectors(responses: Sequence[Response]) -> ResponseVectors:
     if not without:
         return ResponseVectors(kept, ())
     line = next(one.line for one, vector in zip(responses, kept, strict=True) if vector is None)
-    what = f"{without} of {len(kept)} responses have no usable embedding and are left out of consistency"
+    message = f"{without} of {len(kept)} responses have no usable embedding and are left out of consistency"
     return ResponseVectors(
         kept,
-        (Finding(severity="warning", what=what, fix="Record a list of numbers, as long as the others.", line=line),),
+        (Finding(severity="warning", what=message, fix="Record a list of numbers, as long as the others.", line=line),),
     )
 
 

@@ -58,8 +58,8 @@ def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value
             findings.append(Finding("error", f"A sample cannot be read: {error.what}", _FIX, value=name[:200]))
     if not too_large:
         return
-    what = f"Samples are too large to be read; their summaries count, without outputs: {len(too_large)}"
-    findings.append(Finding("warning", what, "Log less of each sample.", value=", ".join(too_large[:5])))
+    message = f"Samples are too large to be read; their summaries count, without outputs: {len(too_large)}"
+    findings.append(Finding("warning", message, "Log less of each sample.", value=", ".join(too_large[:5])))
     try:
         summaries = items(archive.json("summaries.json")) if "summaries.json" in archive else []
     except TooLargeError:

@@ -120,8 +120,8 @@ class _InspectReader:
         if not cases:
             self._report("error", "There are no samples in the log", fix="Let Inspect log samples (`--log-samples`).")
         for name, times in self._off_scale.items():
-            what = f"Scores of {name[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
-            self._report("warning", what, fix="Nothing, if the scorer means it so.")
+            message = f"Scores of {name[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
+            self._report("warning", message, fix="Nothing, if the scorer means it so.")
         return cases
 
     def _graded(self, sample: LogSample) -> dict[str, Graded]:
@@ -159,8 +159,8 @@ class _InspectReader:
     def _case(self, sample: LogSample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
         error = next((epoch.error for epoch in sample.epochs if epoch.error), "")
         if error:
-            what = f"The sample {sample.id[:80]!r} ended with an error"
-            self._report("warning", what, error[:200], fix="Run the task again, if the sample should count.")
+            message = f"The sample {sample.id[:80]!r} ended with an error"
+            self._report("warning", message, error[:200], fix="Run the task again, if the sample should count.")
         judges = opinions(graded, fields)
         return JudgedCase(
             id=sample.id,
@@ -183,8 +183,8 @@ class _InspectReader:
             return Grade(None)
         return grade
 
-    def _report(self, severity: Severity, what: str, value: str = "", fix: str = _FIX) -> None:
-        self._findings.append(Finding(severity, what, fix, value=value))
+    def _report(self, severity: Severity, message: str, value: str = "", fix: str = _FIX) -> None:
+        self._findings.append(Finding(severity, message, fix, value=value))
 
 
 def _parts(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:

@@ -205,9 +205,9 @@ class _LinesReader:
         wrong = int((tp, fp, fn, tn) == (0, 1, 1, 0))
         return Counts(tp=tp, fp=fp, fn=fn, tn=tn, omission=fn - wrong, hallucination=fp - wrong, wrong_value=wrong)
 
-    def _report(self, severity: Severity, what: str, value: str = "") -> None:
+    def _report(self, severity: Severity, message: str, value: str = "") -> None:
         self.findings.append(
-            Finding(severity=severity, what=what, fix="Correct the judge's results.", line=self._line, value=value)
+            Finding(severity=severity, what=message, fix="Correct the judge's results.", line=self._line, value=value)
         )
 
 

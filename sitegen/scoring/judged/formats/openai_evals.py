@@ -112,12 +112,12 @@ class _OpenaiEvalsReader:
                 usage=_together([answer.took for answer in answers]),
             )
             if case.error:
-                what = f"The sample {name[:80]!r} ended with an error"
-                self.findings.append(Finding("warning", what, _FIX, value=case.error[:200]))
+                message = f"The sample {name[:80]!r} ended with an error"
+                self.findings.append(Finding("warning", message, _FIX, value=case.error[:200]))
             cases.append(case)
         for metric, times in self._off_scale.items():
-            what = f"Values of the metric {metric[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
-            self.findings.append(Finding("warning", what, "Nothing, if the eval means it so."))
+            message = f"Values of the metric {metric[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
+            self.findings.append(Finding("warning", message, "Nothing, if the eval means it so."))
         return tuple(cases)
 
     def run(self) -> JudgedRun:

@@ -195,9 +195,9 @@ class _PromptfooReader:
             verdicts=_verdicts(items(grading.get("componentResults"))),
         )
 
-    def report(self, severity: Severity, what: str, value: str = "") -> None:
+    def report(self, severity: Severity, message: str, value: str = "") -> None:
         """Say something of the file."""
-        self.findings.append(Finding(severity, what, "Let promptfoo write the results again.", value=value))
+        self.findings.append(Finding(severity, message, "Let promptfoo write the results again.", value=value))
 
     def _column(self, row: Mapping[str, Value]) -> PromptOfProvider:
         index = whole(row.get("promptIdx"))

@@ -49,9 +49,9 @@ class _TableReader:
         self._lists_scores = wanted.names_of_scores in table.columns
         known = ", ".join(name[:60] for name in table.columns[:_LISTED])
         if columns.missing:
-            what = f"The table has no column {', '.join(map(repr, columns.missing))[:200]}"
+            message = f"The table has no column {', '.join(map(repr, columns.missing))[:200]}"
             self.findings.append(
-                Finding(severity="error", what=what, fix=f"Its columns are: {known}.", line=None, about="settings")
+                Finding(severity="error", what=message, fix=f"Its columns are: {known}.", line=None, about="settings")
             )
         parts = columns.parts
         self._matches = bool(parts.get("expected") and parts.get("output"))
@@ -72,15 +72,17 @@ class _TableReader:
             for row, name, scores in zip(self._rows, names, graded, strict=True)
         )
         if failed := sum(bool(case.error) for case in cases):
-            what = f"{failed} of {len(cases)} rows state an error"
-            self.findings.append(Finding("warning", what, "Ask again for the answers of these.", value=_errors(cases)))
+            message = f"{failed} of {len(cases)} rows state an error"
+            self.findings.append(
+                Finding("warning", message, "Ask again for the answers of these.", value=_errors(cases))
+            )
         for column, times in self._off_scale.items():
             low, high = self._wanted.low, self._wanted.high
-            what = (
+            message = (
                 f"Scores in the column {column[:80]!r} are no numbers from {low:g} to {high:g}: {times} of {len(cases)}"
             )
             fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
-            self.findings.append(Finding("warning", what, fix))
+            self.findings.append(Finding("warning", message, fix))
         return cases
 
     def _graded(self, row: Mapping[str, Value]) -> dict[str, Graded]:
@@ -167,8 +169,8 @@ class _TableReader:
             twice += taken[wanted] == 2
             names.append(wanted if taken[wanted] == 1 else f"{wanted} ({taken[wanted]})")
         if twice:
-            what = f"Names of cases stand on several rows, which are told apart by their order: {twice}"
-            self.findings.append(Finding("warning", what, "Name a column with an id for each row."))
+            message = f"Names of cases stand on several rows, which are told apart by their order: {twice}"
+            self.findings.append(Finding("warning", message, "Name a column with an id for each row."))
         return names
 
     def _grade(self, column: str, value: Value) -> Grade:
