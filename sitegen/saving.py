@@ -18,13 +18,15 @@ from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
-from sitegen.verifying import Verified, WorktreeProject, iterations
+from sitegen.verifying.eval_files import iterations
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import Verified, verify_iterations
 
 LARGEST_COPIED: Final = 1_000_000_000
 """Bytes of an output."""
 
 
-def save(bench: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
+def save(project: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
     """Keep an output with its results as the next iteration, and bring ``aggregate.json`` up to date.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
@@ -69,7 +71,7 @@ def save(bench: WorktreeProject, verified: Verified, document: Document) -> tupl
         folder = verified.outputs[0].parent
     record = (folder / RECORDED).relative_to(place.folder).as_posix()
     write_inside(place.folder, record, to_json_bytes(document))
-    _update_aggregate(bench, verified, document.metadata)
+    _update_aggregate(project, verified, document.metadata)
     return place.folder / record, document
 
 
@@ -98,7 +100,7 @@ def _saved_name(verified: Verified, output: Path) -> str:
     return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
 
-def _update_aggregate(bench: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
+def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
     """Write the line of the iteration that is saved, and one for each other that has none yet.
 
     Lines that are there stay as they are, and so does whatever else the file holds. Those of iterations that nobody
@@ -113,7 +115,7 @@ def _update_aggregate(bench: WorktreeProject, verified: Verified, metadata: Meta
     there = [metadata.iteration, *(line.get("iteration") for line in known)]
     others = [
         _aggregate_line(iteration, iteration.iteration, _recorded_time(iteration))
-        for iteration in bench.verify_iterations(place, without=there)
+        for iteration in verify_iterations(project, place, without=there)
     ]
     lines = [*known, *others, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda each: each.get("iteration") or 0)

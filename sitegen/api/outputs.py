@@ -27,7 +27,8 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.scoring.verdict import verdict
 from sitegen.text.embedding import embedder
-from sitegen.verifying import Verified, WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import Verified, metadata_of, verify
 
 if TYPE_CHECKING:
     from sitegen.frames import DataFrame
@@ -79,7 +80,7 @@ class Scored(JudgedOutput):
     """One output of an eval, scored."""
 
     eval_id: str
-    bench: WorktreeProject = field(repr=False)
+    project: WorktreeProject = field(repr=False)
     verified: Verified = field(repr=False)
 
     @property
@@ -93,7 +94,7 @@ class Scored(JudgedOutput):
             self.kind,
             self.result,
             eval_id=self.eval_id,
-            metadata=self.bench.metadata(self.verified, timestamp=None),
+            metadata=metadata_of(self.project, self.verified, timestamp=None),
             thresholds=self.verified.place.entry.thresholds,
         )
 
@@ -114,11 +115,11 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
     >>> first.document().errors_by_type["omission"]
     1
     """
-    bench = WorktreeProject.open(Path(repo))
-    verified = bench.verify(eval_id, Path(output).resolve() if output else None, settings)
+    project = WorktreeProject.open(Path(repo))
+    verified = verify(project, eval_id, Path(output).resolve() if output else None, settings)
     kind, result = verified.place.kind, verified.result
     judged = _verdict(kind, verified.place.entry.thresholds, result)
-    return Scored(kind=kind, result=result, verdict=judged, eval_id=eval_id, bench=bench, verified=verified)
+    return Scored(kind=kind, result=result, verdict=judged, eval_id=eval_id, project=project, verified=verified)
 
 
 def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) -> Evaluated:

@@ -14,7 +14,6 @@ from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparing.prompts import prompts_document
 from sitegen.comparing.report import comparison_markdown
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.evaluating import evaluate, responses_of
 from sitegen.project import Options
 from sitegen.questions.comparison import (
     ComparisonWithThresholds,
@@ -24,7 +23,8 @@ from sitegen.questions.comparison import (
     compare_variants,
 )
 from sitegen.text.json_bytes import to_json_bytes as json_bytes
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.evaluation import evaluate, responses_of
+from sitegen.verifying.project import WorktreeProject
 
 RESULTS: Final = "comparison_results.json"
 
@@ -69,10 +69,10 @@ def compare(
     if wanted.revisions or wanted.iterations:
         found, chosen = _compare_in_history(Options(repo=repo, cache=cache), wanted), None
     else:
-        bench = WorktreeProject.open(repo)
-        bench = bench.configured(wanted.eval_id, config) if config else bench
-        found = compare_variants(bench, wanted.eval_id, wanted.variants)
-        chosen = bench.evaluation.plot_format
+        project = WorktreeProject.open(repo)
+        project = project.configured(wanted.eval_id, config) if config else project
+        found = compare_variants(project, wanted.eval_id, wanted.variants)
+        chosen = project.evaluation.plot_format
     files = {RESULTS: comparison_json(found.document)}
     _print_or_write(files, found, written._replace(plot_format=written.plot_format or chosen))
 
@@ -89,21 +89,21 @@ def compare_files(
     for each in prompts:
         if not Path(each).is_file():
             raise NothingToReportError("There is no such prompt.", where=each, fix="Name a file that is there.")
-    bench, eval_id = WorktreeProject.open(repo).for_cases(test_cases)
+    project, eval_id = WorktreeProject.open(repo).for_cases(test_cases)
     if config:
-        bench = bench.configured(eval_id, config)
-    elif bench.misread:
-        print_error(bench.misread)
+        project = project.configured(eval_id, config)
+    elif project.misread:
+        print_error(project.misread)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
     evaluations = []
     for prompt in map(Path, prompts):
-        responses = responses_of(bench, eval_id, prompt)
-        evaluations.append(evaluate(bench, eval_id, prompt, responses, timestamp=timestamp))
-    found = compare_prompts(bench.place(eval_id).entry, evaluations)
+        responses = responses_of(project, eval_id, prompt)
+        evaluations.append(evaluate(project, eval_id, prompt, responses, timestamp=timestamp))
+    found = compare_prompts(project.place(eval_id).entry, evaluations)
     files = {RESULTS: json_bytes(prompts_document(found.document.variants[0], evaluations, timestamp))}
     for number, evaluation in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = json_bytes(evaluation.document)
-    _print_or_write(files, found, written._replace(plot_format=written.plot_format or bench.evaluation.plot_format))
+    _print_or_write(files, found, written._replace(plot_format=written.plot_format or project.evaluation.plot_format))
 
 
 def _refuse_files(revisions: Sequence[str]) -> None:

@@ -18,7 +18,6 @@ from sitegen.commands.progress import CallProgress
 from sitegen.config import files_of
 from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.evaluating import evaluate, variant_name
 from sitegen.history.layout import is_path
 from sitegen.llm import judging, responding
 from sitegen.llm.cases import PromptCase, read_prompt_cases
@@ -30,7 +29,9 @@ from sitegen.model.kinds import traits_of
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
-from sitegen.verifying import WorktreeEval, WorktreeProject, first_file, newest_outputs
+from sitegen.verifying.eval_files import WorktreeEval, first_file, newest_outputs
+from sitegen.verifying.evaluation import evaluate, variant_name
+from sitegen.verifying.project import WorktreeProject
 
 FAILED: Final = 1
 """Exit code if any call gave no answer."""
@@ -80,7 +81,7 @@ def split_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | Non
 class AskedEval(NamedTuple):
     """The eval that a command is about."""
 
-    bench: WorktreeProject
+    project: WorktreeProject
     place: WorktreeEval
     cases: tuple[PromptCase, ...]
 
@@ -93,15 +94,15 @@ class AskedEval(NamedTuple):
 def respond(wanted: RespondRequest) -> None:
     """Run a prompt over the test cases that have no response yet; if that is wanted, grade and score them all."""
     opened = _asked_eval(wanted)
-    bench, place, _ = opened
+    project, place, _ = opened
     if wanted.test_cases and not wanted.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
-    prompt = wanted.prompt or _prompt_of_setting(bench, place, "prompt") or _default_prompt(bench, opened.eval_id)
+    prompt = wanted.prompt or _prompt_of_setting(project, place, "prompt") or _default_prompt(project, opened.eval_id)
     template = read_prompt(prompt)
     variant = wanted.variant
     if wanted.test_cases and not variant:
-        variant = variant_name(bench, prompt)
-    path = _inside(bench, _responses_path(place, variant))
+        variant = variant_name(project, prompt)
+    path = _inside(project, _responses_path(place, variant))
     methods = wanted.methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
     metrics_of(methods)  # what is wrong is said before a call is paid for
     judges = _judge_template(opened, None) if wanted.evaluates and "quality" in methods else None
@@ -110,8 +111,8 @@ def respond(wanted: RespondRequest) -> None:
         if judges:
             failed |= _judge(opened, wanted, judges, [path], wanted.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-        found = evaluate(bench, opened.eval_id, prompt, path, timestamp=timestamp, methods=methods)
-        for row in verified_text.one_eval(bench, found.verified, methods):
+        found = evaluate(project, opened.eval_id, prompt, path, timestamp=timestamp, methods=methods)
+        for row in verified_text.one_eval(project, found.verified, methods):
             print_line(row)
         if wanted.output:
             wanted.output.parent.mkdir(parents=True, exist_ok=True)
@@ -125,14 +126,14 @@ def judge(wanted: RespondRequest) -> None:
     """Grade the responses that have no grade yet."""
     opened = _asked_eval(wanted)
     template = _judge_template(opened, wanted.prompt)
-    if _judge(opened, wanted, template, _responses(opened.bench, opened.place, wanted.variant), wanted.model):
+    if _judge(opened, wanted, template, _responses(opened.project, opened.place, wanted.variant), wanted.model):
         raise typer.Exit(FAILED)
 
 
 def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, path: Path) -> bool:
     """Whether a call failed."""
-    bench, _, cases = asked_eval
-    settings = _call_settings(bench, request, request.model)
+    project, _, cases = asked_eval
+    settings = _call_settings(project, request, request.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
     todo = responding.responses_to_ask_for(cases, file, again=request.again, limit=request.limit)
     other = 0 if request.again else responding.of_another_prompt(template, cases, file)
@@ -143,11 +144,11 @@ def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTem
         )
     with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
         asked = responding.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
-    return _print_outcome(bench, path, asked, "responses")
+    return _print_outcome(project, path, asked, "responses")
 
 
 def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplate:
-    named = prompt or _prompt_of_setting(asked_eval.bench, asked_eval.place, "judge_prompt")
+    named = prompt or _prompt_of_setting(asked_eval.project, asked_eval.place, "judge_prompt")
     template = read_prompt(named) if named else parse_template(JUDGE)
     if "output" not in template.placeholders:
         raise ConfigurationError("The judge's prompt has no {output}.", where=str(named), fix="Say where it stands.")
@@ -158,8 +159,8 @@ def _judge(
     asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
 ) -> bool:
     """Grade the responses in some files, by a model or else by the one that is configured. Whether a call failed."""
-    bench, _, cases = asked_eval
-    settings = _call_settings(bench, request, model or bench.config.llm.judge_model)
+    project, _, cases = asked_eval
+    settings = _call_settings(project, request, model or project.config.llm.judge_model)
     failed = False
     for path in paths:
         file = ResponsesFile.read(path, [case.id for case in cases])
@@ -170,7 +171,7 @@ def _judge(
             print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
         with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=request.debug) as progress:
             asked = judging.grade_responses(todo, template, file, settings, step=progress.step, log=progress.log)
-        failed |= _print_outcome(bench, path, asked, "grades")
+        failed |= _print_outcome(project, path, asked, "grades")
     return failed
 
 
@@ -182,13 +183,13 @@ def _asked_eval(request: RespondRequest) -> AskedEval:
         )
     if (request.eval_id is None) == (request.test_cases is None):
         raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
-    bench = WorktreeProject.open(request.repo)
+    project = WorktreeProject.open(request.repo)
     if request.test_cases:
-        bench, eval_id = bench.for_cases(request.test_cases)
+        project, eval_id = project.for_cases(request.test_cases)
     else:
         eval_id = str(request.eval_id)
-    bench = _configured(bench, eval_id, request.config)
-    place = bench.place(eval_id)
+    project = _configured(project, eval_id, request.config)
+    place = project.place(eval_id)
     if not traits_of(place.kind).answers_cases or place.ground_truth is None:
         raise ConfigurationError(
             f"The eval {eval_id!r} is of kind {place.kind!r}: it has no test cases to ask for.",
@@ -201,39 +202,39 @@ def _asked_eval(request: RespondRequest) -> AskedEval:
             where=str(place.ground_truth),
             fix="Keep the test cases in a test_cases.json of their own.",
         )
-    return AskedEval(bench, place, read_prompt_cases(_inside(bench, place.ground_truth)))
+    return AskedEval(project, place, read_prompt_cases(_inside(project, place.ground_truth)))
 
 
-def _configured(bench: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
+def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
     """With what ``--config`` names: a file like ``sitegen.toml``, or one that tells how prompts are evaluated."""
     if file is None:
-        if bench.misread:
-            raise bench.misread
-        return bench
+        if project.misread:
+            raise project.misread
+        return project
     if file.suffix == ".toml":
-        return bench._replace(config=replace(bench.config, llm=read_site_file(file).llm))
-    return bench.configured(eval_id, file)
+        return project._replace(config=replace(project.config, llm=read_site_file(file).llm))
+    return project.configured(eval_id, file)
 
 
-def _call_settings(bench: WorktreeProject, request: RespondRequest, model: str | None) -> CallSettings:
+def _call_settings(project: WorktreeProject, request: RespondRequest, model: str | None) -> CallSettings:
     """The table ``[llm]``, options before it."""
-    stated = {field.name: getattr(bench.config.llm, field.name) for field in fields(bench.config.llm)}
+    stated = {field.name: getattr(project.config.llm, field.name) for field in fields(project.config.llm)}
     options = {"model": model, "concurrency": request.concurrency, "base_url": request.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 
-def _prompt_of_setting(bench: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
+def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
     """The file that one of the eval's settings names, relative to the project."""
     name: Any = json.loads(place.entry.settings).get(setting)
     if name is None:
         return None
     if not isinstance(name, str):
         raise ConfigurationError(f"The setting {setting!r} is no path.", fix="Write a path relative to the project.")
-    return _inside(bench, bench.root / name)
+    return _inside(project, project.root / name)
 
 
-def _default_prompt(bench: WorktreeProject, eval_id: str) -> Path:
-    return _inside(bench, bench.root / "prompts" / f"{eval_id}.md")
+def _default_prompt(project: WorktreeProject, eval_id: str) -> Path:
+    return _inside(project, project.root / "prompts" / f"{eval_id}.md")
 
 
 def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
@@ -247,7 +248,7 @@ def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
     return _first_existing(place.folder, names) or place.folder / names[0]
 
 
-def _responses(bench: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
+def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
     """The files to grade: the variant's, or all that lie in the eval's folder; without any, its newest iteration's."""
     found = [_responses_path(place, variant)]
     if variant is None and place.folder.is_dir():
@@ -261,7 +262,7 @@ def _responses(bench: WorktreeProject, place: WorktreeEval, variant: str | None)
             where=str(found[0]),
             fix=f"sitegen respond {place.entry.id}",
         )
-    return [_inside(bench, path) for path in there]
+    return [_inside(project, path) for path in there]
 
 
 def _variant_of(path: Path) -> str:
@@ -274,17 +275,17 @@ def _first_existing(folder: Path, names: tuple[str, ...]) -> Path | None:
     return first_file(folder, names) or (begun.with_suffix("") if begun else None)
 
 
-def _inside(bench: WorktreeProject, path: Path) -> Path:
+def _inside(project: WorktreeProject, path: Path) -> Path:
     """A path that the project names; what lies outside is neither sent nor overwritten."""
     resolved = path.resolve()
-    if not resolved.is_relative_to(bench.root.resolve()):
+    if not resolved.is_relative_to(project.root.resolve()):
         raise ConfigurationError("The project names a file outside of it.", where=str(path), fix="Keep it inside.")
     return resolved
 
 
-def _print_outcome(bench: WorktreeProject, path: Path, asked: CallOutcome, what: str) -> bool:
+def _print_outcome(project: WorktreeProject, path: Path, asked: CallOutcome, what: str) -> bool:
     """Say what came of it, and return whether a call failed."""
-    shown = line(str(path.relative_to(bench.root.resolve())))
+    shown = line(str(path.relative_to(project.root.resolve())))
     if not asked.calls:
         print_line(f"{shown}: nothing to do; --again makes all {what} anew")
         return False

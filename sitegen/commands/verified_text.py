@@ -23,7 +23,8 @@ from sitegen.scoring.verdict import verdict
 from sitegen.stats.counts import RATIOS, Averages
 from sitegen.text.plain import line
 from sitegen.text.values import amount
-from sitegen.verifying import Verified, WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import Verified
 
 SHOWN: Final = 12
 """Discrepancies that the terminal lists."""
@@ -32,12 +33,12 @@ LONGEST_NAME: Final = 40
 """Characters of an eval's id in a table."""
 
 
-def one_eval(bench: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
+def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """The numbers of one eval, what is wrong with its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
-    files = ", ".join(shown(bench, output) for output in verified.outputs)
+    files = ", ".join(shown(project, output) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
     lines += _interval(place.kind, card, nouns)
@@ -55,7 +56,7 @@ def one_eval(bench: WorktreeProject, verified: Verified, methods: tuple[str, ...
     return lines
 
 
-def every_eval(bench: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:
+def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:
     """A row an eval, then the means over them and the numbers of all their answers together.
 
     An eval in which a number is undefined is not in its mean.
@@ -67,7 +68,7 @@ def every_eval(bench: WorktreeProject, verified: Sequence[Verified], averages: A
     lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(others)} {'errors':>7}  newest output"]
     for name, one in zip(names, verified, strict=True):
         card = one.result.scorecard
-        lines.append(f"{name:{width}}  {_three(one)} {sum(_errors(card)):7,}  {_outputs(bench, one)}{_said(one)}")
+        lines.append(f"{name:{width}}  {_three(one)} {sum(_errors(card)):7,}  {_outputs(project, one)}{_said(one)}")
     counted = [one for one in verified if _has_f1(one.result.scorecard)]
     ends = ends_of_mean((one.result.scorecard.metric("f1"), _interval_of_f1(one)) for one in counted)
     left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
@@ -77,22 +78,22 @@ def every_eval(bench: WorktreeProject, verified: Sequence[Verified], averages: A
     return lines
 
 
-def debug(bench: WorktreeProject, verified: Verified) -> list[str]:
+def debug(project: WorktreeProject, verified: Verified) -> list[str]:
     """What was read, for ``--debug``."""
     place = verified.place
     files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
-    read = [f"debug: {what} {shown(bench, path)}, {path.stat().st_size:,} bytes" for what, path in files if path]
+    read = [f"debug: {what} {shown(project, path)}, {path.stat().st_size:,} bytes" for what, path in files if path]
     return [
-        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {shown(bench, place.folder)}",
+        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {shown(project, place.folder)}",
         *read,
         f"debug: settings {line(place.entry.settings, 500)}, thresholds {dict(place.entry.thresholds)}",
         f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
     ]
 
 
-def shown(bench: WorktreeProject, path: Path) -> str:
+def shown(project: WorktreeProject, path: Path) -> str:
     """A path, from the root of the repository if it is below it."""
-    return line(str(path.relative_to(bench.root) if path.is_relative_to(bench.root) else path))
+    return line(str(path.relative_to(project.root) if path.is_relative_to(project.root) else path))
 
 
 def _numbers_of_fields(card: Scorecard) -> list[str]:
@@ -175,12 +176,12 @@ def discrepancy(one: Judgement, nouns: Nouns) -> str:
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 
 
-def _outputs(bench: WorktreeProject, verified: Verified) -> str:
+def _outputs(project: WorktreeProject, verified: Verified) -> str:
     """The first output, and the names of those beside it: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
     if not verified.outputs:
         return "no output"
     first, *others = verified.outputs
-    named = [shown(bench, first), *(line(other.name, LONGEST_NAME) for other in others[:2])]
+    named = [shown(project, first), *(line(other.name, LONGEST_NAME) for other in others[:2])]
     more = len(others) - 2
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")
 

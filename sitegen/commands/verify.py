@@ -23,7 +23,8 @@ from sitegen.scoring.responses.document import METHODS
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
-from sitegen.verifying import Verified, WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
 
 class VerifyRequest(NamedTuple):
@@ -66,48 +67,48 @@ def verify_one(wanted: VerifyRequest) -> None:
     """Score one output and print it."""
     repo, eval_id, output = wanted.repo, wanted.eval_id, wanted.output
     open_report, as_json = wanted.open_report, wanted.as_json
-    bench = WorktreeProject.open(repo)
+    project = WorktreeProject.open(repo)
     if wanted.config:
-        bench = bench.configured(eval_id, wanted.config)
-    verified = bench.verify(eval_id, output.resolve() if output else None, dict(wanted.settings))
+        project = project.configured(eval_id, wanted.config)
+    verified = verify(project, eval_id, output.resolve() if output else None, dict(wanted.settings))
     methods = wanted.methods
     if traits_of(verified.place.kind).answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
-        if bench.misread:
-            print_error(bench.misread)
+        if project.misread:
+            print_error(project.misread)
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
     if wanted.debug:
-        for row in verified_text.debug(bench, verified):
+        for row in verified_text.debug(project, verified):
             print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-    kept = _document(bench, verified, timestamp=timestamp, methods=methods)
+    kept = _document(project, verified, timestamp=timestamp, methods=methods)
     if wanted.save:
-        results, kept = saving.save(bench, verified, kept)
+        results, kept = saving.save(project, verified, kept)
         print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
-        _write_report(bench, verified, kept, results, verified.place.folder)
+        _write_report(project, verified, kept, results, verified.place.folder)
     if wanted.output_dir:
         results = saving.save_into(wanted.output_dir.resolve(), verified, kept)
-        _write_report(bench, verified, kept, results, results.parent)
-    _print_or_write_results(wanted, kept, [] if as_json else verified_text.one_eval(bench, verified, methods))
-    if output is None and (other := bench.passed_over(verified)):
-        what = f"{verified_text.shown(bench, other)} is no iteration yet, and was not scored."
+        _write_report(project, verified, kept, results, results.parent)
+    _print_or_write_results(wanted, kept, [] if as_json else verified_text.one_eval(project, verified, methods))
+    if output is None and (other := unsaved_output(project, verified)):
+        what = f"{verified_text.shown(project, other)} is no iteration yet, and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
         print_error(SitegenError(what, fix=fix))
     if open_report:
         from sitegen.questions.preview import write_preview
 
-        page = write_preview(bench, verified)
+        page = write_preview(project, verified)
         print_line(f"report {page}", error=True)
         webbrowser.open(page.as_uri())
 
 
-def _write_report(bench: WorktreeProject, verified: Verified, document: Document, results: Path, below: Path) -> None:
+def _write_report(project: WorktreeProject, verified: Verified, document: Document, results: Path, below: Path) -> None:
     """Write the report beside the results that were saved, through no link below a folder, and say where it is."""
     from sitegen.questions.preview import report_file
 
     report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
-    html = report_file(bench, verified, document.metadata, results.name)
+    html = report_file(project, verified, document.metadata, results.name)
     write_inside(below, report.relative_to(below).as_posix(), html)
     print_line(f"report {report}", error=True)
 
@@ -125,11 +126,11 @@ def _print_or_write_results(request: VerifyRequest, document: Document, rows: It
 
 def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:
     """Score the newest output of every eval and print them with the averages over all."""
-    bench = WorktreeProject.open(repo, evals_dir)
+    project = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
-    for eval_id in bench.eval_ids():
+    for eval_id in project.eval_ids():
         try:
-            verified.append(bench.verify(eval_id, missing_counts=True))
+            verified.append(verify(project, eval_id, missing_counts=True))
         except SitegenError as error:
             missing.append(error)
     if not verified and missing:
@@ -138,32 +139,32 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     counted = [one for one in verified if any(spec.name == "f1" for spec in scorer(one.place.kind).metrics)]
     averages = Averages.of([one.result.scorecard.counts for one in counted])
     if as_json:
-        _print_all(bench, verified, averages)
+        _print_all(project, verified, averages)
     else:
-        for row in verified_text.every_eval(bench, verified, averages):
+        for row in verified_text.every_eval(project, verified, averages):
             print_line(row)
     for failure in missing:
         print_error(failure)
 
 
-def _print_all(bench: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
+def _print_all(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
     import msgspec
 
-    documents = [_document(bench, one, timestamp=None) for one in verified]
+    documents = [_document(project, one, timestamp=None) for one in verified]
     body = {"evals": documents, **averages.named()}
     encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
     print_document(msgspec.json.format(encoded, indent=2) + b"\n")
 
 
 def _document(
-    bench: WorktreeProject, verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()
+    project: WorktreeProject, verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()
 ) -> Document:
     place = verified.place
     return results_document(
         place.kind,
         verified.result,
         eval_id=encodable(place.entry.id),
-        metadata=bench.metadata(verified, timestamp=timestamp),
+        metadata=metadata_of(project, verified, timestamp=timestamp),
         thresholds=place.entry.thresholds,
         methods=methods,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sitegen.analysis.comparison.ranking import sole_leader
 from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
-from sitegen.evaluating import Evaluation, EvaluationDocument
+from sitegen.verifying.evaluation import Evaluation, EvaluationDocument
 
 TIE = "tie"
 
@@ -87,64 +87,69 @@ class PromptsDocument:
     recommendation: RecommendedPrompt
 
 
-def prompts_document(found: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str) -> PromptsDocument:
+def prompts_document(
+    comparison: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str
+) -> PromptsDocument:
     """The document of a comparison whose variants are called by the paths of the prompts."""
-    numbers = {each.prompt_path: f"prompt_{number}" for number, each in enumerate(evaluations, 1)}
-    first = sole_leader(found.ranking)
-    best = found.overall_winner or (first.name if first else None)
-    better = {test.metric for pair in found.pairs for test in pair.tests if best and test.independent.better == best}
+    documents = {f"prompt_{number}": evaluation.document for number, evaluation in enumerate(evaluations, 1)}
+    keys = {document.prompt_path: key for key, document in documents.items()}
+    first = sole_leader(comparison.ranking)
+    best = comparison.overall_winner or (first.name if first else None)
+    better = {
+        test.metric for pair in comparison.pairs for test in pair.tests if best and test.independent.better == best
+    }
     return PromptsDocument(
         timestamp=timestamp,
-        prompt_paths=tuple(evaluation.prompt_path for evaluation in evaluations),
-        individual_results={numbers[evaluation.prompt_path]: evaluation.document for evaluation in evaluations},
+        prompt_paths=tuple(keys),
+        individual_results=documents,
         statistical_comparison=StatisticalComparison(
             pairwise_comparisons={
-                f"{numbers[pair.first]}_vs_{numbers[pair.second]}": _prompt_pair(pair, numbers) for pair in found.pairs
+                f"{keys[pair.first]}_vs_{keys[pair.second]}": _prompt_pair(pair, keys) for pair in comparison.pairs
             },
-            overall_ranking=tuple((numbers[row.name], row.score) for row in found.ranking),
+            overall_ranking=tuple((keys[row.name], row.score) for row in comparison.ranking),
         ),
         recommendation=RecommendedPrompt(
-            recommended_prompt=numbers[best] if best else None,
-            ranking_score=next((row.score for row in found.ranking if row.name == best), None),
+            recommended_prompt=keys[best] if best else None,
+            ranking_score=next((row.score for row in comparison.ranking if row.name == best), None),
             significant_improvements=tuple(sorted(better)),
-            confidence=found.confidence,
+            confidence=comparison.confidence,
         ),
     )
 
 
-def _prompt_pair(pair: VariantPair, numbers: dict[str, str]) -> PromptPair:
+def _prompt_pair(pair: VariantPair, keys: dict[str, str]) -> PromptPair:
     return PromptPair(
-        overall_winner=_winning_prompt(pair.winner, numbers),
+        overall_winner=_winning_prompt(pair.winner, keys),
         significant_differences=tuple(test.metric for test in pair.tests if test.independent.better),
-        metrics_comparison={test.metric: _prompts_metric(pair, test, numbers) for test in pair.tests},
+        metrics_comparison={test.metric: _prompts_metric(pair, test, keys) for test in pair.tests},
     )
 
 
-def _prompts_metric(pair: VariantPair, test: MetricTest, numbers: dict[str, str]) -> PromptsMetric:
-    decides = _prompt_test(test.independent, numbers)
+def _prompts_metric(pair: VariantPair, test: MetricTest, keys: dict[str, str]) -> PromptsMetric:
+    decides = _prompt_test(test.independent, keys)
     return PromptsMetric(
-        values={numbers[pair.first]: test.first, numbers[pair.second]: test.second},
+        values={keys[pair.first]: test.first, keys[pair.second]: test.second},
         difference=test.difference,
         effect_size=test.effect_size,
         p_value=decides.p_value,
         statistically_significant=decides.statistically_significant,
         winner=decides.winner,
         independent_test=decides,
-        paired_test=_prompt_test(test.paired, numbers),
+        paired_test=_prompt_test(test.paired, keys),
     )
 
 
-def _prompt_test(tested: Tested, numbers: dict[str, str]) -> PromptTest:
+def _prompt_test(tested: Tested, keys: dict[str, str]) -> PromptTest:
     return PromptTest(
         test=tested.method,
         statistic=tested.statistic,
         p_value=tested.p_value,
         adjusted_p=tested.adjusted_p,
         statistically_significant=tested.better is not None,
-        winner=_winning_prompt(tested.better, numbers),
+        winner=_winning_prompt(tested.better, keys),
         note=tested.note,
     )
 
 
-def _winning_prompt(name: str | None, numbers: dict[str, str]) -> str:
-    return TIE if name is None else numbers[name]
+def _winning_prompt(name: str | None, keys: dict[str, str]) -> str:
+    return TIE if name is None else keys[name]

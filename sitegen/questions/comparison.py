@@ -15,7 +15,6 @@ from sitegen.comparing.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.evaluating import Evaluation
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import EvalHistory, Snapshot
@@ -24,7 +23,9 @@ from sitegen.questions.study import Study, open_study
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stats.significance import ALPHA
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.evaluation import Evaluation
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import verify
 
 Thresholds: TypeAlias = dict[str, float]
 """Least value wanted, by name of the metric."""
@@ -46,12 +47,12 @@ class ScoredSide(NamedTuple):
     result: Result
 
 
-def compare_variants(bench: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
+def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
     """Variants of an eval as they lie in the work tree, all of them if none is named.
 
     Raises ConfigurationError if there is no such eval or variant, or if there are not two.
     """
-    verified = bench.verify(eval_id)
+    verified = verify(project, eval_id)
     known = {variant.name: variant for variant in variants_of(verified.result)}
     fix = f"The variants of {eval_id}: {', '.join(name for name in known if name) or 'none'}."
     for name in names:
@@ -67,7 +68,7 @@ def compare_variants(bench: WorktreeProject, eval_id: str, names: Sequence[str])
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> ComparisonWithThresholds:
     """Prompts that answered the test cases of one eval, each called by its path."""
-    chosen = [variant_of(evaluation.prompt_path, evaluation.verified.result) for evaluation in evaluations]
+    chosen = [variant_of(evaluation.document.prompt_path, evaluation.verified.result) for evaluation in evaluations]
     found = variant_comparison(entry.id, chosen, _alpha_of(entry))
     return ComparisonWithThresholds(
         ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)}

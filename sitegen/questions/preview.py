@@ -24,20 +24,21 @@ from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.verifying import Verified, WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import Verified
 
 
-def write_preview(bench: WorktreeProject, verified: Verified) -> Path:
+def write_preview(project: WorktreeProject, verified: Verified) -> Path:
     """Write the report with what it needs, without bounds. Returns the page.
 
     Raises ConfigurationError if a template of the project is wrong.
     """
-    page = _preview_page(verified, _worktree_snapshot(bench, verified), limit=len(verified.result.judgements))
-    cache = cache_folder(None, bench.root)
+    page = _preview_page(verified, _worktree_snapshot(project, verified), limit=len(verified.result.judgements))
+    cache = cache_folder(None, project.root)
     begin_cache_folder(cache)
     folder = cache / "preview"
     kind = verified.place.kind
-    renderer = _preview_renderer(bench)
+    renderer = _preview_renderer(project)
     assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
     there = frozenset((*(one.path for one in pages), *(file.path for file in assets)))
     writer = Writer(folder, listed=False)
@@ -48,7 +49,7 @@ def write_preview(bench: WorktreeProject, verified: Verified) -> Path:
     return folder / page.path
 
 
-def report_file(bench: WorktreeProject, verified: Verified, metadata: Metadata, data: str) -> bytes:
+def report_file(project: WorktreeProject, verified: Verified, metadata: Metadata, data: str) -> bytes:
     """The report as one file that needs nothing beside it; ``data`` is the whole result, as seen from it.
 
     It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
@@ -61,26 +62,26 @@ def report_file(bench: WorktreeProject, verified: Verified, metadata: Metadata, 
         committed_at="",
         subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree",
     )
-    snapshot = _worktree_snapshot(bench, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
+    snapshot = _worktree_snapshot(project, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
         snapshot = snapshot._replace(iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
     if not metadata.dirty:
         snapshot = snapshot._replace(made_at=metadata.git_commit)
-    page = _preview_page(verified, snapshot, limit=bench.config.limits.discrepancies_per_type, data=data)
-    renderer = _preview_renderer(bench)
+    page = _preview_page(verified, snapshot, limit=project.config.limits.discrepancies_per_type, data=data)
+    renderer = _preview_renderer(project)
     styles = next(file for file in renderer.assets() if file.path == links.asset("app.css"))
     beside = posixpath.join(posixpath.dirname(page.path), data)
     return standalone(renderer.render(page), page.path, styles.content.decode(), (beside,))
 
 
-def _preview_renderer(bench: WorktreeProject) -> Renderer:
-    site = SiteInfo(bench.config.title or bench.root.name, __version__)
-    return Renderer(template_folders(own_templates(bench.root)), site)
+def _preview_renderer(project: WorktreeProject) -> Renderer:
+    site = SiteInfo(project.config.title or project.root.name, __version__)
+    return Renderer(template_folders(own_templates(project.root)), site)
 
 
-def _worktree_snapshot(bench: WorktreeProject, verified: Verified) -> Snapshot:
+def _worktree_snapshot(project: WorktreeProject, verified: Verified) -> Snapshot:
     """The output as a point of the uncommitted state."""
-    inside = (path.relative_to(bench.root) for path in verified.outputs if path.is_relative_to(bench.root))
+    inside = (path.relative_to(project.root) for path in verified.outputs if path.is_relative_to(project.root))
     return Snapshot(
         iteration=verified.iteration or 0,
         label=verified.outputs[0].parent.name if verified.iteration else verified.outputs[0].name,

@@ -14,7 +14,6 @@ from sitegen.comparing.gate.document import SCHEMA as GATE
 from sitegen.comparing.gate.document import GateDocument
 from sitegen.comparing.prompts import PromptsDocument
 from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
-from sitegen.evaluating import EvaluationDocument
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
 from sitegen.pages.data_forms import IndexDocument, SeriesDocument
@@ -27,6 +26,7 @@ from sitegen.scoring.judged.document import JudgedPart
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.responses.document import ResponsesPart
 from sitegen.stats.counts import Averages, in_file_order
+from sitegen.verifying.evaluation import EvaluationDocument
 from tests.schemas.describe import Described, Schema, describe
 
 FOLDER = Path(schemas.__file__).parent

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import verify
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def test_results_alone_in_a_folder_of_evals_are_read_without_a_manifest(project)
 
 
 def test_counts_are_summed_over_cases_by_field_wherever_details_hold_them(project):
-    card = WorktreeProject.open(project.repo.path).verify("invoices").result.scorecard
+    card = verify(WorktreeProject.open(project.repo.path), "invoices").result.scorecard
     assert {name: tuple(counts[:4]) for name, counts in card.fields} == {
         "supplier": (2, 0, 0, 0),
         "total": (1, 1, 1, 0),

@@ -2,14 +2,15 @@
 
 import pytest
 
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import verify
 
 
 @pytest.fixture(scope="module")
 def outcomes(built) -> dict[str, str]:
     """Field path -> what came of it."""
     bench = WorktreeProject.open(built("verifier-instructions").repo.path)
-    return {each.path: each.outcome for each in bench.verify("examples").result.judgements}
+    return {each.path: each.outcome for each in verify(bench, "examples").result.judgements}
 
 
 def test_a_row_a_field_is_read_by_its_mapped_name(outcomes):

@@ -23,7 +23,7 @@ LAYERS = (
     {"render"},
     {"comparing", "exporting"},
     {"pages"},
-    {"saving", "evaluating", "initialising", "discovery", "frames"},
+    {"saving", "initialising", "discovery", "frames"},
     {"analysis", "project", "verifying", "llm", "installed_from", "imported_model"},
     {"history", "scoring"},
     {"configuring"},

@@ -15,7 +15,8 @@ from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import verify
 from tests.gitrepo import Content, GitRepo
 from tests.sites import broken_links, build_site, content, problems_text
 
@@ -281,8 +282,8 @@ def test_a_build_after_each_commit_is_the_build_of_all(project: Path, tmp_path: 
 def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
     bench = WorktreeProject.open(project / "repo")
     assert bench.eval_ids() == ("plain", "qa", "receipts", "top")
-    assert bench.verify("qa").result.scorecard.metric("accuracy") == 0.0
-    assert bench.verify("receipts").result.scorecard.metric("f1") == 1.0
+    assert verify(bench, "qa").result.scorecard.metric("accuracy") == 0.0
+    assert verify(bench, "receipts").result.scorecard.metric("f1") == 1.0
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from sitegen.history.files_at_commit import FilesAt, FolderListing
 from sitegen.history.repository import LARGEST_BLOB
 from sitegen.project import Options, open_project
 from sitegen.stages.timeline import fold
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import verify
 from tests.gitrepo import GitRepo, MemoryParts
 from tests.sites import broken_links, build_site, problems_text
 
@@ -158,7 +159,7 @@ def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(tmp_path: 
     bench = WorktreeProject.open(repo.path)
     eval_id = folder.strip("/") or "promptfoo"
     assert bench.eval_ids() == (eval_id,)
-    assert bench.verify(eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
+    assert verify(bench, eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
 
 
 def test_judged_results_alone_are_shown_without_a_manifest(tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> Non
             log = json.dumps(document).encode()
         commits.append(repo.commit({"prompts/ask.md": f"Ask {number}\n", name: log}))
     repo.checkout()
-    assert WorktreeProject.open(repo.path).verify("capital-cities").result.scorecard.metric(
+    assert verify(WorktreeProject.open(repo.path), "capital-cities").result.scorecard.metric(
         "pass_rate"
     ) == pytest.approx(1 / 3)
     build_site(repo.path, tmp_path / "public")

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sitegen.config import EvalConfig
-from sitegen.verifying import WorktreeProject
+from sitegen.verifying.project import WorktreeProject
+from sitegen.verifying.verify import verify
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.unit.test_found_evals import found
@@ -127,5 +128,5 @@ def test_each_prompt_of_an_evaluation_framework_is_an_eval_with_its_runs_and_its
     }
     repo.checkout()
     bench = WorktreeProject.open(repo.path)
-    newest = [bench.verify(name).outputs[0].name for name in ("overview", "enhanced-overview")]
+    newest = [verify(bench, name).outputs[0].name for name in ("overview", "enhanced-overview")]
     assert newest == ["comparison_results.json"] * 2

@@ -1,0 +1,209 @@
+"""The work tree of a project as something to score: its configuration, its evals, and the scoring of their outputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os.path import lexists
+from pathlib import Path
+from typing import NamedTuple
+
+from sitegen.config import (
+    EVALUATION_FILE,
+    GROUND_TRUTHS,
+    EvalConfig,
+    EvaluationConfig,
+    Manifest,
+    SiteConfig,
+    files_of,
+)
+from sitegen.configuring import (
+    case_file_entry,
+    evaluated_entry,
+    evaluated_llm,
+    found_evaluation,
+    overlaid,
+    read_manifest,
+    read_named,
+    read_site,
+    with_found_evals,
+    work_tree_files,
+)
+from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.history.layout import (
+    LONE,
+    EntryRules,
+    Layout,
+    Watched,
+    kind_of,
+)
+from sitegen.history.repository_place import find_repository
+from sitegen.model.problems import Finding
+from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
+from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.scoring.scorer import File
+from sitegen.verifying.eval_files import (
+    WorktreeEval,
+    first_file,
+    newest_case_file,
+)
+
+
+class WorktreeProject(NamedTuple):
+    """A project's work tree with its configuration, ready to score outputs."""
+
+    root: Path
+    head: str | None
+    config: SiteConfig
+    manifest: Manifest
+    layout: Layout
+    evaluation: EvaluationConfig = EvaluationConfig()
+    """Read from the file that ``--config`` names, otherwise from the evaluation file in the project."""
+    misread: ConfigurationError | None = None
+    """The error in the project's evaluation file, which is then ignored as a whole."""
+
+    @classmethod
+    def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
+        """Open the project that contains a folder. *evals_dir* replaces the configured folder of evals.
+
+        Raises SitegenError without a repository or a work tree, or for a wrong configuration.
+        """
+        repository, head = find_repository(path)
+        root = repository.root
+        if root is None:
+            raise SitegenError(
+                "A bare repository has no work tree to score.", where=str(repository.top), fix="Clone it."
+            )
+        config = read_site(root)
+        if evals_dir is not None:
+            config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
+        searched = work_tree_files(root, kind_of_case_file)
+        config, manifest = with_found_evals(config, _read_manifest(root, config), searched)
+        project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
+        match found_evaluation(searched):
+            case EvaluationConfig() as evaluation:
+                return project._replace(evaluation=evaluation)
+            case Finding() as finding:
+                where = f"{EVALUATION_FILE}:{finding.line}" if finding.line else EVALUATION_FILE
+                return project._replace(misread=ConfigurationError(finding.what, where=where, fix=finding.fix))
+        return project
+
+    def eval_ids(self) -> tuple[str, ...]:
+        """Evals of the manifest and folders that hold a ground truth, sorted."""
+        folder = self.root / self.config.evals_dir
+        ids = {entry.id for entry in self.manifest.evals}
+        folders_of_entries = {path for entry in self.manifest.evals for path in self.layout.folders(entry.id)}
+        for child in folder.iterdir() if folder.is_dir() else ():
+            is_own = f"{self.config.evals_dir}/{child.name}" not in folders_of_entries
+            if is_own and first_file(child, GROUND_TRUTHS):
+                ids.add(child.name)
+        if first_file(folder, files_of(LONE).ground_truths):
+            ids.add(LONE)
+        return tuple(sorted(ids))
+
+    def configured(self, eval_id: str, file: Path) -> WorktreeProject:
+        """The project with settings of an eval from a file, which take precedence over the manifest.
+
+        The file holds keys of a manifest entry, or an evaluation, whose keys also choose the model that is called.
+        Raises ConfigurationError.
+        """
+        try:
+            stated = read_named(eval_id, read_file(file, LARGEST_CONFIGURATION), str(file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
+            ) from error
+        entry = self.manifest.entry(eval_id)
+        if isinstance(stated, EvalConfig):
+            return self._with_entry(overlaid(entry, stated))
+        project = self._with_entry(evaluated_entry(entry, stated))
+        config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
+        return project._replace(config=config, evaluation=stated, misread=None)
+
+    def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
+        """The id of the eval with these test cases. If there is no such eval, the project returned has a new one.
+
+        Raises ConfigurationError if the file lies outside the project.
+        """
+        path, root = file.resolve(), self.root.resolve()
+        if not path.is_relative_to(root):
+            fix = "Copy them into the project: the responses are kept beside them."
+            raise ConfigurationError("The test cases lie outside of the project.", where=str(file), fix=fix)
+        ids = self.eval_ids()
+        for eval_id in ids:
+            try:
+                truth = self.place(eval_id).ground_truth
+            except SitegenError:
+                continue
+            if truth is not None and truth.resolve() == path:
+                return self, eval_id
+        entry = case_file_entry(path.relative_to(root).as_posix(), ids)
+        return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
+
+    def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
+        other_entries = (other for other in self.manifest.evals if other.id != entry.id)
+        manifest = replace(self.manifest, evals=(*other_entries, entry))
+        return self._replace(manifest=manifest, layout=Layout(self.config, manifest, Watched()))
+
+    def place(self, eval_id: str) -> WorktreeEval:
+        """Where an eval lies. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
+        ids = self.eval_ids()
+        if eval_id not in ids:
+            fix = f"The evals of this project: {', '.join(ids) or 'none'}."
+            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=fix)
+        entry = self.layout.entry(eval_id)
+        stated = EntryRules.of(entry).ground_truth
+        folders = self.layout.folders(eval_id)
+        folder = next((self.root / name for name in folders if is_folder_inside(self.root, name)), None)
+        if folder is None and stated and stated.startswith("../") and not lexists(self.root / folders[0]):
+            folder = self.root / folders[0]  # the first responses create it
+        if folder is None:
+            raise NothingToReportError(f"The folder of {eval_id!r} is not there.", where=folders[0])
+        conventional = files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS
+        truth = None
+        if conventional:
+            names = (stated,) if stated else conventional
+            truth = newest_case_file(folder, entry) if entry.in_cases else first_file(folder, names)
+            if truth is None:
+                raise NothingToReportError(
+                    f"The eval {eval_id!r} has no ground truth.", where=str(folder), fix=f"Add a {conventional[0]}."
+                )
+        kind = kind_of(entry, truth.name if truth else None)
+        return WorktreeEval(root=self.root, entry=entry, kind=kind, folder=folder, ground_truth=truth)
+
+    def read(self, path: Path) -> File:
+        """The content of a file inside or outside the project, or the reason why it cannot be read."""
+        is_inside = path.is_relative_to(self.root)
+        name = path.relative_to(self.root).as_posix() if is_inside else str(path)
+        largest = self.config.limits.max_blob_bytes
+        try:
+            return File(name, read_inside(self.root, name, largest) if is_inside else read_file(path, largest))
+        except OSError as error:
+            return File(name, None, error.strerror or "it cannot be read")
+
+
+def _read_manifest(root: Path, config: SiteConfig) -> Manifest:
+    name = f"{config.evals_dir}/manifest.yaml"
+    try:
+        content = read_inside(root, name, config.limits.max_blob_bytes)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return Manifest()
+    except OSError as error:
+        raise ConfigurationError(
+            f"The manifest cannot be read: {error.strerror}.", where=name, fix="Put a regular file there."
+        ) from None
+    return read_manifest(content, name, config.evals_dir)
+
+
+def _folder_in_project(root: Path, folder: Path) -> str:
+    """A folder's path from the root. A relative one is taken from the current folder if that lies in the project.
+
+    Raises ConfigurationError if there is no such folder in the project.
+    """
+    from_here = folder.absolute()
+    path = from_here if from_here.is_relative_to(root) else root / folder
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    if not name or ".." in path.parts or not is_folder_inside(root, name):
+        raise ConfigurationError(
+            "There is no such folder in the project.", where=str(folder), fix="Name a folder below the project's."
+        )
+    return name

@@ -1,0 +1,170 @@
+"""Scoring outputs of the work tree, and the provenance that is recorded with their results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sitegen import __version__
+from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.history.layout import RECORDED, RESULTS, EntryRules, iteration_number
+from sitegen.history.repository import Repository
+from sitegen.history.worktree import is_changed, work_tree_paths
+from sitegen.model.kinds import traits_of
+from sitegen.model.recorded import read_recorded
+from sitegen.model.scorecards import Result
+from sitegen.model.usage import RunUsage
+from sitegen.scoring.highlights.settings import read_settings
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.usage import with_stated
+from sitegen.text.embedding import embedder
+from sitegen.text.plain import encodable
+from sitegen.verifying.eval_files import WorktreeEval, first_file, iterations, newest_outputs, outputs_of_iterations
+from sitegen.verifying.project import WorktreeProject
+
+_OF_LOGS: Final = ("range", "run_id")
+"""Settings that only kinds with ``KindTraits.logs_runs`` understand."""
+
+
+class Verified(NamedTuple):
+    """An output of an eval and its result."""
+
+    place: WorktreeEval
+    outputs: tuple[Path, ...]
+    """Several files only if the eval has variants."""
+    iteration: int | None
+    """Number of the iteration's folder that holds the output, None if it lies elsewhere."""
+    result: Result
+
+
+def verify(
+    project: WorktreeProject,
+    eval_id: str,
+    output: Path | None = None,
+    settings: Mapping[str, object] | None = None,
+    *,
+    missing_counts: bool = False,
+) -> Verified:
+    """Score an output, by default the newest of the eval. *settings* take precedence over those of the eval.
+
+    With *missing_counts*, an eval with expected values and without an output is scored as if the output were empty
+    (rule 8); otherwise that raises SitegenError, as does an eval that does not exist or has no ground truth.
+    Raises ConfigurationError if *settings* do not fit.
+    """
+    place = project.place(eval_id)
+    unfit = [name for name in settings or () if name in _OF_LOGS]
+    if unfit and not traits_of(place.kind).logs_runs:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in unfit)
+        raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
+    if output is not None and not output.is_file():
+        raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
+    outputs = (output,) if output else newest_outputs(place)
+    if not outputs and not (missing_counts and place.ground_truth and place.folder.is_dir()):
+        name = place.files.outputs[0]
+        raise NothingToReportError(
+            f"The eval {eval_id!r} has no output to score.",
+            where=str(place.folder),
+            fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
+        )
+    verified = _scored(project, place, outputs, settings)
+    if settings:
+        _refuse_unfit(verified.result, EntryRules.of(place.entry).settings)
+    return verified
+
+
+def verify_iterations(
+    project: WorktreeProject, place: WorktreeEval, *, without: Container[object] = ()
+) -> Iterator[Verified]:
+    """Score all iterations that have an output, except the numbers in *without*, by the present ground truth."""
+    for number, outputs in outputs_of_iterations(place):
+        if number not in without:
+            yield _scored(project, place, outputs)
+
+
+def _scored(
+    project: WorktreeProject,
+    place: WorktreeEval,
+    outputs: tuple[Path, ...],
+    settings: Mapping[str, object] | None = None,
+) -> Verified:
+    rules = EntryRules.of(place.entry)
+    mapping = schema = None
+    if traits_of(place.kind).is_structured:
+        mapping, schema = _mapping_name(project, rules, place.folder), rules.schema
+    inputs = ScoringInputs(
+        outputs=tuple(project.read(path) for path in outputs),
+        ground_truth=project.read(place.ground_truth) if place.ground_truth else None,
+        mapping=project.read(project.root / mapping) if mapping else None,
+        schema=project.read(project.root / schema) if schema else None,
+        settings=json.dumps({**json.loads(rules.settings), **(settings or {})}),
+        embedder=embedder(),
+    )
+    parent = outputs[0].parent if outputs else place.folder
+    number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
+    result = scored_with_own_metrics(scorer(place.kind), inputs)
+    return Verified(
+        place=place,
+        outputs=outputs,
+        iteration=number,
+        result=with_stated(result, _recorded_usage(project, parent) if number else None),
+    )
+
+
+def unsaved_output(project: WorktreeProject, verified: Verified) -> Path | None:
+    """The overwritten output, if no iteration holds it yet and an iteration was scored instead."""
+    place = verified.place
+    if verified.iteration is None or place.entry.outputs != "auto":
+        return None
+    candidate = first_file(place.folder, place.files.overwritten)
+    content = project.read(candidate).content if candidate else None
+    if content is None:
+        return None
+    in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
+    is_saved = any(file is not None and project.read(file).content == content for file in in_iterations)
+    return None if is_saved else candidate
+
+
+def metadata_of(project: WorktreeProject, verified: Verified, *, timestamp: str | None) -> Metadata:
+    """The provenance of a result, for the document that is printed or saved."""
+    return Metadata(
+        iteration=verified.iteration,
+        timestamp=timestamp,
+        git_commit=project.head,
+        dirty=project.head is not None and is_changed(Repository.open(project.root), project.head),
+        instruction_hashes=dict(_instruction_hashes(project)),
+        sitegen=__version__,
+    )
+
+
+def _recorded_usage(project: WorktreeProject, iteration: Path) -> RunUsage | None:
+    """Tokens, cost and time of a run, from the record beside its output."""
+    content = project.read(iteration / RECORDED).content
+    recorded = read_recorded(content) if content else None
+    return recorded.usage if recorded else None
+
+
+def _mapping_name(project: WorktreeProject, rules: EntryRules, folder: Path) -> str | None:
+    below = folder.relative_to(project.root).as_posix()
+    names = [rules.mapping] if rules.mapping else [name.replace("{dir}", below) for name in project.config.mapping]
+    return next((name for name in names if (project.root / name).is_file()), None)
+
+
+def _instruction_hashes(project: WorktreeProject) -> Iterator[tuple[str, str]]:
+    """(path, SHA-256) of every instruction file that git tracks or would add, sorted by path."""
+    for name in work_tree_paths(Repository.open(project.root)):
+        if project.layout.is_instruction(name) and (content := project.read(project.root / name).content) is not None:
+            yield encodable(name), hashlib.sha256(content).hexdigest()
+
+
+def _refuse_unfit(result: Result, own_settings: str) -> None:
+    """Raise ConfigurationError for settings of the command line that do not fit. Wrong settings of the eval do not."""
+    findings_of_entry = read_settings(own_settings)[1]
+    for finding in result.scorecard.findings:
+        if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
+            raise ConfigurationError(f"{finding.what}.", fix=finding.fix)
