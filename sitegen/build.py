@@ -41,7 +41,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     sitegen itself failed to make (``Site.failed``).
     """
     project = open_project(options, template_digest())
-    refuse_project(project.asked_out, project.out, project.found)
+    refuse_project(project.asked_out, project.out, project.place)
     with claimed(project.out, force=options.force) as claim:
         try:
             return _bring_up_to_date(project, claim, progress)

@@ -52,7 +52,7 @@ class Project(NamedTuple):
     """A project before anything of it was read."""
 
     options: Options
-    found: RepositoryPlace
+    place: RepositoryPlace
     head: str | None
     """Id of the commit that is built; None if there is no such revision."""
     revision: str
@@ -71,7 +71,7 @@ class Project(NamedTuple):
     @property
     def asked_out(self) -> Path:
         """The output folder as it was named, with no link followed."""
-        return Path(os.path.abspath(self.options.out or self.found.top / "public"))
+        return Path(os.path.abspath(self.options.out or self.place.top / "public"))
 
     @property
     def site(self) -> str:
@@ -85,26 +85,26 @@ def open_project(options: Options, templates: str) -> Project:
     ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository, ConfigurationError
     if there is no revision as the one to pin to.
     """
-    found, head = find_repository(options.repo, options.rev or "HEAD")
-    revision = options.rev or _configured_revision(found.top)
+    place, head = find_repository(options.repo, options.rev or "HEAD")
+    revision = options.rev or _configured_revision(place.top)
     if options.rev is None and revision != "HEAD":
-        found, head = find_repository(options.repo, revision)
+        place, head = find_repository(options.repo, revision)
     pin = _pinned(options)
-    own = own_templates(found.root) if options.own_templates else None
+    own = own_templates(place.root) if options.own_templates else None
     if own:
         templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
     asked = (revision, options.worktree, options.allow_shallow, pin, options.base_url)
-    said = repr((__version__, installed(), templates, found.refs(), asked))
-    files = _digest(found.root, SITE_FILES) if found.root else ""
+    decisive = repr((__version__, installed(), templates, place.refs(), asked))
+    files = _digest(place.root, SITE_FILES) if place.root else ""
     return Project(
         options=options,
-        found=found,
+        place=place,
         head=head,
         revision=revision,
-        out=(options.out or found.top / "public").resolve(),
-        cache=cache_folder(options.cache, found.top),
+        out=(options.out or place.top / "public").resolve(),
+        cache=cache_folder(options.cache, place.top),
         templates=templates,
-        fingerprint=hashlib.sha256(f"{said} {files}".encode()).hexdigest(),
+        fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
         pin=pin,
         own_templates=own,
     )

@@ -19,7 +19,7 @@ from sitegen.serve.watch import WatchedBuild, build_attempt, rebuild_on_change
 
 def command(options: Options, *, port: int | None, open_browser: bool) -> None:
     """Build, serve and follow until Ctrl-C. Raises RepositoryError if there is no repository to follow."""
-    root = open_project(options, "").found.top
+    root = open_project(options, "").place.top
     with suppress(KeyboardInterrupt), listen(port) as listening:
         first = _first_build(options)
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"

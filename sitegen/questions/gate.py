@@ -52,15 +52,15 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
     """The id of the commit to compare with."""
-    repository = Repository(head.found)
+    repository = Repository(head.place)
     if repository.shallow_boundary:
-        raise problems.shallow_history(head.found.top)
+        raise problems.shallow_history(head.place.top)
     named = repository.resolve(base)
     found = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))
     if found is None:
         raise RepositoryError(
             f"{head.revision!r} and {base!r} have no commit in common.",
-            where=str(head.found.top),
+            where=str(head.place.top),
             fix="Name the branch that the work began on, or compare with the revision itself: --exact.",
         )
     return found

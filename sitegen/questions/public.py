@@ -44,9 +44,9 @@ class PublicCheck:
     def __init__(self, options: Options) -> None:
         """Raises ConfigurationError if the configuration is wrong."""
         self._project = project = open_project(options, "")
-        repository = Repository(project.found)
+        repository = Repository(project.place)
         head = project.head or repository.resolve(project.revision)
-        config = read_site(project.found.root, read=lambda path: content_at(repository, head, path))
+        config = read_site(project.place.root, read=lambda path: content_at(repository, head, path))
         self._detector = Detector(config.public.allow)
 
     def check(self, unmatched_redactions: tuple[str, ...] = ()) -> None:

@@ -72,7 +72,7 @@ class Study(NamedTuple):
         return scorecards.series(self.timeline.info(history), inputs, cells)
 
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
-        return EvalScorecards(self.timeline.shop_for(history.id), history, self.memo)
+        return EvalScorecards(self.timeline.context_for(history.id), history, self.memo)
 
 
 @contextmanager

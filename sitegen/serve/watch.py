@@ -60,7 +60,7 @@ async def rebuild_on_change(options: Options, board: Board, tell: Callable[[Watc
     try:
         while True:
             found = open_project(options, "")
-            if await follower.follow(followed(found.found, find_templates(), found.cache)):
+            if await follower.follow(followed(found.place, find_templates(), found.cache)):
                 changed.set()  # nobody looked until now
             await changed.wait()
             changed.clear()

@@ -28,7 +28,7 @@ from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
@@ -63,7 +63,7 @@ class CommitPageInputs(NamedTuple):
 class CommitsTask(NamedTuple):
     """Several commits whose pages one process writes."""
 
-    workshop: Workshop
+    context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
     """What surely stands of them in the output folder."""
@@ -109,7 +109,7 @@ def _commit_tasks(
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
-        yield CommitsTask(timeline.shop, batch, tuple(standing[path] for path in paths if path in standing))
+        yield CommitsTask(timeline.context, batch, tuple(standing[path] for path in paths if path in standing))
 
 
 def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[CommitPageInputs]:
@@ -190,12 +190,12 @@ def _position(headline: Headline) -> int:
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are not fresh; that of the uncommitted state in any case, for its view is asked for."""
-    writer, renderer = task.workshop.writer(task.pages), task.workshop.renderer()
+    writer, renderer = task.context.writer(task.pages), task.context.renderer()
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     for inputs in task.commits:
         sha = inputs.record.commit.sha
-        key = digest(encode((task.workshop.templates, inputs)))
+        key = digest(encode((task.context.templates, inputs)))
         if sha != WORKTREE and writer.is_fresh(OWNER, links.commit(sha), key):
             continue
         rendered = attempt("the page of this commit", partial(_rendered_commit, renderer, inputs), commit=sha)

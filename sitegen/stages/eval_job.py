@@ -39,13 +39,13 @@ from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
 from sitegen.stages.size_budget.thinning import Short, write_thinned
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 
 class EvalTask(NamedTuple):
     """One eval to score and to write: frozen values that are sent to a process."""
 
-    workshop: Workshop
+    context: WorkerContext
     info: EvalInfo
     history: EvalHistory
     edits: tuple[Edit, ...]
@@ -94,7 +94,7 @@ def _run(task: EvalTask) -> EvalDone:
     try:
         return _EvalJob(task).run()
     except MissingObjectsError:
-        history, lost = without_lost_outputs(task.workshop, task.history)
+        history, lost = without_lost_outputs(task.context, task.history)
         if not lost:
             raise
         return _EvalJob(task._replace(history=history)).run()._replace(lost_outputs=lost)
@@ -105,25 +105,25 @@ class _EvalJob:
 
     def __init__(self, task: EvalTask) -> None:
         self._task = task
-        self._shop = task.workshop
+        self._context = task.context
         self._info = task.info
         self._snapshots = task.history.snapshots
         self._owner = owner(task.info.id)
         self._cache = TaskCache(task.cached)
-        self._cards = EvalScorecards(self._shop, task.history, self._cache)
+        self._cards = EvalScorecards(self._context, task.history, self._cache)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
         self._inputs = self._cards.series_inputs(task.edits)
         self._reports = ReportWriter(
-            self._shop,
+            self._context,
             self._info,
             self._specs,
             self._inputs,
             task.moved,
             self._cards,
         )
-        self._writer = self._shop.writer(task.pages)
-        self._renderer = self._shop.renderer()
+        self._writer = self._context.writer(task.pages)
+        self._renderer = self._context.renderer()
         self._page_keys = self._digests_of_reports()
 
     def run(self) -> EvalDone:
@@ -159,7 +159,7 @@ class _EvalJob:
         return self._finish(short, known if known.points == len(self._snapshots) else tracker.cells())
 
     def _short(self) -> Short:
-        kept, thinned = self._shop.reports_kept, self._task.thinned
+        kept, thinned = self._context.reports_kept, self._task.thinned
         if thinned is None:
             return Short.standing(self._page_keys, kept, self._task.pages)
         return Short.of(len(self._page_keys), kept, thinned)
@@ -178,7 +178,15 @@ class _EvalJob:
     def _digests_of_reports(self) -> list[str]:
         """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
         always = digest(
-            repr((self._shop.templates, self._shop.discrepancies_per_type, self._info, self._specs, self._task.moved))
+            repr(
+                (
+                    self._context.templates,
+                    self._context.discrepancies_per_type,
+                    self._info,
+                    self._specs,
+                    self._task.moved,
+                )
+            )
         )
         edits = self._inputs.edits
         digests = []
@@ -193,7 +201,7 @@ class _EvalJob:
     def _write_report(self, index: int, result: Result, tracker: CellTracker) -> None:
         page, key = self._reports.page(index, result, tracker), self._page_keys[index]
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
-        if leaves_anything_out(result, self._shop.discrepancies_per_type):
+        if leaves_anything_out(result, self._context.discrepancies_per_type):
             snapshot = self._snapshots[index]
             data = results_json(result, self._info, snapshot)
             self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
@@ -222,7 +230,7 @@ class _EvalJob:
         settled = settled_points(cache, self._task.history, self._page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
         series = self._cards.series(self._info, self._inputs, cells, settled.derived)
-        suspects = suspects_of(self._shop, series, self._cards.key, cache)
+        suspects = suspects_of(self._context, series, self._cards.key, cache)
         steps = steps_of(series)
         newest = self._newest_inputs()
         for page in eval_pages(series, steps, suspects, columns_of(newest) if newest else ()):
@@ -250,8 +258,8 @@ class _EvalJob:
             return None
         if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
             return None
-        inputs = next(all_inputs(self._shop, [newest]))
-        recall_mapping(dict(self._shop.mappings), without_settings(newest), inputs)
+        inputs = next(all_inputs(self._context, [newest]))
+        recall_mapping(dict(self._context.mappings), without_settings(newest), inputs)
         return inputs
 
 

@@ -30,7 +30,7 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
 from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord
 from sitegen.stages.scoring import all_inputs
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 LOCATED: Final = 25
 """Suspects whose line is looked for: each costs a few scorings."""
@@ -64,7 +64,7 @@ def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series,
 
 
 def suspects_of(
-    shop: Workshop, series: Series, key: Callable[[Snapshot], str], store: CacheStore
+    context: WorkerContext, series: Series, key: Callable[[Snapshot], str], store: CacheStore
 ) -> tuple[SuspectTruth, ...]:
     """The suspect labels at the newest point, with the line of the ground truth that would have to change.
 
@@ -76,7 +76,7 @@ def suspects_of(
     if newest is None or truth is None:  # what a judge counted has no label
         return ()
     suspects = suspect_truth(series.cells, series.points)
-    if shop.redact:  # a line of the file holds other fields as well
+    if context.redact:  # a line of the file holds other fields as well
         return suspects
     snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
     keys = [
@@ -87,7 +87,7 @@ def suspects_of(
     corrections = {each: known[each] for each in keys if each in known}
     missing = [index for index, each in enumerate(keys) if each not in corrections]
     score = scorer(series.info.kind).score
-    for index, inputs in zip(missing, all_inputs(shop, [snapshots[index] for index in missing]), strict=True):
+    for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
         line = corrected_line(score, inputs, suspects[index])
         corrections[keys[index]] = Correction(truth.path, truth.oid, *line) if line else None
     if corrections != known:

@@ -32,7 +32,7 @@ from sitegen.stages.site_files import Ledger
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits, fold
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 
 class Evals(NamedTuple):
@@ -97,7 +97,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
 def _write_failed(timeline: Timeline, ledger: Ledger, eval_id: str, problem: Problem) -> None:
     """Write the page of an eval that failed, which is then its only page."""
     writer = ledger.writer(owner(eval_id))
-    write_in_its_place(writer, timeline.shop.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
+    write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
     ledger.record(owner(eval_id), writer.rows, writer.written, writer.kept)
 
 
@@ -180,23 +180,23 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, thinned: int | None) -> EvalTask:
     """The task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
     history = update.history
-    shop = timeline.shop_for(history.id)
+    context = timeline.context_for(history.id)
     return EvalTask(
-        workshop=shop,
+        context=context,
         info=timeline.info(history),
         history=history,
         edits=driving_edits(timeline, history.id),
         moved=_moved(timeline, history.id),
         first_new=update.first_new,
         pages=ledger.known(owner(history.id)),
-        cached=tuple(_cached(memo, history, shop)),
+        cached=tuple(_cached(memo, history, context)),
         thinned=thinned,
     )
 
 
-def _cached(memo: Memo, history: EvalHistory, shop: Workshop) -> Iterator[CachedRow]:
+def _cached(memo: Memo, history: EvalHistory, context: WorkerContext) -> Iterator[CachedRow]:
     """What the memo holds that one eval may need."""
-    yield from memo.rows(SCORECARDS.name, wanted_keys(history, shop.redact))
+    yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
     for kind in (CELLS, SETTLED_POINTS, CORRECTIONS):
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):

@@ -19,7 +19,7 @@ from sitegen.pages.instruction import DisplayedFile, EditRecord, instruction_pag
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import CountedEdit, NewestEdit
 from sitegen.stages.failures import attempt
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts, read_patch
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, touched
 
@@ -27,7 +27,7 @@ from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, touched
 class InstructionTask(NamedTuple):
     """One instruction file whose pages are to be written."""
 
-    workshop: Workshop
+    context: WorkerContext
     history: InstructionHistory
     effects: tuple[tuple[Effect, ...], ...]
     """Of each edit."""
@@ -77,9 +77,9 @@ class _InstructionWork:
         self._history = task.history
         self._edits = task.history.edits
         self._owner = owner(task.history.path)
-        self._repository = task.workshop.open()
-        self._writer = task.workshop.writer(task.pages)
-        self._renderer = task.workshop.renderer()
+        self._repository = task.context.open()
+        self._writer = task.context.writer(task.pages)
+        self._renderer = task.context.renderer()
         self._counted = list(task.counted)
         self._sizes: list[TextStats] = []
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
@@ -123,8 +123,8 @@ class _InstructionWork:
     def _page_key(self, index: int) -> str:
         """The digest of all that the page of an edit shows: it and the one before, its effects, the templates."""
         edits = self._edits[max(0, index - 1) : index + 1]
-        shop, path, effects = self._task.workshop, self._history.path, self._task.effects[index]
-        return digest(encode((shop.templates, path, edits, index, effects, self._thickens(index))))
+        context, path, effects = self._task.context, self._history.path, self._task.effects[index]
+        return digest(encode((context.templates, path, edits, index, effects, self._thickens(index))))
 
     def _thickens(self, index: int) -> bool:
         return thickens(self._edits[index], self._task.apart)

@@ -31,7 +31,7 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts
 
 
@@ -76,7 +76,7 @@ def write_instructions(
             _write_failed(timeline, ledger, task.history, done)
             continue
         counted = zip(task.history.edits, done.counted, strict=True)
-        COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.shop): counts for edit, counts in counted})
+        COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
         NEWEST_EDIT.keep(memo, path, done.newest)
         ledger.record(owner(path), done.pages, done.written, done.kept)
     for former in _former_names(timeline.instructions, touched):
@@ -87,7 +87,7 @@ def write_instructions(
         files=tuple(
             FileRecord(
                 file,
-                file_size(counts_of_edits(memo, file, timeline.shop, failures)),
+                file_size(counts_of_edits(memo, file, timeline.context, failures)),
                 impact(effects.around(file.edits[-1].commit.position, file.path)),
             )
             for file in timeline.instructions
@@ -100,7 +100,7 @@ def write_instructions(
 
 def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:
     """Write a page for every edit of a file that failed, because other pages link to them."""
-    writer, renderer = ledger.writer(owner(file.path)), timeline.shop.renderer()
+    writer, renderer = ledger.writer(owner(file.path)), timeline.context.renderer()
     edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
     for path in (links.instruction(file.path), *edits):
         write_in_its_place(writer, renderer, owner(file.path), path, problem)
@@ -139,10 +139,10 @@ def _task(
 ) -> InstructionTask:
     counted = _counted(memo, file)
     return InstructionTask(
-        workshop=timeline.shop,
+        context=timeline.context,
         history=file,
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
-        counted=tuple(counted.get(_contents(edit, timeline.shop)) for edit in file.edits),
+        counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         newest=NEWEST_EDIT.get(memo, file.path),
         pages=ledger.known(owner(file.path)),
         peaks=effects.peaks(file.path),
@@ -172,11 +172,11 @@ def _interned(tally: Tally) -> Tally:
 
 
 def counts_of_edits(
-    memo: Memo, file: InstructionHistory, shop: Workshop, failed: Container[str]
+    memo: Memo, file: InstructionHistory, context: WorkerContext, failed: Container[str]
 ) -> tuple[PatchCounts | None, ...]:
     """What each edit of a file added and removed; None where that is not known, and of a file that failed."""
     counted = {} if file.path in failed else _counted(memo, file)
-    edits = (counted.get(_contents(edit, shop)) for edit in file.edits)
+    edits = (counted.get(_contents(edit, context)) for edit in file.edits)
     return tuple(edit and edit.counts for edit in edits)
 
 
@@ -184,12 +184,12 @@ def _counted(memo: Memo, file: InstructionHistory) -> dict[str, CountedEdit]:
     return COUNTED_EDITS.get(memo, file.path) or {}
 
 
-def _contents(edit: Edit, shop: Workshop) -> str:
+def _contents(edit: Edit, context: WorkerContext) -> str:
     """The two contents of an edit and how much of one is read: all that its counts and sections depend on.
 
     So they survive rewritten history.
     """
-    return f"{shop.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
+    return f"{context.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
 
 
 def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:

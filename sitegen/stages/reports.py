@@ -15,7 +15,7 @@ from sitegen.model.site import Page
 from sitegen.pages.report import EarlierPoints, report_page
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scorecard_store import EvalScorecards, runs_of
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 
 class ReportWriter:
@@ -23,7 +23,7 @@ class ReportWriter:
 
     def __init__(
         self,
-        shop: Workshop,
+        context: WorkerContext,
         info: EvalInfo,
         specs: tuple[MetricSpec, ...],
         inputs: SeriesInputs,
@@ -33,7 +33,7 @@ class ReportWriter:
         """Take what all reports are made from.
 
         Args:
-            shop: the workshop.
+            context: what every task of the build shares.
             info: the eval.
             specs: its metrics, but for those of usage.
             inputs: what its points are made from.
@@ -41,7 +41,7 @@ class ReportWriter:
             cards: its scorecards.
 
         """
-        self._shop = shop
+        self._context = context
         self._info = info
         self._specs = specs
         self._inputs = inputs
@@ -78,7 +78,7 @@ class ReportWriter:
                 runs=repeats_of_runs(runs) if runs else None,
                 moved=self._last_paths,
             ),
-            self._shop.discrepancies_per_type,
+            self._context.discrepancies_per_type,
             problems_of_point(self._info.id, point.snapshot, result.scorecard),
             self._inputs.edits.made_with[index],
         )

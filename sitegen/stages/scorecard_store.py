@@ -23,7 +23,7 @@ from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import CELLS, SCORECARDS
 from sitegen.stages.commit_effects import mixtures_of_commits
 from sitegen.stages.scoring import embedder_for, model_of, results
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 
 def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
@@ -82,15 +82,15 @@ class ScorecardKeys:
 class EvalScorecards:
     """The scorecards of one eval, known to the memo or scored now, and the points that are made of them."""
 
-    def __init__(self, shop: Workshop, history: EvalHistory, store: CacheStore) -> None:
+    def __init__(self, context: WorkerContext, history: EvalHistory, store: CacheStore) -> None:
         """``store``: the memo, or what a process was handed of it. What is scored goes there."""
-        self._shop = shop
+        self._context = context
         self._history = history
         self._store = store
         self._cards: dict[str, Scorecard] = {}
         self._specs: tuple[MetricSpec, ...] = ()
         self.scorer = scorer(history.kind)
-        self.key = ScorecardKeys(history.kind, shop.redact)
+        self.key = ScorecardKeys(history.kind, context.redact)
         self.embedder = embedder_for(history.kind, history.id, store)
 
     def __contains__(self, snapshot: Snapshot) -> bool:
@@ -105,7 +105,7 @@ class EvalScorecards:
 
     def results(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
         """Score snapshots, known or not, with every judgement: the memo holds none of these."""
-        scored = results(self._shop, self.scorer, snapshots, self.embedder)
+        scored = results(self._context, self.scorer, snapshots, self.embedder)
         for snapshot, result in zip(snapshots, scored, strict=True):
             if snapshot not in self:
                 key = self.key(snapshot)

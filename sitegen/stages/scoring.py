@@ -20,7 +20,7 @@ from sitegen.scoring.usage import with_stated
 from sitegen.stages.cached_kinds import VECTORS
 from sitegen.stages.failures import working_on
 from sitegen.stages.mapping_cache import recall_mapping
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.embedding import embed, installed
 
 _LOST: Final = "missing "
@@ -28,11 +28,11 @@ _LOST: Final = "missing "
 
 
 def results(
-    shop: Workshop, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
+    context: WorkerContext, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
 ) -> Iterator[Result]:
     """The result of each snapshot, in order, without what the eval hides: nothing that comes after can show it."""
-    hidden = redaction(shop.redact)
-    for snapshot, inputs in zip(snapshots, all_inputs(shop, snapshots), strict=True):
+    hidden = redaction(context.redact)
+    for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
         with working_on(snapshot):
             outputs = [file for file, blob in zip(inputs.outputs, snapshot.outputs, strict=True) if not _is_lost(blob)]
             for file in (*outputs, inputs.ground_truth, inputs.mapping, inputs.schema):
@@ -45,11 +45,11 @@ def results(
         yield shown
 
 
-def without_lost_outputs(shop: Workshop, history: EvalHistory) -> tuple[EvalHistory, int]:
+def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
     """The history with outputs whose contents this clone lacks as unreadable files, and how many contents these are."""
     blobs = {blob for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted({blob.oid for blob in blobs})
-    lost = {read.oid for read in shop.open().read_blobs(oids) if read.reason == MISSING}
+    lost = {read.oid for read in context.open().read_blobs(oids) if read.reason == MISSING}
 
     def marked(several: Sequence[Blob]) -> tuple[Blob, ...]:
         return tuple(blob._replace(oid=_LOST + blob.oid) if blob.oid in lost else blob for blob in several)
@@ -72,14 +72,14 @@ def _with_fix(result: Result) -> Result:
     return result._replace(scorecard=card._replace(findings=findings))
 
 
-def all_inputs(shop: Workshop, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
+def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
     """What each snapshot is scored from, in order, but for the embedder."""
     if not snapshots:
         return
     requests = _Requests()
     plans = [requests.plan(snapshot) for snapshot in snapshots]
-    shelf = _Shelf(shop.open().read_blobs(requests.oids))
-    mappings = dict(shop.mappings)
+    shelf = _Shelf(context.open().read_blobs(requests.oids))
+    mappings = dict(context.mappings)
     for snapshot, plan in zip(snapshots, plans, strict=True):
         inputs = shelf.inputs(snapshot, plan)
         recall_mapping(mappings, snapshot, inputs)

@@ -49,7 +49,7 @@ def write_site(
     failures = (*evals.failures, *instructions.failures, *commits.failures)
     problems = (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
     entries = write_search_log(timeline, evals, memo, ledger)
-    renderer = timeline.shop.renderer()
+    renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     once = _render_once(renderer, pages, problems)
     fitted = fit(timeline, evals, memo, ledger, pool, OWNER, sum(len(file.content) for file in once.files))

@@ -71,7 +71,7 @@ class SitePages(NamedTuple):
             counts = {
                 (file.path, edit.commit.sha): counted
                 for file in (record.history for record in instructions.files)
-                for edit, counted in zip(file.edits, counts_of_edits(memo, file, timeline.shop, failed), strict=True)
+                for edit, counted in zip(file.edits, counts_of_edits(memo, file, timeline.context, failed), strict=True)
             }
             newest = {
                 record.history.path: counts.get((record.history.path, record.history.edits[-1].commit.sha))
@@ -107,7 +107,7 @@ class SitePages(NamedTuple):
             lowered=instructions.lowered,
             problems=len(problems),
         )
-        has_worktree = timeline.project.options.worktree and timeline.project.found.root is not None
+        has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
         worktree = Worktree(self.commits.uncommitted) if has_worktree else None
         newest, mutes = self.commits.newest, timeline.config.regressions.mute
         infos = tuple(summary.info for summary in summaries)
@@ -124,13 +124,13 @@ class SitePages(NamedTuple):
             (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
             (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
             (links.problems(), lambda: problems_page(problems, infos, head, revision)),
-            (links.not_found(), lambda: not_found_page(timeline.shop.site.base_url)),
+            (links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
         )
 
     def other_files(self, problems: int) -> Iterator[RawFile]:
         """For machines the data's index and schemas, the summary, the feed and the badges; and for search."""
         timeline, summaries = self.timeline, self.evals.summaries
-        head, site = timeline.head, timeline.shop.site
+        head, site = timeline.head, timeline.context.site
         yield index_file(
             head.sha,
             timeline.project.revision,

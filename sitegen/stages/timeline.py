@@ -37,7 +37,7 @@ from sitegen.stages.cached_kinds import BUILT_HEAD, forget_earlier_walk
 from sitegen.stages.configuration import AnswersAt, read_manifest, read_site
 from sitegen.stages.mapping_cache import known_mappings
 from sitegen.stages.missing_files import MissingFiles
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.addresses import is_web_address
 
 DASK: Final = "SITEGEN_DASK"
@@ -52,7 +52,7 @@ class Timeline(NamedTuple):
     manifest: Manifest
     remarks: tuple[Finding, ...]
     """On the manifest."""
-    shop: Workshop
+    context: WorkerContext
     update: Update
     head: Commit
     commits: int
@@ -96,9 +96,9 @@ class Timeline(NamedTuple):
             nouns=scorer(history.kind).nouns,
         )
 
-    def shop_for(self, eval_id: str) -> Workshop:
-        """The workshop of one eval: with what it hides."""
-        return self.shop._replace(redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
+    def context_for(self, eval_id: str) -> WorkerContext:
+        """The worker context of one eval, with the globs of all values that are hidden in it."""
+        return self.context._replace(redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
         """The instruction files that drive an eval: those that its globs name by any path they ever had."""
@@ -124,8 +124,8 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
-    mappings = known_mappings(memo, timeline.shop.open(), timeline.update.evals)
-    return timeline._replace(shop=timeline.shop._replace(mappings=mappings, foreign=frozenset(foreign)))
+    mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
+    return timeline._replace(context=timeline.context._replace(mappings=mappings, foreign=frozenset(foreign)))
 
 
 _HINTS: Final = 3
@@ -135,10 +135,10 @@ _HINTS: Final = 3
 @shared_cat_file()
 def fold(project: Project, parts: PartStore) -> Timeline:
     """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
-    root = project.found.root
-    repository = Repository(project.found)
+    root = project.place.root
+    repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
-    files = FilesAt(project.found, head)
+    files = FilesAt(project.place, head)
     config = read_site(files, parts)
     manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
     answers = AnswersAt(files, parts)
@@ -151,7 +151,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         evaluation = found_evaluation(searched)
     config, manifest = with_found_evals(config, manifest, searched)
     answers.keep()
-    repository = Repository(project.found, max_blob_bytes=config.limits.max_blob_bytes)
+    repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_hidden_fields(config, entry))  # what is no field path is said before any work
     # What runs state is read where they are folded: a package that is installed later reads more of them.
@@ -184,7 +184,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         config=config,
         manifest=manifest,
         remarks=remarks,
-        shop=_workshop(project, repository, config, advanced.overlay, repository.origin_url()),
+        context=_worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,
@@ -220,13 +220,13 @@ def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory,
     return tuple(sorted((*touched.values(), *kept), key=lambda file: file.path))
 
 
-def _workshop(
+def _worker_context(
     project: Project,
     repository: Repository,
     config: SiteConfig,
     overlay: tuple[tuple[str, Path], ...],
     origin: str | None,
-) -> Workshop:
+) -> WorkerContext:
     url = _address("repository_url", config.repository_url) or (origin if is_web_address(origin or "") else None)
     site = SiteInfo(
         title=config.title or (url.rpartition("/")[2] if url else repository.name),
@@ -237,8 +237,8 @@ def _workshop(
         pinned=project.pin or "",
         noindex=config.noindex,
     )
-    return Workshop(
-        found=project.found,
+    return WorkerContext(
+        place=project.place,
         max_blob_bytes=config.limits.max_blob_bytes,
         site=site,
         template_folders=template_folders(project.own_templates),

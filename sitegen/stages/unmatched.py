@@ -34,9 +34,9 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     layout = Layout(timeline.config, timeline.manifest, Watched())
     robbed = _robbed(timeline, layout, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
-    folders: Folders = FilesAt(timeline.project.found, timeline.head.sha)
-    if timeline.project.options.worktree and timeline.project.found.root is not None:
-        folders = FolderListing(work_tree_paths(timeline.shop.open()))
+    folders: Folders = FilesAt(timeline.project.place, timeline.head.sha)
+    if timeline.project.options.worktree and timeline.project.place.root is not None:
+        folders = FolderListing(work_tree_paths(timeline.context.open()))
     missing = MissingFiles(
         layout=layout,
         config=timeline.config,

@@ -16,10 +16,10 @@ from sitegen.render.writer import Writer
 from sitegen.stages.mapping_cache import KeptMappings
 
 
-class Workshop(NamedTuple):
+class WorkerContext(NamedTuple):
     """Where everything is that the tasks of a build share."""
 
-    found: RepositoryPlace
+    place: RepositoryPlace
     overlay: tuple[tuple[str, Path], ...]
     """(blob id, file) of contents that are in the work tree only."""
     max_blob_bytes: int
@@ -33,7 +33,7 @@ class Workshop(NamedTuple):
     reports_kept: int | None = None
     """Full reports of an eval, the newest ones; None: all."""
     redact: tuple[str, ...] = ()
-    """Globs of the field paths whose values are hidden; those of one eval once ``Timeline.shop_for`` was asked."""
+    """Globs of the field paths whose values are hidden; those of one eval once ``Timeline.context_for`` was asked."""
     mappings: KeptMappings = ()
     """What the memo knows of the mappings that the evals are scored by."""
     foreign: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class Workshop(NamedTuple):
 
     def open(self) -> Repository:
         """The repository, read only."""
-        return Repository(self.found, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
+        return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
     def writer(self, known: Iterable[PageRow] = ()) -> Writer:
         """A writer into the output folder, where these files of the owner stand surely."""

@@ -20,7 +20,7 @@ from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.size_budget.thinning import first_full, room_key
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.worker_context import Workshop
+from sitegen.stages.worker_context import WorkerContext
 
 AT_ONCE: Final = 50
 """Scorecards that are held together."""
@@ -28,17 +28,17 @@ AT_ONCE: Final = 50
 
 def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory, thinned: int) -> bool:
     """Make so many of the oldest reports of an eval short. False, and nothing done, if a short one has room again."""
-    info, shop = timeline.info(history), timeline.shop_for(history.id)
+    info, context = timeline.info(history), timeline.context_for(history.id)
     rows = {row.path: row for row in ledger.known(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
     if any(links.report(info.id, at.slug) in short for at in history.snapshots[thinned:]):
         return False
-    first = first_full(len(history.snapshots), shop.reports_kept)
+    first = first_full(len(history.snapshots), context.reports_kept)
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
-    every = (card for _, card in _scored(shop, memo, history, history.snapshots))
+    every = (card for _, card in _scored(context, memo, history, history.snapshots))
     specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), every)
-    writer, renderer = shop.writer(), shop.renderer()
-    for at, card in _scored(shop, memo, history, snapshots):
+    writer, renderer = context.writer(), context.renderer()
+    for at, card in _scored(context, memo, history, snapshots):
         page = thinned_page(info, specs, at, card)
         full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)
         size = full.size + (beside.size if beside else 0)
@@ -48,11 +48,11 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
 
 
 def _scored(
-    shop: Workshop, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
+    context: WorkerContext, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
 ) -> Iterator[tuple[Snapshot, Scorecard]]:
     """Each with its scorecard, a few of them in memory; scored again where the memo has lost one."""
     for start in range(0, len(snapshots), AT_ONCE):
         some = snapshots[start : start + AT_ONCE]
-        cards = EvalScorecards(shop, history, memo)
+        cards = EvalScorecards(context, history, memo)
         cards.fill(some)
         yield from ((at, cards[at]) for at in some)
