@@ -13,9 +13,9 @@ from sitegen.discovery.proposals import Proposal, proposals, without_sums_of
 from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.trial import TrialResult, standing, trial
 from sitegen.discovery.written import manifest_text, site_text
-from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.scoring.case_files import kind_of_case_file
 
@@ -49,7 +49,7 @@ class Discovery(NamedTuple):
     """The text of ``sitegen.toml``; None: the default globs name all instruction files, or there are none."""
 
 
-@shared_cat_file()
+@share_processes()
 def discover(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Discovery:
     """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from sitegen.history.process import Process
+from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.project_files import open_file
 
@@ -126,44 +125,17 @@ class CatFile:
         return question.answer
 
 
-_of_this_thread = threading.local()
-
-
-@contextmanager
-def shared_cat_file() -> Iterator[None]:
-    """Within it, this thread reads all objects of a repository from one process of git, which ends with it.
-
-    Nothing may be forked within it: the copy would have the same pipes.
-    """
-    if hasattr(_of_this_thread, "cat_files"):
-        yield
-        return
-    share_cat_file_until_exit()
-    try:
-        yield
-    finally:
-        for opened in _of_this_thread.cat_files.values():
-            opened.close()
-        del _of_this_thread.cat_files
-
-
-def share_cat_file_until_exit() -> None:
-    """The same for all that this thread will ever read, in a process that is begun to run tasks."""
-    _of_this_thread.cat_files = {}
-
-
 @contextmanager
 def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
     """The process that this thread shares, or one that ends with the context."""
-    shared: dict[RepositoryPlace, CatFile] | None = getattr(_of_this_thread, "cat_files", None)
-    if shared is not None:
-        yield shared.setdefault(repository, CatFile(repository))
+    shared = shared_processes()
+    if shared is None:
+        with closing(CatFile(repository)) as own:
+            yield own
         return
-    own = CatFile(repository)
-    try:
-        yield own
-    finally:
-        own.close()
+    process = shared.setdefault(("cat-file", repository), CatFile(repository))
+    assert isinstance(process, CatFile)
+    yield process
 
 
 def read_file(file: Path, oid: str, limit: int) -> BlobRead:

@@ -27,7 +27,7 @@ class Folders(Protocol):
 
 
 class FilesAt:
-    """Reads files and folders of one commit, by name: several of them best within ``shared_cat_file``."""
+    """Reads files and folders of one commit, by name: several of them best within ``share_processes``."""
 
     def __init__(self, found: RepositoryPlace, commit: str) -> None:
         self.found = found

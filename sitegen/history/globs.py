@@ -45,6 +45,12 @@ def literal_prefix(glob: str) -> str:
     return glob[: special.start()].rpartition("/")[0]
 
 
+def literal_prefixes(globs: Iterable[str]) -> tuple[str, ...]:
+    """The folders and files that hold everything the globs can name, sorted; empty: anywhere."""
+    prefixes = sorted(set(map(literal_prefix, globs)))
+    return () if "" in prefixes else tuple(prefixes)
+
+
 def _plain_glob(glob: str) -> str:
     glob = glob.removeprefix("./").lstrip("/")
     return glob + "**" if glob.endswith("/") else glob

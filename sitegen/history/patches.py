@@ -1,23 +1,31 @@
-"""Patches of many edits from one ``git diff-tree --stdin -p``."""
+"""Reads the patches of edits from one running ``git diff-tree --stdin -p``, which may serve many callers in turn.
+
+Git repeats a line that names no commit, and flushes its output before it waits for the next line. So such a line after
+each commit marks the end of the answer, and the process need not end for its answers to be complete.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import IO, Final
 
-from sitegen.errors import MissingObjectsError, RepositoryError
-from sitegen.history.process import Process
+from sitegen.errors import MissingObjectsError
+from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
-from sitegen.history.revisions import commit_lines
 from sitegen.model.timeline import Edit
 
 LARGEST: Final = 4_000_000
 """Bytes of one patch that are kept; what follows is cut off."""
 
 _LONGEST_COMMAND: Final = 60_000
+_AHEAD: Final = 16
+"""Commits that git is asked for before the first answer is read. They fit the smallest buffer of a pipe, so that
+neither side can wait for the other for ever."""
+_END: Final = b"end\n"
 _FORM: Final = (
     "-p",
     "--histogram",
@@ -33,102 +41,101 @@ _FORM: Final = (
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
-_COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n")
+_COMMAND: Final = (
+    *("diff-tree", "--stdin", "-r", "--root", "--no-renames", "--diff-merges=first-parent", "--always", "--format=%H"),
+    *_FORM,
+)
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
-def read_patches(repository: RepositoryPlace, edits: Sequence[Edit]) -> Iterator[bytes]:
+def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[bytes]:
     """One patch for each edit, in order, as ``Repository.patches`` says."""
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
-    paths = sorted({path for edit in edits for path in _edit_paths(edit)})
-    short = sum(len(path) for path in paths) < _LONGEST_COMMAND
-    # Asked for a commit twice, rev-list answers once; diff-tree answers each time.
-    asked = sorted({sha for sha, _ in groups})
-    listing = commit_lines(repository, ["--no-walk=unsorted", "--stdin"], (sha.encode() + b"\n" for sha in asked))
-    lines_of = dict(zip(asked, listing, strict=True)) if asked else {}
-    commits = (lines_of[sha] for sha, _ in groups)
-    command = ["diff-tree", "--stdin", "-r", "--root", "--no-renames", "--always", "--format=%H", *_FORM]
-    with Process(repository, [*command, *(["--", *paths] if short else [])], commits) as trees:
-        lines = _PatchLines(trees.stdout)
-        for sha, group in groups:
-            asked_for = {_blob_ids(edit) for edit in group}
-            patches = _patches_of_commit(lines, sha, asked_for)
+    if not groups:
+        return
+    with _diff_tree(repository, edits, folders) as process:
+        for sha, _ in groups[:_AHEAD]:
+            _ask(process, sha)
+        for index, (sha, group) in enumerate(groups):
+            patches = _patches_of_commit(process.stdout, sha, {_blob_ids(edit) for edit in group})
+            for following, _ in groups[index + _AHEAD : index + _AHEAD + 1]:
+                _ask(process, following)
             for edit in group:
                 if edit.status == "renamed":
                     yield _patch_of_rename(repository, edit)
                 else:
                     yield patches.get(_blob_ids(edit), b"")
-        try:
-            trees.finish()
-        except RepositoryError as error:
-            raise MissingObjectsError from error
 
 
-class _PatchLines:
-    """Lines of a stream with one line of foresight."""
+@contextmanager
+def _diff_tree(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[Process]:
+    """The process that this thread shares for the folders, or one for the files of these edits alone.
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.next = self._read()
+    A shared process is put back only after all of its answers were read: a caller that gives up ends it.
+    """
+    shared = shared_processes() if folders else None
+    key = ("diff-tree", repository, folders)
+    process = shared.pop(key, None) if shared is not None else None
+    if process is None:
+        paths = folders or sorted({blob.path for edit in edits for blob in (edit.old, edit.new) if blob is not None})
+        short = sum(map(len, paths)) < _LONGEST_COMMAND
+        process = Process(repository, [*_COMMAND, *(["--", *paths] if short else [])])
+    assert isinstance(process, Process)
+    try:
+        yield process
+        if shared is not None:
+            shared[key] = process
+    finally:
+        if shared is None or key not in shared:
+            process.close()
 
-    def take(self) -> bytes:
-        line, self.next = self.next, self._read()
-        return line
 
-    def _read(self) -> bytes:
-        line = self._stream.readline(LARGEST)
-        rest = line
-        while rest and not rest.endswith(b"\n"):
-            rest = self._stream.readline(LARGEST)
-        return line
+def _ask(process: Process, sha: str) -> None:
+    with suppress(BrokenPipeError):  # git ended: whoever reads its answer sees that
+        process.stdin.write(f"{sha}\n".encode() + _END)
+        process.stdin.flush()
 
 
 def _patches_of_commit(
-    lines: _PatchLines, sha: str, wanted: set[tuple[bytes, bytes]]
+    stream: IO[bytes], sha: str, blob_ids: set[tuple[bytes, bytes]]
 ) -> dict[tuple[bytes, bytes], bytes]:
-    """The wanted patches of one commit by the blob ids that git writes above each.
+    """The patches of one commit between these blobs, by the ids that git writes above each; each cut to ``LARGEST``.
 
-    Whatever stands in a file, its lines have a sign before them here, so a line that starts otherwise is git's own.
-    Two patches between the same blobs are the same, and edits that change nothing but line ends have none: by ids
-    nothing can slip.
+    Every line of a file has a sign before it here, so a line that starts otherwise is git's own. Two patches between
+    the same blobs are the same, and edits that change nothing but line ends have none: ids cannot confuse them.
+
+    Raises MissingObjectsError if git ended, or does not have the commit.
     """
-    if not lines.next:
-        raise MissingObjectsError  # git ended at a content that it does not have
-    if not lines.next.startswith(sha.encode()):
-        raise AssertionError("git answered to another commit than was asked for")
-    lines.take()
-    patches: dict[tuple[bytes, bytes], bytes] = {}
-    while lines.next and not _COMMIT.fullmatch(lines.next):
-        if lines.next == b"\n":
-            lines.take()
-            continue
-        section, pair = _file_patch(lines)
-        if pair in wanted:
-            patches[pair] = section
-    return patches
+    if stream.readline() != f"{sha}\n".encode():
+        raise MissingObjectsError
+    patches: dict[tuple[bytes, bytes], bytearray] = {}
+    patch, in_header = bytearray(), False
+    while (line := _read_line(stream)) != _END:
+        if not line:
+            raise MissingObjectsError  # git ended at a content that it does not have
+        if line.startswith(b"diff --git "):
+            patch, in_header = bytearray(), True
+        elif line.startswith(b"@@"):
+            in_header = False
+        elif in_header and (match := _INDEX.match(line)):
+            ids = (match[1].strip(b"0") and match[1], match[2].strip(b"0") and match[2])  # zeros: no file
+            if ids in blob_ids:
+                patches[ids] = patch
+        if len(patch) < LARGEST:
+            patch += line
+    return {ids: bytes(patch[:LARGEST]) for ids, patch in patches.items()}
 
 
-def _file_patch(lines: _PatchLines) -> tuple[bytes, tuple[bytes, bytes]]:
-    """One file's patch from ``diff --git`` on, cut to ``LARGEST``, and its pair of ids (zeros: no file)."""
-    section = bytearray(lines.take())
-    pair = (b"", b"")
-    in_header = True
-    while lines.next and not lines.next.startswith(b"diff --git ") and not _COMMIT.fullmatch(lines.next):
-        line = lines.take()
-        if in_header and (match := _INDEX.match(line)):
-            pair = (match[1].strip(b"0") and match[1], match[2].strip(b"0") and match[2])
-        in_header = in_header and not line.startswith(b"@@")
-        if len(section) < LARGEST:
-            section += line
-    return bytes(section[:LARGEST]), pair
+def _read_line(stream: IO[bytes]) -> bytes:
+    """The next line, without what exceeds ``LARGEST``."""
+    line = rest = stream.readline(LARGEST)
+    while rest and not rest.endswith(b"\n"):
+        rest = stream.readline(LARGEST)
+    return line
 
 
 def _blob_ids(edit: Edit) -> tuple[bytes, bytes]:
     return (edit.old.oid.encode() if edit.old else b"", edit.new.oid.encode() if edit.new else b"")
-
-
-def _edit_paths(edit: Edit) -> tuple[str, ...]:
-    return tuple(blob.path for blob in (edit.old, edit.new) if blob is not None)
 
 
 def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:

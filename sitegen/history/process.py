@@ -1,14 +1,18 @@
-"""One running git process: started by GitPython, fed from a thread, and ended whatever happens."""
+"""Running git processes: started by GitPython, fed from a thread, and ended whatever happens.
+
+Those that answer many questions can be shared by all that one thread reads, see ``share_processes``.
+"""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread, Timer
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import IO, Final, Protocol, Self
 
 from sitegen.errors import RepositoryError
 from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment
@@ -166,3 +170,42 @@ def _started_thread(work: Callable[[], None]) -> Thread:
 def _close_stream(stream: IO[bytes]) -> None:
     with suppress(BrokenPipeError, ValueError):
         stream.close()
+
+
+class Closable(Protocol):
+    """What can be shared: a process, or what reads from one."""
+
+    def close(self) -> None:
+        """End the process."""
+
+
+_of_this_thread = threading.local()
+
+
+@contextmanager
+def share_processes() -> Iterator[None]:
+    """Within it, this thread reads a repository through few processes of git, which end with it.
+
+    Nothing may be forked within it: the copy would have the same pipes.
+    """
+    if shared_processes() is not None:
+        yield
+        return
+    share_processes_until_exit()
+    try:
+        yield
+    finally:
+        for process in _of_this_thread.processes.values():
+            process.close()
+        del _of_this_thread.processes
+
+
+def share_processes_until_exit() -> None:
+    """The same for all that this thread will ever read, in a process that is begun to run tasks."""
+    _of_this_thread.processes = {}
+
+
+def shared_processes() -> dict[Hashable, Closable] | None:
+    """The processes that this thread shares, by what they answer; None outside of ``share_processes``."""
+    processes: dict[Hashable, Closable] | None = getattr(_of_this_thread, "processes", None)
+    return processes

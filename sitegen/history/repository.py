@@ -142,7 +142,7 @@ class Repository:
         )
 
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
-        """The contents of many blobs, in order, from the process that ``shared_cat_file`` shares, or one of their own.
+        """The contents of many blobs, in order, from the process that ``share_processes`` shares, or one of their own.
 
         *oids* is read some way ahead of the answers. Whatever cannot be given (missing, no blob, larger than
         ``max_blob_bytes``, a Git LFS pointer) is answered with a reason and without having been held in memory.
@@ -158,20 +158,22 @@ class Repository:
                 yield self._read_file(oid) if oid in self._overlay else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:
-        """The contents of one blob; of several, one by one, best within ``shared_cat_file``."""
+        """The contents of one blob; of several, one by one, best within ``share_processes``."""
         (read,) = self.read_blobs([oid])
         return read
 
-    def patches(self, edits: Sequence[Edit]) -> Iterator[bytes]:
+    def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = ()) -> Iterator[bytes]:
         """The patch of each edit, in order, from one process; empty if nothing but line ends changed.
 
         Histogram diff, three lines of context, carriage returns at line ends ignored; of a renamed file the difference
-        between the two contents. A patch is cut after 4 MB.
+        between the two contents. A patch is cut after 4 MB. *folders* hold every file that is ever asked for within
+        ``share_processes``: all callers that name the same folders share one process there.
         """
         committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
-        answers = patches.read_patches(self._found, committed)
+        answers = patches.read_patches(self._found, committed, folders)
         for edit in edits:
             yield next(answers) if edit.commit.sha != WORKTREE else self._uncommitted_patch(edit)
+        next(answers, None)  # at its end the process goes back to where it is shared
 
     def _uncommitted_patch(self, edit: Edit) -> bytes:
         oids = [blob.oid if blob else None for blob in (edit.old, edit.new)]

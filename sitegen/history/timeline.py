@@ -13,11 +13,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history import problems
-from sitegen.history.blobs import shared_cat_file
 from sitegen.history.eval_fold import history_of, layout_of
 from sitegen.history.fold_state import EvalState, FoldState, FoldStore, PartStore, Renamed, StartOverError
 from sitegen.history.history_fold import HistoryFold, StartedSnapshots
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular
 from sitegen.model.commits import Commit, Revision
@@ -46,7 +46,7 @@ Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
 """Makes revisions that follow the head: of the work tree."""
 
 
-@shared_cat_file()
+@share_processes()
 def advance(
     repository: Repository,
     site: SiteConfig,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol, TypeVar
 
 from sitegen.errors import ConfigurationError, WorkerError
-from sitegen.history.blobs import share_cat_file_until_exit, shared_cat_file
+from sitegen.history.process import share_processes, share_processes_until_exit
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a snapshot, an edit, a commit: about a millisecond each) from which a second process pays."""
@@ -95,7 +95,7 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
         return
     processes = processes_for(units, jobs)
     if processes == 1:
-        with shared_cat_file():
+        with share_processes():
             yield Inline()
         return
     import multiprocessing  # with its executor, some milliseconds that a build of little new has no use for
@@ -118,7 +118,7 @@ def processes_for(units: int, jobs: int | None = None) -> int:
 
 def _begin_worker() -> None:
     """Prepare a worker process: all its tasks read the repository through one git process."""
-    share_cat_file_until_exit()
+    share_processes_until_exit()
     _end_with_parent()
 
 

@@ -39,6 +39,8 @@ class InstructionTask(NamedTuple):
     """What surely stands in the output folder."""
     peaks: tuple[EvalPeak, ...]
     """Of the evals that the file drives."""
+    folders: tuple[str, ...]
+    """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
 
@@ -92,7 +94,7 @@ class _InstructionWork:
         kept = self._task.newest
         newest = kept if kept and kept.edit == self._edits[last] and last not in uncounted else None
         needed = sorted((stale | uncounted) - {last}) + ([] if newest else [last])
-        patches = self._repository.patches([self._edits[index] for index in needed])
+        patches = self._repository.patches([self._edits[index] for index in needed], self._task.folders)
         outlines = self._outlines([index for index in needed if index in uncounted])
         for index, patch in zip(needed, patches, strict=True):
             if index in uncounted:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sitegen.analysis.cached import within
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
+from sitegen.history.globs import literal_prefixes
 from sitegen.model.cells import Tally
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
@@ -146,6 +147,7 @@ def _task(
         newest=NEWEST_EDIT.get(memo, file.path),
         pages=ledger.known(owner(file.path)),
         peaks=effects.peaks(file.path),
+        folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
     )
 

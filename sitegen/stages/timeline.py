@@ -12,11 +12,11 @@ from sitegen.analysis.memo import Memo
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, found_evaluation, significance_level, with_found_evals, work_tree_files
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import FoldStore, PartStore
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import with_worktree
@@ -109,7 +109,7 @@ class Timeline(NamedTuple):
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
 
-@shared_cat_file()
+@share_processes()
 def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...] = ()) -> Timeline:
     """Bring the memo's fold to the commit that is built.
 
@@ -132,7 +132,7 @@ _HINTS: Final = 3
 """What is probably misspelt, said where there is nothing to report."""
 
 
-@shared_cat_file()
+@share_processes()
 def fold(project: Project, parts: PartStore) -> Timeline:
     """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
     root = project.place.root

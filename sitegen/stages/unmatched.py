@@ -7,10 +7,10 @@ from typing import Final
 
 from sitegen.analysis.regressions import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
-from sitegen.history.blobs import shared_cat_file
 from sitegen.history.files_at_commit import FilesAt, FolderListing, Folders, first_file_named
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.process import share_processes
 from sitegen.history.worktree import work_tree_paths
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -27,7 +27,7 @@ _MOST_ENTRIES: Final = 20
 """Entries of one mapping that are reported one by one."""
 
 
-@shared_cat_file()
+@share_processes()
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     """Those of the built revision, of the project first: a function of its files and of what is known of its evals."""
     summaries = {summary.info.id: summary for summary in evals.summaries}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.history.blobs import MISSING, POINTER, BlobRead, shared_cat_file
+from sitegen.history.blobs import MISSING, POINTER, BlobRead
 from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
 
@@ -48,7 +49,7 @@ def test_what_is_no_blob_is_answered_with_a_reason_and_step_is_kept(repo: GitRep
     ]
     repository = Repository.open(repo.path)
     assert list(repository.read_blobs(asked)) == expected
-    with shared_cat_file():
+    with share_processes():
         assert [repository.read_blob(oid) for oid in asked] == expected
 
 

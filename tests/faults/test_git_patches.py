@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.history import patches
+from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.model.commits import Commit
 from sitegen.model.timeline import Blob, Edit
@@ -60,6 +61,20 @@ def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:
         "@@ -0,0 +1 @@\n+a\n",
     ]
     assert bodies(repo, []) == []
+
+
+def test_a_shared_process_gives_the_same_patches_after_a_caller_that_gave_up(repo: GitRepo) -> None:
+    for version in range(20):
+        repo.commit({"docs/a.md": f"a{version}\n", "docs/b.md": f"b{version}\n", "large.txt": "x\n" * version})
+    edits = [edit for edit in edits_of(repo) if edit.path.startswith("docs/")]
+    repository = Repository.open(repo.path)
+    alone = list(repository.patches(edits))
+    with share_processes():
+        given_up = repository.patches(edits, ("docs",))
+        assert next(given_up) == alone[0]
+        assert list(repository.patches(edits, ("docs",))) == alone
+        del given_up
+        assert list(repository.patches(edits[::-1], ("docs",))) == alone[::-1]
 
 
 def test_edits_of_line_ends_alone_have_no_patch_and_the_next_keeps_its_own(repo: GitRepo) -> None:

@@ -35,8 +35,8 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
-def object_readers(log: Path) -> int:
-    return sum(" cat-file " in line for line in log.read_text().splitlines())
+def processes_of(command: str, log: Path) -> int:
+    return sum(f" {command} " in line for line in log.read_text().splitlines())
 
 
 def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_tasks(
@@ -45,11 +45,15 @@ def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_t
     build_site(repo.path, tmp_path / "alone", jobs=1)
     before_and_while_tasks_run = 2
     after = 1  # what the configuration names and nothing fits
-    assert object_readers(started) <= before_and_while_tasks_run + after
+    assert processes_of("cat-file", started) <= before_and_while_tasks_run + after
+    walk, all_patches = 1, 1
+    assert processes_of("diff-tree", started) == walk + all_patches
+    assert processes_of("rev-list", started) == walk
     started.write_text("")
     build_site(repo.path, tmp_path / "beside", jobs=2)
     workers = 2
-    assert object_readers(started) <= 1 + workers + after
+    assert processes_of("cat-file", started) <= 1 + workers + after
+    assert processes_of("diff-tree", started) <= walk + workers
     assert content(tmp_path / "alone") == content(tmp_path / "beside")
 
 
