@@ -161,7 +161,7 @@ class EffectIndex:
         return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
 
     def positions(self) -> tuple[int, ...]:
-        """Positions of all edits that any point speaks for, ascending."""
+        """Positions of all edits that any point is attributed to, ascending."""
         return tuple(sorted(self._at))
 
 

@@ -12,6 +12,7 @@ from statistics import fmean, median_low
 from typing import Final, NamedTuple
 
 from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import HEADLINES
 from sitegen.analysis.step_context import circumstances
 from sitegen.config import MUTE_DIGITS, Mute
@@ -20,37 +21,34 @@ from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series
+from sitegen.model.timeline import Edit
 from sitegen.stats.outliers import OUTLYING
 from sitegen.stats.steps import Level, Levels, levels
 
 REGAINED: Final = 0.75
-"""Share of a loss that a later level has to regain for the regression to be fixed."""
+"""The share of a loss that a later level has to regain before the regression counts as fixed."""
 
 
-class _Found(NamedTuple):
-    """A step of one metric."""
+class _MetricLevels(NamedTuple):
+    """Two neighbouring levels of one metric: a step of it."""
 
     spec: MetricSpec
     before: Level
     after: Level
     later: tuple[Level, ...]
-    """The levels after it."""
+    """The levels that follow these two."""
     noise: float
     new: bool = False
-    """Too new to tell."""
-
-    @property
-    def at(self) -> int:
-        return self.after.start
+    """Whether the later level has too few values to be told from noise."""
 
     def measured(self) -> MetricStep:
         return _metric_step(self.spec, self.before.mean, self.after.mean)
 
 
 def steps_of(series: Series) -> tuple[Step, ...]:
-    """The steps of an eval, falls that are too new to tell, and the bad runs of its headline, oldest first.
+    """The steps of an eval, falls that are too new to tell from noise, and bad runs of its headline, oldest first.
 
-    Of the metrics that are kept of every point.
+    Only metrics that are stored for every point are looked at.
     """
     specs = series.specs[:HEADLINES]
     cases = 0 if series.info.recorded else _case_count(series.points)
@@ -60,40 +58,43 @@ def steps_of(series: Series) -> tuple[Step, ...]:
         for spec in specs
         for column in _by_one_judge(cards, spec.name)
     ]
-    found = [step for spec, _, fit in fitted for step in _found(spec, fit)]
-    steps = [_step(series.points, group, specs[0]) for group in _steps_by_place(found)]
+    beside = edits_of_outputs(
+        [point.snapshot for point in series.points], [edit for point in series.points for edit in point.edits]
+    ).beside
+    metric_steps = [step for spec, _, fit in fitted for step in _metric_steps(spec, fit)]
+    steps = [_step(series.points, group, specs[0], beside) for group in _steps_by_point(metric_steps)]
     for spec, column, fit in fitted:
         if spec is specs[0]:
-            steps.extend(_bad_runs(series.points, spec, column, fit))
-    steps.sort(key=_step_index)
+            steps.extend(_bad_runs(series.points, spec, column, fit, beside))
+    steps.sort(key=lambda step: step.at)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(step._replace(undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
 
 
 def _case_count(points: Iterable[Point]) -> int:
-    """What a metric is a share of: expected values or, without any, documents. The median of the points, 0 of none."""
+    """How many cases a metric is a share of: expected values, or documents if there are none.
+
+    This is the median over the points; 0 without points.
+    """
     cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
     return median_low(cases) if cases else 0
 
 
 def _by_one_judge(cards: Sequence[Scorecard], metric: str) -> Iterator[list[float | None]]:
-    """The values of a metric, as often as another judge gave them: each time those of one judge alone, else None."""
+    """One column of the metric's values for each judge that graded it, with None where another judge did."""
     since = graded_since(cards, metric)
     for start in dict.fromkeys(since):
         yield [card.metric(metric) if first == start else None for card, first in zip(cards, since, strict=True)]
 
 
-def _found(spec: MetricSpec, fit: Levels) -> Iterator[_Found]:
+def _metric_steps(spec: MetricSpec, fit: Levels) -> Iterator[_MetricLevels]:
     for number, (before, after) in enumerate(pairwise(fit.levels), 2):
-        yield _Found(spec=spec, before=before, after=after, later=fit.levels[number:], noise=fit.noise)
+        yield _MetricLevels(spec=spec, before=before, after=after, later=fit.levels[number:], noise=fit.noise)
     if fit.fresh:
-        fall = _Found(spec, *fit.fresh, (), fit.noise, new=True)
+        before, after = fit.fresh
+        fall = _MetricLevels(spec=spec, before=before, after=after, later=(), noise=fit.noise, new=True)
         if fall.measured().points < 0:
             yield fall
-
-
-def _step_index(step: Step) -> int:
-    return step.at
 
 
 def _metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
@@ -101,22 +102,28 @@ def _metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
     return MetricStep(name=spec.name, before=before, after=after, points=share if spec.higher_is_better else -share)
 
 
-def _steps_by_place(found: Iterable[_Found]) -> list[list[_Found]]:
-    """Steps of several metrics at one point, or at two neighbours: noise may have put them a point apart."""
-    places: dict[int, list[_Found]] = {}
-    for step in found:
-        places.setdefault(step.at, []).append(step)
-    groups: list[list[_Found]] = []
-    for at, steps in sorted(places.items()):
+def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_MetricLevels]]:
+    """Groups the steps of several metrics at one point, or at two neighbours: noise may put them a point apart."""
+    by_start: dict[int, list[_MetricLevels]] = {}
+    for step in steps_of_metrics:
+        by_start.setdefault(step.after.start, []).append(step)
+    groups: list[list[_MetricLevels]] = []
+    for start, steps in sorted(by_start.items()):
         names = {step.spec.name for step in steps}
-        if groups and at - groups[-1][0].at == 1 and names.isdisjoint(step.spec.name for step in groups[-1]):
+        if (
+            groups
+            and start - groups[-1][0].after.start == 1
+            and names.isdisjoint(step.spec.name for step in groups[-1])
+        ):
             groups[-1].extend(steps)
         else:
             groups.append(steps)
     return groups
 
 
-def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) -> Step:
+def _step(
+    points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec, beside: Sequence[Sequence[Edit]]
+) -> Step:
     first = min(group, key=lambda step: (step.new, step.spec != headline, step.measured().points))
     worse = first.measured().points < 0
     until, regained = _regained(first) if worse else (None, None)
@@ -133,6 +140,7 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
             points,
             range(before.start, before.end),
             range(after.start, after.end),
+            beside=beside,
             metric=first.spec.name,
             worse=worse,
         ),
@@ -144,8 +152,8 @@ def _step(points: Sequence[Point], group: list[_Found], headline: MetricSpec) ->
     )
 
 
-def _regained(step: _Found) -> tuple[int | None, float]:
-    """From which point on the level was regained, if it was, and which share of the loss, by then or by now."""
+def _regained(step: _MetricLevels) -> tuple[int | None, float]:
+    """(first point of the level that regained the loss, if any; share of the loss regained by then, or by now)."""
     share = 0.0
     for level in step.later:
         share = (level.mean - step.after.mean) / (step.before.mean - step.after.mean)
@@ -154,7 +162,13 @@ def _regained(step: _Found) -> tuple[int | None, float]:
     return None, max(0.0, share)
 
 
-def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float | None], fit: Levels) -> Iterator[Step]:
+def _bad_runs(
+    points: Sequence[Point],
+    spec: MetricSpec,
+    column: Sequence[float | None],
+    fit: Levels,
+    beside: Sequence[Sequence[Edit]],
+) -> Iterator[Step]:
     """The outliers of the headline that are far worse than their neighbours."""
     aside = {index for blip in fit.blips for index in blip.at}
     defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
@@ -173,7 +187,12 @@ def _bad_runs(points: Sequence[Point], spec: MetricSpec, column: Sequence[float 
                 status="blip",
                 commit=points[at].snapshot.commit._replace(body=""),
                 circumstances=circumstances(
-                    points, range(level.start, before + 1), range(at, end), metric=spec.name, worse=True
+                    points,
+                    range(level.start, before + 1),
+                    range(at, end),
+                    beside=beside,
+                    metric=spec.name,
+                    worse=True,
                 ),
                 iterations=len(outputs),
                 different=len(set(outputs)),
@@ -193,8 +212,10 @@ def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | N
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
-    """A warning of each mute that names no step: one that was mistyped, or is not needed any more."""
-    named = {mute for one in summaries for step in one.steps for mute in mutes if _mutes_step(mute, one, step)}
+    """A warning for each mute that matches no step: it was mistyped, or is not needed any more."""
+    matched = {
+        mute for summary in summaries for step in summary.steps for mute in mutes if _mutes_step(mute, summary, step)
+    }
     return tuple(
         Problem(
             severity="warning",
@@ -204,7 +225,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
             f"commits; {MUTE_DIGITS} digits are needed.",
         )
         for mute in mutes
-        if mute not in named
+        if mute not in matched
     )
 
 
@@ -226,12 +247,12 @@ def champions(
     None before the first value: an undefined value is never the best. ``since``: for each point the index of the first
     one that it can be compared with, where not all can (``deltas.graded_since``).
     """
-    found = []
-    at, best = None, 0.0
+    best_so_far = []
+    best, best_value = None, 0.0
     for index, value in enumerate(values):
         if since and since[index] == index:
-            at = None
-        if value is not None and (at is None or (value > best if higher_is_better else value < best)):
-            at, best = index, value
-        found.append(at)
-    return tuple(found)
+            best = None
+        if value is not None and (best is None or (value > best_value if higher_is_better else value < best_value)):
+            best, best_value = index, value
+        best_so_far.append(best)
+    return tuple(best_so_far)

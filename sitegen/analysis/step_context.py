@@ -1,8 +1,9 @@
-"""Circumstances: what changed between two levels of an eval, and which errors moved with it. Association, not cause."""
+"""What changed between two levels of an eval, and which errors moved with it: association, not cause."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from sitegen.analysis.deltas import exchanges
@@ -14,24 +15,39 @@ from sitegen.model.timeline import Edit
 from sitegen.stats.counts import errors
 
 EDITS: Final = 8
-"""Instruction edits that are named."""
+"""Instruction edits that are listed."""
 NEAR: Final = 5
 """Points on either side whose errors are compared."""
 FIELDS: Final = 3
-"""Attributes that are named."""
+"""Attributes that are listed."""
 
 
-def circumstances(points: Sequence[Point], before: range, after: range, *, metric: str, worse: bool) -> Circumstances:
-    """What changed from the last point of one stretch to the first of the next, for a metric that stepped there.
+def circumstances(
+    points: Sequence[Point],
+    before: range,
+    after: range,
+    *,
+    beside: Sequence[Sequence[Edit]],
+    metric: str,
+    worse: bool,
+) -> Circumstances:
+    """What changed from the last point of one level to the first point of the next, for a metric that stepped there.
 
-    Edits of instructions have to do with new outputs alone: a re-scored point holds the old output, whatever was edited
-    since. They count from the last output of an earlier commit on, because of several outputs of one commit history
-    does not say which its edits came before.
+    Args:
+        points: of the eval, in series order.
+        before: indices of the points of the earlier level.
+        after: indices of the points of the later level.
+        beside: for each point the edits beside it (``OutputEdits.beside``). Those of new outputs are listed: a point
+            that was only scored again holds the old output, whatever was edited since.
+        metric: name of the metric that stepped.
+        worse: whether the later level is the worse one.
+
     """
     last, first = before[-1], after[0]
-    between = points[last + 1 : first + 1]
-    causes = tuple(dict.fromkeys(cause for point in between for cause in point.snapshot.cause))
-    edits = _edits_since_output(points, first) if "outputs" in causes else []
+    between = range(last + 1, first + 1)
+    causes = tuple(dict.fromkeys(cause for index in between for cause in points[index].snapshot.cause))
+    new_outputs = (index for index in between if "outputs" in points[index].snapshot.cause)
+    edits = list(dict.fromkeys(chain.from_iterable(beside[index] for index in new_outputs)))[::-1]
     model, judge = exchanges(points[last].scorecard, points[first].scorecard)
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     return Circumstances(
@@ -39,27 +55,17 @@ def circumstances(points: Sequence[Point], before: range, after: range, *, metri
         output=points[first].scorecard.status,
         edits=tuple(EditedFile(edit.path, edit.commit.sha) for edit in edits[:EDITS]),
         more_edits=max(0, len(edits) - EDITS),
-        documents=_changed_documents(points[before[-1]], points[first]),
+        documents=_changed_documents(points[last], points[first]),
         errors=_moved_errors(old, new),
         fields=_moved_fields(old, new, worse=worse),
-        delta=_delta(points[first], metric) if first == last + 1 else None,
+        delta=_delta_to_previous(points[first], metric) if first == last + 1 else None,
         model=model,
         judge=judge,
     )
 
 
-def _delta(point: Point, metric: str) -> MetricDelta | None:
-    """Against the point before it."""
-    return next((one for one in point.delta.metrics if one.name == metric), None) if point.delta else None
-
-
-def _edits_since_output(points: Sequence[Point], first: int) -> list[Edit]:
-    """Those after the last output of an earlier commit, the newest first."""
-    commit = points[first].snapshot.commit.sha
-    last = first - 1
-    while last >= 0 and ("outputs" not in points[last].snapshot.cause or points[last].snapshot.commit.sha == commit):
-        last -= 1
-    return [edit for point in points[last + 1 : first + 1] for edit in point.edits][::-1]
+def _delta_to_previous(point: Point, metric: str) -> MetricDelta | None:
+    return next((delta for delta in point.delta.metrics if delta.name == metric), None) if point.delta else None
 
 
 def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
@@ -70,7 +76,7 @@ def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
 
 def _moved_errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...]:
     moved = (Moved(name, _mean_errors(before, name), _mean_errors(after, name)) for name in ERROR_TYPES)
-    return tuple(one for one in moved if one.before != one.after)
+    return tuple(error for error in moved if error.before != error.after)
 
 
 def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:
@@ -83,12 +89,12 @@ def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: boo
     old, new = _errors_by_attribute(before), _errors_by_attribute(after)
     moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
     sign = 1 if worse else -1
-    ranked = sorted((one for one in moved if sign * one.change > 0), key=lambda one: -abs(one.change))
+    ranked = sorted((field for field in moved if sign * field.change > 0), key=lambda field: -abs(field.change))
     return tuple(ranked[:FIELDS])
 
 
 def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:
-    """For each attribute, its errors at every point."""
+    """For each attribute, its mean number of errors at a point."""
     sums: dict[str, int] = {}
     for point in points:
         for field in point.scorecard.fields:

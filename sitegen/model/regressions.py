@@ -59,7 +59,7 @@ class Circumstances(NamedTuple):
     output: Status
     """Of the first point at the new level: an output that cannot be read is its own explanation."""
     edits: tuple[EditedFile, ...]
-    """Edits of instructions since the last output of an earlier commit, the newest first; none if no output is new."""
+    """Edits of instructions beside the new outputs between both levels, the newest first; none without a new output."""
     more_edits: int
     """Further ones."""
     documents: tuple[int, int] | None

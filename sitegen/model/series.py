@@ -126,14 +126,14 @@ class Headline(NamedTuple):
 
 
 class Window(NamedTuple):
-    """The points of an eval that speak for one edit of its instructions."""
+    """The points of an eval that are attributed to one edit of its instructions."""
 
     edit: int
     """Position of the edit's commit."""
     before: int | None
-    """Index, in the series, of the newest point that speaks for an earlier edit; None if there is none."""
+    """Index, in the series, of the newest point attributed to an earlier edit; None if there is none."""
     after: int
-    """Index of the last output that speaks for this one."""
+    """Index of the last output attributed to this edit."""
     by_rules: float | None = 0.0
     """How much of the headline's change from one to the other ground truth and rules made, summed over the points
     between them; None if that is undefined at any."""
@@ -153,7 +153,7 @@ class Peak(NamedTuple):
     value: float
     """Of the headline metric."""
     edit: int
-    """Position of the edit that the point speaks for; -1: none."""
+    """Position of the edit that the output is attributed to; -1: none."""
     interval: Interval | None = None
     """Around the value."""
 

@@ -1,4 +1,4 @@
-"""What new points did to an eval: each commit that brought some, and each edit that some of them speak for."""
+"""How new points changed an eval: across each commit that added points, and across each edit they are attributed to."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def effects_of_commits(
 def outcomes_of_edits(
     series: Series, windows: Sequence[Window], headline: MetricSpec, first_new: int
 ) -> Iterator[tuple[int, EditOutcome]]:
-    """(position of an edit's commit, how the eval changed across it) for the edits that new points speak for."""
+    """(commit position, how the eval changed) for each edit that new points are attributed to."""
     pairs = {
         window.edit: (window.before, window.after)
         for window in windows

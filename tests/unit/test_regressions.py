@@ -159,6 +159,14 @@ def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None
     assert (step.circumstances.causes, step.circumstances.more_edits) == (("outputs",), 0)
 
 
+def test_an_edit_after_the_time_that_the_output_records_is_no_suspect() -> None:
+    points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
+    recorded = points[6].snapshot._replace(recorded_at=sample.commit(4).committed_at)
+    points[1] = points[1]._replace(edits=(edit("a.md", 1),))
+    points[6] = points[6]._replace(snapshot=recorded, edits=(edit("a.md", 6),))
+    assert steps_of(series(*points))[0].circumstances.edits == ()
+
+
 def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() -> None:
     points = [point(index, 0.9 if index < 6 else 0.5, commit=3) for index in range(12)]
     points[0] = points[0]._replace(edits=(edit("a.md", 2),))

@@ -77,7 +77,7 @@ def test_the_commit_that_an_output_records_wins_over_time_and_place():
     assert found([snapshot(1, 9, recorded=recorded, made_at="f" * 40)], 1, 5) == [(5, None, 0)]
 
 
-def test_an_output_that_is_scored_again_speaks_for_the_edit_it_was_made_with():
+def test_an_output_that_is_scored_again_is_attributed_to_the_edit_it_was_made_with():
     again = [snapshot(1, 2), snapshot(1, 6, "mapping"), snapshot(2, 8)]
     assert found(again, 1, 5, 7) == [(1, None, 0), (7, 1, 2)]
 
