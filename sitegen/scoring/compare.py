@@ -1,7 +1,7 @@
-"""One expected value against one given value (rules 10 to 16): equal? then type? then value.
+"""Compares an actual value with an expected one (rules 10 to 16): equal? then type? then value.
 
-A comparison is made once for each expected value and then used for every output. It is only asked about values that
-are not empty, on either side.
+``comparison`` makes a function of an expected value once, which then judges the values of every output. It is called
+with values that are not empty.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from sitegen.model.outcomes import Outcome
 from sitegen.model.values import Unusable, Value
@@ -31,179 +31,40 @@ _MAX_UNORDERED: Final = 300
 _ZEROS: Final = re.compile(r"\s*0[0-9]")
 """A zip code or a serial number, which no coercion makes a number of by itself."""
 
+Comparison: TypeAlias = Callable[[Value], Outcome]
+"""Judges an actual value: ``correct``, ``wrong_value`` or ``format_error``."""
+NumberReader: TypeAlias = Callable[[str], Number | None]
+
 
 class TruthError(ValueError):
-    """An expected value that cannot be read as its declared type: it is reported and not scored."""
+    """An expected value cannot be read as its declared type: it is reported and not scored."""
 
     def __init__(self, why: str, value: Value = None) -> None:
         super().__init__(why)
         self.value = "" if value is None else repr(str(value)[:80])
-        """As it is quoted beside the reason, which never quotes it: redaction must be able to tell them apart."""
-
-
-class Comparison(Protocol):
-    """What one attribute should be."""
-
-    def judge(self, actual: Value) -> Outcome:
-        """``correct``, ``wrong_value`` or ``format_error``."""
-
-
-class Text:
-    """Equal after normalising. *inferred*: nothing says that it is a text, so that a number may spell it."""
-
-    __slots__ = ("_inferred", "_key", "_written")
-
-    def __init__(self, written: str, *, inferred: bool = False) -> None:
-        self._written = written
-        self._key = normalise(written)
-        self._inferred = inferred
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether the text is the same."""
-        if isinstance(actual, str):
-            return CORRECT if actual == self._written or normalise(actual) == self._key else WRONG
-        if self._inferred and is_number(actual) and spells(self._key, actual):  # type: ignore[arg-type]
-            return CORRECT
-        return FORMAT
-
-
-class Identical:
-    """The same type and the same value (``equality: strict``). JSON has one type of number: 12 and 12.0 are equal."""
-
-    __slots__ = ("_expected",)
-
-    def __init__(self, expected: Value) -> None:
-        self._expected = expected
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether it is the same value."""
-        if is_number(actual) != is_number(self._expected):
-            return FORMAT
-        if not is_number(actual) and type(actual) is not type(self._expected):
-            return FORMAT
-        return CORRECT if actual == self._expected else WRONG
-
-
-class Numeric:
-    """Within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
-
-    __slots__ = ("_high", "_low", "_read")
-
-    def __init__(self, expected: Number, tolerance: Number, read: Callable[[str], Number | None]) -> None:
-        self._low = EXACT.subtract(expected, tolerance)
-        self._high = EXACT.add(expected, tolerance)
-        self._read = read
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether the number lies within the tolerance."""
-        kind = type(actual)
-        if kind is not int and kind is not Decimal:
-            number = self._read(actual) if isinstance(actual, str) else None
-            if number is None:
-                return FORMAT
-            actual = number
-        return CORRECT if self._low <= actual <= self._high else WRONG  # type: ignore[operator]
-
-
-class Angle:
-    """As numbers, but the shorter way round the circle, in degrees."""
-
-    __slots__ = ("_expected", "_read", "_tolerance")
-
-    def __init__(self, expected: Number, tolerance: Number, read: Callable[[str], Number | None]) -> None:
-        self._expected, self._tolerance, self._read = expected, tolerance, read
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether the angle lies within the tolerance."""
-        number = self._read(actual) if isinstance(actual, str) else actual
-        if not is_number(number):
-            return FORMAT
-        turn = EXACT.remainder(EXACT.abs(EXACT.subtract(number, self._expected)), _FULL_CIRCLE)  # type: ignore[arg-type]
-        return CORRECT if min(turn, EXACT.subtract(_FULL_CIRCLE, turn)) <= self._tolerance else WRONG
-
-
-class Boolean:
-    """By a closed table of words and the numbers 1 and 0."""
-
-    __slots__ = ("_expected", "_false", "_true")
-
-    def __init__(self, expected: bool, true_words: frozenset[str], false_words: frozenset[str]) -> None:
-        self._expected, self._true, self._false = expected, true_words, false_words
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether it says the same."""
-        given = read_boolean(actual, self._true, self._false)
-        if given is None:
-            return FORMAT
-        return CORRECT if given is self._expected else WRONG
-
-
-class Date:
-    """The same day, each side by the first format that fits it."""
-
-    __slots__ = ("_expected", "_formats")
-
-    def __init__(self, expected: datetime, formats: tuple[str, ...]) -> None:
-        self._expected, self._formats = expected, formats
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether it is the same day."""
-        given = read_date(actual, self._formats)
-        if given is None:
-            return FORMAT
-        return CORRECT if given == self._expected else WRONG
-
-
-class Sequence:
-    """A list of scalars as one attribute: in order, or as a multiset."""
-
-    __slots__ = ("_empty", "_expected", "_ordered")
-
-    def __init__(self, expected: list[Comparison | None], ordered: bool, empty: Emptiness) -> None:
-        self._expected, self._ordered, self._empty = expected, ordered, empty
-
-    def judge(self, actual: Value) -> Outcome:
-        """Whether the items are the same."""
-        if not isinstance(actual, list) or any(isinstance(item, dict) for item in actual):
-            return FORMAT
-        if len(actual) != len(self._expected):
-            return WRONG
-        if self._ordered or len(actual) > _MAX_UNORDERED:
-            return CORRECT if all(map(self._suits, self._expected, actual)) else WRONG
-        choices = [
-            [place for place, item in enumerate(actual) if self._suits(expected, item)] for expected in self._expected
-        ]
-        return CORRECT if pairs_up(choices, len(actual)) else WRONG
-
-    def _suits(self, expected: Comparison | None, item: Value) -> bool:
-        if expected is None or self._empty(item):
-            return expected is None and self._empty(item)
-        return expected.judge(item) == CORRECT
+        """As quoted beside the reason. The reason itself never quotes it, so that redaction can remove it."""
 
 
 def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> tuple[Value, Comparison]:
-    """The expected value as it is shown, and how to hold a given one against it. Raises TruthError.
+    """The expected value as pages show it, and the function that judges actual values. Raises TruthError.
 
-    *written*: the value stood in a CSV file, so that its type has to be inferred where none is declared.
+    *written*: the value comes from a CSV file, so that its type has to be inferred where none is declared.
     """
     if isinstance(value, Unusable):
         raise TruthError(f"cannot be compared: {value.reason}", value.literal)
     if isinstance(value, list):
-        shown_items: list[Value] = []
-        items: list[Comparison | None] = []
-        for item in value:
-            shown, compare = (item, None) if rules.empty(item) else comparison(item, rule, rules, written=written)
-            shown_items.append(shown)
-            items.append(compare)
-        return shown_items, Sequence(items, rule.ordered, rules.empty)
+        items = [
+            (item, None) if rules.empty(item) else comparison(item, rule, rules, written=written) for item in value
+        ]
+        return [item for item, _ in items], _is_list([judge for _, judge in items], rule.ordered, rules.empty)
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
-    shown, compare = _scalar_comparison(value, rule, rules, written=written)
+    expected, judge = _scalar_comparison(value, rule, rules, written=written)
     if rules.mapping.equality == "strict":
         if rule.type == "string":
-            shown = str(shown)
-        return shown, Identical(shown)
-    return shown, compare
+            expected = str(expected)
+        return expected, _is_identical(expected)
+    return expected, judge
 
 
 def _scalar_comparison(
@@ -214,39 +75,38 @@ def _scalar_comparison(
     if written and isinstance(value, str):
         return _inferred_comparison(value, rule, rules)
     if isinstance(value, bool):
-        return value, Boolean(value, rules.true_words, rules.false_words)
+        return value, _is_boolean(value, rules)
     if isinstance(value, str):
-        return value, Text(value)
+        return value, _is_text(value)
     assert value is not None
-    return value, Numeric(value, _absolute_tolerance(value, rule), coerced_number if rule.coerce else _never)
+    return value, _is_number(value, _absolute_tolerance(value, rule), coerced_number if rule.coerce else _never)
 
 
 def _declared_comparison(
     value: bool | int | Decimal | str | None, rule: FieldRule, rules: FieldRules
 ) -> tuple[Value, Comparison]:
-    kind = rule.type
-    if kind == "string":
+    if rule.type == "string":
         if isinstance(value, bool):
             raise TruthError("is no text", str(value).lower())
-        return value, Text(value if isinstance(value, str) else str(value))
-    if kind == "boolean":
+        return value, _is_text(value if isinstance(value, str) else str(value))
+    if rule.type == "boolean":
         boolean = read_boolean(value, rules.true_words | _YES, rules.false_words | _NO)
         if boolean is None:
             raise TruthError("is neither true nor false", value)
-        return boolean, Boolean(boolean, rules.true_words, rules.false_words)
-    if kind == "date":
+        return boolean, _is_boolean(boolean, rules)
+    if rule.type == "date":
         day = read_date(value, rule.formats)
         if day is None:
             raise TruthError(f"fits none of the date formats {', '.join(rule.formats)}", value)
-        return value, Date(day, rule.formats)
+        return value, _is_date(day, rule.formats)
     number = coerced_number(value) if isinstance(value, str) else value
     if number is None or isinstance(number, bool):
         raise TruthError("is no number", value)
     read = coerced_number if rule.coerce else _never
-    if kind == "angle":
-        return number, Angle(number, _absolute_tolerance(number, rule), read)
-    exact = kind == "integer" and rule.exact_integer
-    return number, Numeric(number, 0 if exact else _absolute_tolerance(number, rule), read)
+    if rule.type == "angle":
+        return number, _is_angle(number, _absolute_tolerance(number, rule), read)
+    exact = rule.type == "integer" and rule.exact_integer
+    return number, _is_number(number, 0 if exact else _absolute_tolerance(number, rule), read)
 
 
 def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
@@ -254,17 +114,117 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tupl
     if number is None and rule.coerce and not _ZEROS.match(value):
         number = coerced_number(value)
     if number is not None:
-        return number, Numeric(
-            number, _absolute_tolerance(number, rule), coerced_number if rule.coerce else plain_number
-        )
+        read = coerced_number if rule.coerce else plain_number
+        return number, _is_number(number, _absolute_tolerance(number, rule), read)
     word = normalise(value)
     if word in ("true", "false"):
-        return word == "true", Boolean(word == "true", rules.true_words, rules.false_words)
-    return value, Text(value, inferred=True)
+        return word == "true", _is_boolean(word == "true", rules)
+    return value, _is_text(value, inferred=True)
+
+
+def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
+    """Equal after normalising. *inferred*: nothing declares it a text, so that a number may spell it."""
+    normalised = normalise(expected)
+
+    def judge(actual: Value) -> Outcome:
+        if isinstance(actual, str):
+            return CORRECT if actual == expected or normalise(actual) == normalised else WRONG
+        if inferred and is_number(actual) and spells(normalised, actual):  # type: ignore[arg-type]
+            return CORRECT
+        return FORMAT
+
+    return judge
+
+
+def _is_identical(expected: Value) -> Comparison:
+    """The same type and the same value (``equality: strict``). JSON has one type of number: 12 and 12.0 are equal."""
+
+    def judge(actual: Value) -> Outcome:
+        if is_number(actual) != is_number(expected):
+            return FORMAT
+        if not is_number(actual) and type(actual) is not type(expected):
+            return FORMAT
+        return CORRECT if actual == expected else WRONG
+
+    return judge
+
+
+def _is_number(expected: Number, tolerance: Number, read: NumberReader) -> Comparison:
+    """Within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
+    low, high = EXACT.subtract(expected, tolerance), EXACT.add(expected, tolerance)
+
+    def judge(actual: Value) -> Outcome:
+        kind = type(actual)
+        if kind is not int and kind is not Decimal:
+            number = read(actual) if isinstance(actual, str) else None
+            if number is None:
+                return FORMAT
+            actual = number
+        return CORRECT if low <= actual <= high else WRONG  # type: ignore[operator]
+
+    return judge
+
+
+def _is_angle(expected: Number, tolerance: Number, read: NumberReader) -> Comparison:
+    """Like a number, but the shorter way round the circle, in degrees."""
+
+    def judge(actual: Value) -> Outcome:
+        number = read(actual) if isinstance(actual, str) else actual
+        if not is_number(number):
+            return FORMAT
+        turn = EXACT.remainder(EXACT.abs(EXACT.subtract(number, expected)), _FULL_CIRCLE)  # type: ignore[arg-type]
+        return CORRECT if min(turn, EXACT.subtract(_FULL_CIRCLE, turn)) <= tolerance else WRONG
+
+    return judge
+
+
+def _is_boolean(expected: bool, rules: FieldRules) -> Comparison:
+    """By a closed table of words, and the numbers 1 and 0."""
+
+    def judge(actual: Value) -> Outcome:
+        boolean = read_boolean(actual, rules.true_words, rules.false_words)
+        if boolean is None:
+            return FORMAT
+        return CORRECT if boolean is expected else WRONG
+
+    return judge
+
+
+def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
+    """The same day, each side by the first format that fits it."""
+
+    def judge(actual: Value) -> Outcome:
+        day = read_date(actual, formats)
+        if day is None:
+            return FORMAT
+        return CORRECT if day == expected else WRONG
+
+    return judge
+
+
+def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness) -> Comparison:
+    """A list of scalars as one attribute: in order, or as a multiset. None stands for an empty item."""
+
+    def suits(judge_item: Comparison | None, item: Value) -> bool:
+        if judge_item is None or empty(item):
+            return judge_item is None and empty(item)
+        return judge_item(item) == CORRECT
+
+    def judge(actual: Value) -> Outcome:
+        if not isinstance(actual, list) or any(isinstance(item, dict) for item in actual):
+            return FORMAT
+        if len(actual) != len(expected):
+            return WRONG
+        if ordered or len(actual) > _MAX_UNORDERED:
+            return CORRECT if all(map(suits, expected, actual)) else WRONG
+        choices = [[place for place, item in enumerate(actual) if suits(judge_item, item)] for judge_item in expected]
+        return CORRECT if pairs_up(choices, len(actual)) else WRONG
+
+    return judge
 
 
 def read_boolean(value: Value, true_words: frozenset[str], false_words: frozenset[str]) -> bool | None:
-    """The closed table: a boolean, 1 or 0, or one of the words; None for anything else."""
+    """By a closed table: a boolean, 1 or 0, or one of the words; None for anything else."""
     if isinstance(value, bool):
         return value
     if is_number(value):
@@ -278,7 +238,7 @@ def read_boolean(value: Value, true_words: frozenset[str], false_words: frozense
 
 
 def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
-    """The date by the first format that fits; None if none does. Nothing is guessed."""
+    """The date in the first format that fits; None if none does."""
     if is_number(value):
         value = str(value)
     return _parsed_date(value, formats) if isinstance(value, str) and len(value) <= 200 else None
@@ -286,7 +246,7 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
 
 @lru_cache(maxsize=4_096)
 def _parsed_date(text: str, formats: tuple[str, ...]) -> datetime | None:
-    """Reading a date costs more than all else about it, and outputs of one eval repeat the same few."""
+    """Cached: parsing is the slow part of comparing dates, and the outputs of an eval repeat the same few."""
     for date_format in formats:
         try:
             return datetime.strptime(text.strip(), date_format)
@@ -301,4 +261,4 @@ def _absolute_tolerance(expected: Number, rule: FieldRule) -> Decimal:
 
 
 def _never(_: str) -> None:
-    """A number that a mapping, a schema or a JSON or YAML truth states is never read out of a text."""
+    """Reads no number: without ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML."""

@@ -1,4 +1,4 @@
-"""The ground truth of one document, read once and made ready to hold any number of outputs against."""
+"""Compiles a ground truth into trees with a comparison for each value: once, then outputs are judged against them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rul
 from sitegen.scoring.scorer import File
 
 MAX_DOCUMENTS: Final = 100_000
-"""Documents of a ground truth. Every one of them has a score of its own in each scorecard of history."""
+"""Documents of a ground truth: each has a score of its own in every scorecard of the history."""
 MAX_REMEMBERED: Final = 100_000
-"""Values of all compiled ground truths that are remembered; so many take about 100 MB."""
+"""Values of all compiled ground truths in the cache, which then take about 100 MB."""
 
 
 class Leaf(NamedTuple):
-    """One attribute: a scalar, or a list of scalars. A tuple, because there are a hundred in a document."""
+    """One attribute: a scalar, or a list of scalars. A tuple, because a document has a hundred of them."""
 
     place: ValuePlace
     value: Value
-    """As it is shown: numbers are numbers, whatever file they came from."""
+    """As pages show it: numbers are numbers, whatever file they came from."""
     compare: Comparison | None
     """None: annotated as blank."""
     missing: Judgement
-    """What comes of it where an output gives nothing."""
+    """The judgement of an output without this value."""
     same: Judgement
-    """What comes of it where an output gives the value as it is shown."""
+    """The judgement of an output with ``value`` itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Item:
     index: int
     branch: Branch
     raw: dict[str, Value]
-    """What it is matched by, in scope or not."""
+    """The whole item, from which its match fields are read, in scope or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +76,20 @@ class CompiledTruth(NamedTuple):
     """The ground truth of an eval, compiled."""
 
     documents: tuple[tuple[str, Branch], ...]
-    """By their ids, which need not differ."""
+    """(id, tree); ids may repeat."""
     attributes: tuple[str, ...]
-    """In the order of the truth."""
+    """In the order of the ground truth."""
     key: str | None
-    """The key that names the documents in a list; None: they have no names, or the layout says it otherwise."""
+    """The key that names the documents of an output; None: they have no names, or the layout names them."""
     findings: tuple[Finding, ...]
     values: int = 0
-    """Of all documents together, on every level."""
+    """How many values all documents have together, on every level."""
 
 
 class CompiledTruths:
-    """The ground truths that were compiled last: one serves many outputs, and a history has several in turn.
+    """Caches compiled ground truths by their content, because one serves many outputs of a history.
 
-    They are remembered by content, as many as have ``MAX_REMEMBERED`` values together and always the last one.
+    The least recently used ones are dropped beyond ``MAX_REMEMBERED`` values; the last one is always kept.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class CompiledTruths:
         self._values = 0
 
     def compiled(self, file: File | None, sources: RuleSources) -> CompiledTruth:
-        """The ground truth in a file, by the rules of these sources. Raises UnreadableError."""
+        """Compile a ground truth file by the rules of these sources. Raises UnreadableError."""
         if file is None or file.content is None:
             raise UnreadableError((file.reason if file else "") or "the file is missing", "Add the ground truth.")
         key = file.path.rpartition(".")[2], file.content, sources
@@ -105,7 +105,7 @@ class CompiledTruths:
         if truth is None:
             truth = _compile(*key)
             self._values += truth.values
-        self._truths[key] = truth  # the last that was used stands last
+        self._truths[key] = truth  # the most recently used stands last
         while self._values > MAX_REMEMBERED and len(self._truths) > 1:
             self._values -= self._truths.pop(next(iter(self._truths))).values
         return truth
@@ -115,8 +115,8 @@ def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth
     rules, _ = compile_rules(sources)
     truth = read_ground_truth(f".{ending}", content, rules.mapping)
     if len(truth.documents) > MAX_DOCUMENTS:
-        what = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
-        raise UnreadableError(what, "Split the eval into several.")
+        reason = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
+        raise UnreadableError(reason, "Split the eval into several.")
     documents = []
     attributes: dict[str, None] = {}
     findings = list(truth.findings)
@@ -128,16 +128,12 @@ def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth
         findings += compiler.findings
         values += compiler.values
     return CompiledTruth(
-        documents=tuple(documents),
-        attributes=tuple(attributes),
-        key=truth.key,
-        findings=tuple(findings),
-        values=values,
+        documents=tuple(documents), attributes=tuple(attributes), key=truth.key, findings=tuple(findings), values=values
     )
 
 
 class DocumentCompiler:
-    """Compiles the tree of one document; collects its attributes and ground-truth errors and counts its values."""
+    """Compiles the tree of one document. Collects its attributes and ground-truth errors, and counts its values."""
 
     def __init__(self, document: str, rules: FieldRules, *, written: bool) -> None:
         self.document = document
@@ -166,18 +162,18 @@ class DocumentCompiler:
         if rules.empty(value):
             return self._leaf(place, value, None)
         try:
-            shown, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
+            expected, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
         except TruthError as error:
             self._report(f"{path} {error}", error.value, path)
             return OUT_OF_SCOPE
-        return self._leaf(place, shown, compare)
+        return self._leaf(place, expected, compare)
 
     def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None) -> Leaf:
-        """Most values of an output are missing or as expected: their judgements are made here, once."""
+        """Prepares the judgements of the two most frequent cases: the value is missing, or exactly as expected."""
         path, attribute, named_path = place
         self.attributes[attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
-        same = nothing if compare is None or self.rules.empty(value) else compare.judge(value)
+        same = nothing if compare is None or self.rules.empty(value) else compare(value)
         as_expected = Judgement(
             document=self.document,
             path=path,
@@ -203,11 +199,11 @@ class DocumentCompiler:
                 self._report(f"{place.path}[{index}] is no object as the other items are")
         return ItemList(place, rule, tuple(items))
 
-    def _report(self, what: str, value: str = "", path: str = "") -> None:
+    def _report(self, error: str, value: str = "", path: str = "") -> None:
         self.findings.append(
             Finding(
                 severity="warning",
-                what=f"Ground-truth error: {what}; not scored",
+                what=f"Ground-truth error: {error}; not scored",
                 fix="Correct the ground truth.",
                 about="ground_truth",
                 value=value,
@@ -217,7 +213,7 @@ class DocumentCompiler:
 
 
 def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict[str, Value]:
-    """The item with the named fields only (``price`` or ``price.net``); all of it if none is named."""
+    """The item with only the named fields (``price`` or ``price.net``); the whole item if none is named."""
     if not fields:
         return item
     projected: dict[str, Value] = {}

@@ -1,4 +1,4 @@
-"""Holds a document of an output against its ground truth, attribute by attribute (rules 1 to 5, 16, 24)."""
+"""Judges a document of an output against its ground truth, attribute by attribute (rules 1 to 5, 16, 24)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_A_LIST: Final = "not a list of objects"
 
 
 class Judge:
-    """One document. Ask it once; then its judgements, alignments and findings are complete."""
+    """Judges one document: call ``document`` or ``unreadable`` once, then read what it collected."""
 
     __slots__ = ("_document", "_empty", "_rules", "alignments", "findings", "judgements", "panels")
 
@@ -36,19 +36,16 @@ class Judge:
         self.panels: list[AlignmentPanel] = []
         self.findings: list[Finding] = []
 
-    def document(self, expected: Branch, actual: dict[str, Value]) -> None:
-        """Judge a document that could be read."""
-        self._members(expected, actual)
-
     def unreadable(self, expected: Branch, note: str) -> None:
-        """Every non-empty expected value is an omission; blanks are not agreed upon with nobody (rule 8)."""
+        """Every non-empty expected value is an omission; expected blanks are not counted (rule 8)."""
         self._omit(expected, note, blanks=False)
 
-    def _members(self, expected: Branch, actual: dict[str, Value]) -> None:
+    def document(self, expected: Branch, actual: dict[str, Value]) -> None:
+        """Judge a document that could be read, or an object inside it."""
         members = expected.members
         for key, node in members.items():
             value = actual.get(key)
-            # The great majority, three in four judged already: a call saved here is saved a hundred times a document.
+            # Leaves are by far the most frequent, and most are missing or exactly as expected: those need no call.
             if type(node) is not Leaf:
                 self._node(node, value)
             elif value is None:
@@ -67,7 +64,7 @@ class Judge:
             self._leaf(node, actual)
         elif isinstance(node, Branch):
             if isinstance(actual, dict) and actual:
-                self._members(node, actual)
+                self.document(node, actual)
                 return
             self._omit(node, "", blanks=True)
             if not self._empty(actual):
@@ -84,8 +81,7 @@ class Judge:
         elif self._empty(actual):
             self._add(leaf.place, "omission", leaf.value, actual)
         else:
-            outcome = leaf.compare.judge(actual)
-            self._add(leaf.place, outcome, leaf.value, actual)
+            self._add(leaf.place, leaf.compare(actual), leaf.value, actual)
 
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):
@@ -95,61 +91,63 @@ class Judge:
             self._add(node.place, "format_error", None, actual, NOT_A_LIST)
             self._omit(node, MISSING_ITEM, blanks=False)
             return
-        strangers = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
-        if strangers:
-            verb = "is no object" if len(strangers) == 1 else "are no objects"
-            note = f"{NOT_A_LIST}: {len(strangers)} of {len(actual)} items {verb}"
-            self._add(node.place, "format_error", None, strangers[0], note)
-        given = [(index, item) for index, item in enumerate(actual) if isinstance(item, dict) and not self._empty(item)]
-        self._items(node, given)
+        non_objects = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
+        if non_objects:
+            verb = "is no object" if len(non_objects) == 1 else "are no objects"
+            note = f"{NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
+            self._add(node.place, "format_error", None, non_objects[0], note)
+        self._items(
+            node,
+            [(index, item) for index, item in enumerate(actual) if isinstance(item, dict) and not self._empty(item)],
+        )
 
-    def _items(self, node: ItemList, given: list[tuple[int, dict[str, Value]]]) -> None:
+    def _items(self, node: ItemList, actual: list[tuple[int, dict[str, Value]]]) -> None:
         path = node.place.path
 
         def field(key: tuple[str, ...]) -> FieldRule:
             return self._rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
 
-        def equal_fields(expected: int, actual: int) -> int:
-            return sum(self._equal(node.items[expected].branch, given[actual][1]))
+        def equal_fields(i: int, j: int) -> int:
+            return sum(self._equal(node.items[i].branch, actual[j][1]))
 
-        def expected_values(place: int) -> int:
-            return _expected_values_of(node.items[place].branch)
+        def expected_values(i: int) -> int:
+            return _expected_values_of(node.items[i].branch)
 
         expected = [(item.index, item.raw) for item in node.items]
         pairs, algorithm, too_many, beyond = align(
-            expected, given, node.rule, field, self._rules, equal_fields, expected_values
+            expected, actual, node.rule, field, self._rules, equal_fields, expected_values
         )
         partner = {pair.expected: pair.actual for pair in pairs}
         scored = node.rule.score_fields
         for place, item in enumerate(node.items):
             if place in partner:
-                self._members(item.branch, project(given[partner[place]][1], scored))
+                self.document(item.branch, project(actual[partner[place]][1], scored))
             else:
                 self._omit(item.branch, MISSING_ITEM, blanks=False)
         if beyond:
-            self._report_too_long(node, len(given), beyond)
+            self._report_too_long(node, len(actual), beyond)
         elif too_many:
-            what = f"In {path} more items are missing and extra than are paired by the values they agree in"
-            fix = "Name the fields that tell its items apart in match_fields."
-            self.findings.append(Finding(severity="note", what=what, fix=fix, line=None, about="output"))
+            message = f"In {path} more items are missing and extra than are paired by the values they agree in"
+            self.findings.append(Finding("note", message, "Name the fields that tell its items apart in match_fields."))
         paired = set(partner.values())
-        unmatched = [entry for place, entry in enumerate(given) if place not in paired]
+        unmatched = [entry for place, entry in enumerate(actual) if place not in paired]
         names = item_names(unmatched, node.rule.match_fields, of_output=True)
         for (index, extra), name in zip(unmatched, names, strict=True):
-            counted = self._known(node.items, project(extra, scored))
-            self._extra(counted, node.place.item(index, name), EXTRA_ITEM)
+            self._extra(
+                self._counted_fields(node.items, project(extra, scored)), node.place.item(index, name), EXTRA_ITEM
+            )
         alignment = ListAlignment(
             document=self._document,
             path=path,
             algorithm=algorithm,
             threshold=node.rule.threshold,
             pairs=tuple(
-                pair._replace(expected=node.items[pair.expected].index, actual=given[pair.actual][0]) for pair in pairs
+                pair._replace(expected=node.items[pair.expected].index, actual=actual[pair.actual][0]) for pair in pairs
             ),
             unmatched_expected=tuple(
                 item.index
                 for place, item in enumerate(node.items)
-                # A wide CSV file has columns for more items than most documents hold; nobody misses a blank one.
+                # A wide CSV file has columns for more items than most documents hold: a blank one is not missing.
                 if place not in partner and not self._empty(item.raw)
             ),
             unmatched_actual=tuple(index for index, _ in unmatched),
@@ -159,31 +157,32 @@ class Judge:
         extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
         self.panels.append(_alignment_panel(alignment, labels, extra_labels))
 
-    def _report_too_long(self, node: ItemList, given: int, beyond: str) -> None:
+    def _report_too_long(self, node: ItemList, actual: int, beyond: str) -> None:
         where = f" of {self._document[:80]!r}" if self._document else ""
-        sizes = f"{len(node.items):,} expected and {given:,} given items"
-        what = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
+        sizes = f"{len(node.items):,} expected and {actual:,} given items"
+        message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
         fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
-        self.findings.append(Finding("warning", what, fix))
+        self.findings.append(Finding("warning", message, fix))
 
-    def _known(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
-        """What of an extra item counts: its own fields do not if fields that the truth does not have do not."""
+    def _counted_fields(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
+        """The fields of an extra item that count; with ``extra_fields: ignore`` only those that expected items have."""
         if self._rules.mapping.extra_fields == "count" or not items:
             return extra
         expected_keys = {key for item in items for key in item.branch.members}
         return {key: value for key, value in extra.items() if key in expected_keys}
 
     def _equal(self, expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:
+        """Whether each value of an item that both sides have is equal; lists inside it have their own pairing."""
         for key, node in expected.members.items():
             value = actual.get(key)
             if isinstance(node, Leaf):
                 if node.compare is not None and not self._empty(value):
-                    yield node.compare.judge(value) == "correct"
+                    yield node.compare(value) == "correct"
             elif isinstance(node, Branch) and isinstance(value, dict):
                 yield from self._equal(node, value)
 
     def _omit(self, node: Node, note: str, *, blanks: bool) -> None:
-        """Nothing was given for a node: its values are omissions, its blanks agreed upon if *blanks* says so."""
+        """The output has nothing for a node: its values are omissions, its blanks true negatives if *blanks*."""
         if isinstance(node, Leaf):
             if node.compare is not None:
                 self._add(node.place, "omission", node.value, None, note)
@@ -200,19 +199,19 @@ class Judge:
             self._omit(child, note, blanks=blanks)
 
     def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
-        """A value where none was expected: each of its non-empty leaves in scope is a hallucination."""
+        """No value was expected: each non-empty leaf of the actual one that is in scope is a hallucination."""
         path, attribute, _ = place
         if self._rules.ignored(path, attribute):
             return
         if isinstance(value, dict):
-            # ``confidence.*`` is often as large as everything that counts.
+            # An ignored pattern such as ``confidence.*`` may cover as many values as everything that counts.
             if not self._rules.ignored(f"{path}[{ANY}]", f"{attribute}[{ANY}]"):
                 for key, below in value.items():
                     self._extra(below, place.member(key), note)
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            strangers = [item for item in value if not isinstance(item, dict) and not self._empty(item)]
-            if strangers:
-                self._add(place, "hallucination", None, strangers[0], note)
+            non_objects = [item for item in value if not isinstance(item, dict) and not self._empty(item)]
+            if non_objects:
+                self._add(place, "hallucination", None, non_objects[0], note)
             items = [(index, item) for index, item in enumerate(value) if isinstance(item, dict)]
             names = item_names(items, self._rules.list_rule(path).match_fields, of_output=True)
             for (index, item), name in zip(items, names, strict=True):
@@ -237,7 +236,7 @@ class Judge:
 
 
 def _expected_values_of(expected: Branch) -> int:
-    """How many values of an item ``_equal`` can find equal: lists of items inside it have their own pairing."""
+    """How many values of an item ``Judge._equal`` compares."""
     return sum(
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()

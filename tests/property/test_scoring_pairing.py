@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from sitegen.scoring.agreement import agreeing_pairs
+from sitegen.scoring.pairing import agreeing_pairs
 from sitegen.stats.assignment import pairs_up, preferred_pairs
 from sitegen.text import similarity
 from sitegen.text.similarity import Cell, Exact, normalise

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitegen.scoring import lists
+from sitegen.scoring import pairing
 from sitegen.text.similarity import similar_pairs
 
 NAMES = st.lists(st.sampled_from(["freight", "frieght", "frights", "light", "night", None]), max_size=12)
@@ -49,8 +49,8 @@ def test_copies_are_paired_as_if_every_pair_was_tried(left: list[Any], right: li
     ones: list[tuple[Any, ...]] = [(name,) for name in left]
     others: list[tuple[Any, ...]] = [(name,) for name in right]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lists, "_MAX_TIES", most)
-        found, _ = lists._greedy(ones, others, 0.6, equal)
+        patch.setattr(pairing, "_MAX_TIES", most)
+        found, _ = pairing.greedy_pairs(ones, others, 0.6, equal)
     assert [(i, j) for i, j, _ in found] == every_pair_tried(ones, others, equal, most)
 
 
@@ -61,9 +61,9 @@ def test_copies_of_two_names_are_compared_once(monkeypatch: pytest.MonkeyPatch) 
         asked.append(len(left) * len(right))
         return similar_pairs(left, right, threshold, **most)
 
-    monkeypatch.setattr(lists, "similar_pairs", counted)
+    monkeypatch.setattr(pairing, "similar_pairs", counted)
     left: list[tuple[Any, ...]] = [("freight",)] * 400
     right: list[tuple[Any, ...]] = [("freights",)] * 500
-    found, _ = lists._greedy(left, right, 0.8, lambda i, j: 0)
+    found, _ = pairing.greedy_pairs(left, right, 0.8, lambda i, j: 0)
     assert asked == [1]
     assert found == [(place, place, 0.875) for place in range(400)]

@@ -7,7 +7,7 @@ import pytest
 
 from sitegen.data_files import csv_reader
 from sitegen.model.scorecards import Result
-from sitegen.scoring import compiled_truth, fields, lists
+from sitegen.scoring import compiled_truth, fields, pairing
 from sitegen.scoring.compiled_truth import Branch, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth
@@ -43,7 +43,7 @@ def test_items_of_lists_beyond_a_bound_are_paired_only_if_they_are_equal(
     monkeypatch: pytest.MonkeyPatch, name: str, bound: int, pairs: int, findings: int, small: int
 ):
     monkeypatch.setattr(similarity, "_SMALL", small)
-    monkeypatch.setattr(lists, name, bound)
+    monkeypatch.setattr(pairing, name, bound)
     others = [f"{name}s" for name in NAMES]
     result = score(json.dumps(walls("roof", *NAMES)), walls(*others, "roof"))
     assert (paired(result)[0], len(paired(result))) == ((0, 3), pairs)
@@ -54,7 +54,7 @@ def test_items_of_lists_beyond_a_bound_are_paired_only_if_they_are_equal(
 
 
 def test_a_thousand_unequal_items_on_each_side_are_within_the_bounds_and_six_thousand_are_not_compared():
-    assert lists.MAX_SIMILAR >= 1_000 * 1_000
+    assert pairing.MAX_SIMILAR >= 1_000 * 1_000
     many = walls(*(f"wall {number}" for number in range(6_000)))
     result = score(json.dumps(many), walls(*(f"{number} wall" for number in range(6_000))))
     assert paired(result) == []
@@ -68,7 +68,7 @@ def test_lists_too_long_for_hungarian_are_paired_by_greedy_and_a_finding_says_so
     settings = json.dumps({"lists": {"walls": {"algorithm": "hungarian", "threshold": 0.5}}})
     truth, output = json.dumps(walls("abcd", "abXX", "roof")), walls("abcX", "abcY", "roof")
     best = score(truth, output, settings=settings)
-    monkeypatch.setattr(lists, name, bound)
+    monkeypatch.setattr(pairing, name, bound)
     within = score(truth, output, settings=settings)
     assert best.alignments[0].algorithm == "hungarian"
     assert within.alignments[0].algorithm == "greedy"

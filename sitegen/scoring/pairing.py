@@ -1,0 +1,230 @@
+"""Pairs the items of two lists: by how similar their keys are (rules 22 to 25), or by the values they share (rule 36).
+
+Items are known here by their positions in the expected and in the actual list. ``lists`` reads their keys and chooses
+the algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heapreplace
+from operator import itemgetter
+from typing import Final, TypeAlias
+
+from sitegen.stats.assignment import best_pairs, preferred_pairs
+from sitegen.text.similarity import Cell, similar_pairs
+
+LEAST: Final = 2
+"""Equal values that a pair needs at least to be paired by agreement."""
+SHARE: Final = 3
+"""At least one in this many expected values of an item has to be equal."""
+MOST: Final = 40_000
+"""Pairs that are compared value by value. Longer remainders stay as their keys left them."""
+
+_MAX_TIES: Final = 20_000
+"""Pairs of equal similarity that are ordered by their equal score fields; beyond, by position alone."""
+MAX_COMPARED: Final = 25_000_000
+"""Pairs of unequal items that are compared: 5,000 by 5,000. Beyond, only equal items are paired."""
+MAX_SIMILAR: Final = 1_000_000
+"""Pairs that reach the threshold; so many take about 250 MB. Beyond, only equal items are paired."""
+MAX_ASSIGNED: Final = 250_000
+"""Pairs within one connected part among which ``hungarian`` finds the best: its time grows with the third power of the
+number of items."""
+
+ItemKey: TypeAlias = tuple[Cell, ...]
+"""The match fields of an item."""
+SimilarPair: TypeAlias = tuple[int, int, float]
+"""Position in the expected list, position in the actual list, similarity."""
+EqualFields: TypeAlias = Callable[[int, int], int]
+"""Counts the equal score fields of an expected and an actual item, given by their positions."""
+
+
+def greedy_pairs(
+    expected: list[ItemKey], actual: list[ItemKey], threshold: float, equal_fields: EqualFields
+) -> tuple[list[SimilarPair], bool]:
+    """The most similar remaining pair, again and again; False if there were too many unequal items to compare them.
+
+    Equal items go first and need no distances. Items with the same key are compared once, however many there are, so
+    that a list of copies does not take quadratic time.
+    """
+    by_expected, by_actual = _by_key(expected, range(len(expected))), _by_key(actual, range(len(actual)))
+    pairs: list[SimilarPair] = []
+    for key, left in by_expected.items():
+        right = by_actual.get(key)
+        if right is None or key.count(None) == len(key):
+            continue
+        if len(left) == len(right) == 1:
+            pairs.append((left[0], right[0], 1.0))
+        else:
+            pairs += _best_first([left], [right], [(0, 0, 1.0)], equal_fields)
+    by_expected = _by_key(expected, sorted(set(range(len(expected))) - {i for i, _, _ in pairs}))
+    by_actual = _by_key(actual, sorted(set(range(len(actual))) - {j for _, j, _ in pairs}))
+    similar = _similar_within_bounds(list(by_expected), list(by_actual), threshold)
+    if similar is not None:
+        pairs += _best_first(list(by_expected.values()), list(by_actual.values()), similar, equal_fields)
+    return sorted(pairs), similar is not None
+
+
+def _by_key(keys: Sequence[ItemKey], positions: Iterable[int]) -> dict[ItemKey, list[int]]:
+    """The positions of the items with each key, ascending; keys in the order of their first item."""
+    positions_of: dict[ItemKey, list[int]] = {}
+    for position in positions:
+        positions_of.setdefault(keys[position], []).append(position)
+    return positions_of
+
+
+def _best_first(
+    expected: Sequence[Sequence[int]],
+    actual: Sequence[Sequence[int]],
+    candidates: Iterable[SimilarPair],
+    equal_fields: EqualFields,
+) -> list[SimilarPair]:
+    """Take pairs by similarity; among equals by equal score fields, then by the lower positions.
+
+    Args:
+        expected: groups of positions whose items have the same key, each ascending.
+        actual: the same for the actual list.
+        candidates: a group of each list by its index, and the similarity of their keys.
+        equal_fields: counts the equal score fields of two items.
+
+    """
+    by_similarity: dict[float, list[tuple[int, int]]] = {}
+    for i, j, alike in candidates:
+        by_similarity.setdefault(round(alike, 9), []).append((i, j))
+    used_expected: set[int] = set()
+    used_actual: set[int] = set()
+    pairs: list[SimilarPair] = []
+    for alike in sorted(by_similarity, reverse=True):
+        groups = by_similarity[alike]
+        free_expected = {left: [i for i in expected[left] if i not in used_expected] for left, _ in groups}
+        free_actual = {right: [j for j in actual[right] if j not in used_actual] for _, right in groups}
+        groups = [(left, right) for left, right in groups if free_expected[left] and free_actual[right]]
+        if sum(len(free_expected[left]) * len(free_actual[right]) for left, right in groups) > _MAX_TIES:
+            ties: Iterable[tuple[int, int]] = _lowest_positions(free_expected, free_actual, groups)
+        else:
+            tied = [(i, j) for left, right in groups for i in free_expected[left] for j in free_actual[right]]
+            ties = _by_equal_fields(tied, equal_fields)
+        for i, j in ties:
+            if i not in used_expected and j not in used_actual:
+                used_expected.add(i)
+                used_actual.add(j)
+                pairs.append((i, j, alike))
+    return pairs
+
+
+def _lowest_positions(
+    expected: dict[int, list[int]], actual: dict[int, list[int]], groups: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Pair each expected position with the lowest free actual position of its groups, without listing every pair."""
+    candidates: dict[int, list[tuple[int, int]]] = {}
+    for left, right in groups:
+        candidates.setdefault(left, []).append((actual[right][0], right))
+    for heap in candidates.values():
+        heapify(heap)
+    used = dict.fromkeys(actual, 0)
+    for i, heap in sorted(((i, candidates[left]) for left in candidates for i in expected[left]), key=itemgetter(0)):
+        while heap:
+            j, right = heap[0]
+            if used[right] == len(actual[right]):
+                heappop(heap)
+            elif j != actual[right][used[right]]:  # another expected position took it
+                heapreplace(heap, (actual[right][used[right]], right))
+            else:
+                used[right] += 1
+                yield i, j
+                break
+
+
+def _by_equal_fields(tied: list[tuple[int, int]], equal_fields: EqualFields) -> list[tuple[int, int]]:
+    if len({i for i, _ in tied}) == len({j for _, j in tied}) == len(tied):
+        return sorted(tied)  # no item stands in two pairs, so that nothing has to be compared
+    return sorted(tied, key=lambda pair: (-equal_fields(*pair), *pair))
+
+
+def _similar_within_bounds(
+    expected: list[ItemKey], actual: list[ItemKey], threshold: float
+) -> list[SimilarPair] | None:
+    """The pairs that reach the threshold; None if there are too many to compare, or to choose from."""
+    if len(expected) * len(actual) > MAX_COMPARED:
+        return None
+    similar = similar_pairs(expected, actual, threshold, most=MAX_SIMILAR + 1)
+    return similar if len(similar) <= MAX_SIMILAR else None
+
+
+def hungarian_pairs(
+    expected: list[ItemKey], actual: list[ItemKey], threshold: float, equal_fields: EqualFields
+) -> list[SimilarPair] | None:
+    """Greatest total similarity; among equal totals more equal score fields, then the lower positions.
+
+    Items that no candidate links cannot affect each other, so that each connected part is solved on its own. None if
+    there are too many candidates to find the best of.
+    """
+    similar = _similar_within_bounds(expected, actual, threshold)
+    if similar is None:
+        return None
+    pairs: list[SimilarPair] = []
+    for part in _connected_parts(similar):
+        rows = sorted({i for i, _, _ in part})
+        columns = sorted({j for _, j, _ in part})
+        if len(rows) * len(columns) > MAX_ASSIGNED:
+            return None
+        row_of = {i: row for row, i in enumerate(rows)}
+        column_of = {j: column for column, j in enumerate(columns)}
+        alikes = {(row_of[i], column_of[j]): alike for i, j, alike in part}
+        weights = [[0] * len(columns) for _ in rows]
+        equal = [[0] * len(columns) for _ in rows]
+        for (row, column), alike in alikes.items():
+            # One more for every pair: a similarity of 0 is a pair as well if the threshold allows it.
+            weights[row][column] = round(alike * 10**9) * (min(len(rows), len(columns)) + 1) + 1
+            if 1 < len(part) <= _MAX_TIES:
+                equal[row][column] = equal_fields(rows[row], columns[column])
+        best = preferred_pairs(weights, equal) if len(part) > 1 else list(alikes)
+        pairs += [(rows[row], columns[column], round(alikes[row, column], 9)) for row, column in best]
+    return sorted(pairs)
+
+
+def _connected_parts(pairs: list[SimilarPair]) -> list[list[SimilarPair]]:
+    """Split the pairs so that no item stands in two parts."""
+    parent: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def root(node: tuple[str, int]) -> tuple[str, int]:
+        while parent.setdefault(node, node) != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for i, j, _ in pairs:
+        parent[root(("expected", i))] = root(("actual", j))
+    parts: dict[tuple[str, int], list[SimilarPair]] = {}
+    for pair in pairs:
+        parts.setdefault(root(("expected", pair[0])), []).append(pair)
+    return list(parts.values())
+
+
+def agreeing_pairs(
+    expected: Sequence[int],
+    actual: Sequence[int],
+    expected_values: Callable[[int], int],
+    equal_fields: EqualFields,
+) -> list[tuple[int, int]] | None:
+    """Pair the items that their keys left over so that the total number of equal values is largest.
+
+    Of several such pairings, the first expected item gets the lowest actual item, then the second expected item, and
+    so on. A pair agrees in at least ``LEAST`` values, and in one of ``SHARE`` of those that are expected. None if there
+    are more than ``MOST`` pairs to compare.
+
+    Args:
+        expected: positions of expected items, ascending.
+        actual: positions of actual items, ascending.
+        expected_values: counts the values of an expected item.
+        equal_fields: counts how many of them an actual item has as well.
+
+    """
+    if len(expected) * len(actual) > MOST:
+        return None
+    weights = []
+    for position in expected:
+        least = max(LEAST, -(-expected_values(position) // SHARE))
+        equal_counts = [equal_fields(position, candidate) for candidate in actual]
+        weights.append([equal if equal >= least else 0 for equal in equal_counts])
+    return [(expected[row], actual[column]) for row, column in best_pairs(weights)]
