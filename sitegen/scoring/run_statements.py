@@ -38,7 +38,7 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
         run = read_results(path, content).run
     except UnreadableError:
         return None
-    hashes = tuple(("", digest.strip().lower()) for _, digest in run.prompts if digest)
+    hashes = tuple(("", digest.strip().lower()) for digest in run.prompt_hashes)
     recorded = Recorded(
         metrics=(),
         iteration=None,

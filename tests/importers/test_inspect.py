@@ -140,10 +140,10 @@ def test_an_archive_reads_like_json_however_it_is_packed() -> None:
     assert read_results("x.eval", packed({**parts, "samples/2_epoch_1.json": b"{"})).cases == read.cases[1:]
 
 
-def test_the_run_says_its_tool_time_and_commit() -> None:
+def test_the_run_says_its_time_and_commit() -> None:
     for ending in ("json", "eval"):
         log = stated(ending)["eval"]
-        run = JudgedRun("Inspect", log["packages"]["inspect_ai"], log["created"], log["revision"]["commit"])
+        run = JudgedRun(at=log["created"], commit=log["revision"]["commit"])
         assert read_results(f"x.{ending}", content(ending)).run == run
         assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded((), None, run.at, run.commit, ())
 

@@ -85,13 +85,12 @@ def test_a_case_holds_what_was_asked_answered_and_asserted() -> None:
     assert case.usage == Usage(cost=0.0, latency=case.usage.latency)
 
 
-def test_the_run_says_its_tool_time_and_prompts() -> None:
+def test_the_run_says_its_time_and_the_hashes_of_its_prompts() -> None:
     run = read_results("output.json", content("promptfoo-1.json")).run
     document = json.loads(content("promptfoo-1.json"))
     prompts = document["results"]["prompts"]
-    assert (run.tool, run.version) == ("promptfoo", document["metadata"]["promptfooVersion"])
     assert run.at == document["results"]["timestamp"]
-    assert run.prompts == (("prompts/plain.txt", prompts[0]["id"]), ("prompts/chat.json", prompts[1]["id"]))
+    assert run.prompt_hashes == (prompts[0]["id"], prompts[1]["id"])
 
 
 def test_a_provider_that_fails_is_said_with_its_case() -> None:

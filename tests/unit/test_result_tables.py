@@ -253,7 +253,6 @@ SAMPLE = {
 def test_samples_of_lm_eval_are_read_without_a_setting() -> None:
     flexible = {**SAMPLE, "filter": "flexible", "filtered_resps": ["5"], "exact_match": 0.0}
     results = read("samples_sums_2026-01-02.jsonl", lines(SAMPLE, flexible))
-    assert results.run == JudgedRun(tool="lm-eval")
     assert [(case.id, case.passed, case.score) for case in results.cases] == [
         ("0 · strict", True, 1.0),
         ("0 · flexible", False, 0.0),
@@ -303,7 +302,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     last = results.cases[2]
     assert (last.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
     assert last.judges[0].counts == (("match", WRONG),)
-    assert results.run == JudgedRun(tool="OpenAI evals", at="2026-01-02 03:04:05.678")
+    assert results.run == JudgedRun(at="2026-01-02 03:04:05.678")
     assert [each.what for each in results.findings] == [
         "The sample 'sums.dev.3' ended with an error",
         "Values of the metric 'bleu' are no numbers from 0 to 1, and are left out: 1",

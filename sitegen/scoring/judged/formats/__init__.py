@@ -1,4 +1,4 @@
-"""The formats of judged results. A new format is a file beside this one and a line in ``FORMATS``."""
+"""Reads judged results in any format. A new format is a file beside this one and a line in ``FORMATS``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ from sitegen.scoring.judged.tables.presets import PRESETS
 from sitegen.scoring.judged.tables.settings import read_settings
 
 FORMATS: Final[tuple[ResultFormat, ...]] = (PROMPTFOO, INSPECT, JUNIT, OPENAI_EVALS, LM_EVAL, LINES)
-"""The first that recognises a file reads it; the last one takes all that no other does."""
+"""The first format that recognises a file reads it. The last one recognises any file."""
 
 _TABLES: Final = ("csv", "parquet")
-"""The endings of files that are tables and nothing else."""
+"""Endings of files that can only be tables."""
 
 
 def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResults:
-    """Read a file of results: as a table if the settings explain its columns, else in whichever format it is.
+    """Read a file of results: as a table if the settings describe its columns, else in the format that it has.
 
-    *settings* are those of the eval, as canonical JSON; what is wrong with them ``read_settings`` says. Raises
-    UnreadableError.
+    *settings*: those of the eval, as canonical JSON; ``read_settings`` reports their faults. Raises UnreadableError.
     """
     ending, head = _ending(path), content[:HEAD]
     stated = read_settings(settings)
@@ -45,17 +44,20 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
             "it is a table, and no setting says what its columns mean",
             f"Write `settings: {{preset: ...}}` (one of {presets}) or `settings: {{columns: {{...}}}}`.",
         )
-    return next(each for each in FORMATS if each.recognises(ending, head)).read(content)
+    return next(form for form in FORMATS if form.recognises(ending, head)).read(content)
 
 
 def installed_for(paths: Iterable[str]) -> str:
-    """The installed packages that decide what comes of some files, besides their content; nothing for most files.
+    """Name the installed packages without which some files could not be read. Empty for most files.
 
-    A path may be a glob.
+    Scorecards of these files are stored by these names as well. A path may be a glob.
     """
-    endings = {_ending(path) for path in paths}
-    wanted = (package for ending, package in PACKAGES.items() if any(fnmatchcase(ending, each) for each in endings))
-    return " ".join(package for package in wanted if find_spec(package))
+    patterns = {_ending(path) for path in paths}
+    return " ".join(
+        package
+        for ending, package in PACKAGES.items()
+        if any(fnmatchcase(ending, pattern) for pattern in patterns) and find_spec(package)
+    )
 
 
 def _ending(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The JSON files of a zip archive, unpacked one at a time and bounded: an archive can hold far more than its size."""
+"""Unpacks the JSON files of a zip archive one at a time, with bounds: unpacked, it can be far larger than its size."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from sitegen.model.values import Value
 from sitegen.scoring.judged.formats.result_format import PACKAGES
 
 MOST_BYTES: Final = 20_000_000
-"""Of one file of the archive, unpacked."""
+"""Of one unpacked file."""
 MOST_BYTES_TOGETHER: Final = 200_000_000
-"""Of all files of the archive that are read, unpacked."""
+"""Of all unpacked files."""
 MOST_FILES: Final = 50_000
 
 _ZSTANDARD_METHOD: Final = 93
-"""Python's own reader of archives knows it from 3.14 on."""
+"""Python's zipfile supports it from 3.14 on."""
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _FAULTS: Final = (
     BadZipFile,
@@ -34,11 +34,11 @@ _FAULTS: Final = (
     struct.error,
     zlib.error,
 )
-"""What Python's reader raises at an archive that is damaged, encrypted, or packed by a method that it does not know."""
+"""Raised by zipfile if an archive is damaged, encrypted, or compressed by an unsupported method."""
 
 
 class TooLargeError(Exception):
-    """A file of the archive is larger than is read."""
+    """A file of the archive exceeds a bound."""
 
 
 class JsonArchive:
@@ -51,7 +51,7 @@ class JsonArchive:
         if content.count(b"PK\1\2") > MOST_FILES:
             raise UnreadableError(f"it holds more than {MOST_FILES:,} files", "Write fewer samples into one log.")
         try:
-            # Of a name that stands twice the last one counts: the tool that writes these goes by that.
+            # Inspect appends a new version of a file under the same name, so the last one counts.
             self._files = {info.filename: info for info in ZipFile(BytesIO(content)).infolist()}
         except _FAULTS:
             raise UnreadableError("it is no zip archive, or a damaged one", "Write the file again.") from None
@@ -60,7 +60,7 @@ class JsonArchive:
         return name in self._files
 
     def below(self, folder: str) -> Iterator[str]:
-        """The names of the JSON files in a folder, in order."""
+        """The names of the JSON files in a folder, sorted."""
         return (name for name in sorted(self._files) if name.startswith(f"{folder}/") and name.endswith(".json"))
 
     def json(self, name: str) -> Value:

@@ -1,14 +1,15 @@
-"""Named scores of cases as opinions: a score that only says right or wrong is a field, any other is a score alone.
+"""Turns named scores of cases into opinions.
 
-Tools that name their scores (Inspect's scorers, the columns of a table) do not say which of them are assertions. A
-score whose values in one file are all right or wrong is taken for one: its cells are followed through history.
+Tools that name their scores (Inspect's scorers, the columns of a table) do not state which of them are assertions. A
+score whose values in a file are all right or wrong counts as one: it becomes a field, whose cells are followed through
+history. Any other score is only a number.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -19,43 +20,44 @@ from sitegen.stats.counts import mean
 
 
 class Grade(NamedTuple):
-    """What one score says of one answer."""
+    """One score of one answer."""
 
     score: float | None
-    """0..1; None: it was not given, or is no such number."""
+    """0..1. None: there is none, or it is no such number."""
     right: bool | None = None
-    """Where the tool says right or wrong by a word, whatever the score; None: it gives a number."""
+    """Whether the answer is right, if the tool states it by a word. None: the tool gives a number."""
 
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LONGEST: Final = 40
-"""Characters of a text that is taken for a number."""
+"""Longer texts are not read as numbers."""
 _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
-"""Texts, in small letters, by which a table says that there is no score."""
+"""Texts for "no score" in tables, in lower case."""
 
 
 class Graded(NamedTuple):
-    """What one score says of one case: of each answer, where it was asked several times."""
+    """One score of one case, which may have several answers."""
 
     grades: tuple[Grade, ...]
+    """One for each answer."""
     score: float | None = None
-    """Of all answers, as the tool summed them up; None: their mean."""
+    """Of all answers, if the tool states it. None: their mean."""
     reasoning: str = ""
     details: Value = None
     grader: Grader | None = None
 
 
 def grade_of(value: Value, words: Mapping[str, Grade], low: float = 0.0, high: float = 1.0) -> Grade | None:
-    """A value as a grade: truth values, *words* (as they stand, else in small letters), and numbers from low to high.
+    """Read a truth value, one of *words* (as written, else in lower case) or a number from low to high as a grade.
 
-    Nothing, and NaN, is a grade without a score. None: a value that says something else.
+    No value, and NaN, is a grade without a score. Returns None for any other value.
     """
     if isinstance(value, bool):
         return Grade(float(value), value)
     if isinstance(value, str):
         spelled = value.strip()
-        if known := words.get(spelled) or words.get(spelled.lower()):
-            return known
+        if grade := words.get(spelled) or words.get(spelled.lower()):
+            return grade
         if spelled.lower() in _NOTHING:
             return Grade(None)
         value = Decimal(spelled) if len(spelled) <= _LONGEST and _NUMBER.fullmatch(spelled) else False
@@ -71,29 +73,30 @@ def grade_of(value: Value, words: Mapping[str, Grade], low: float = 0.0, high: f
 
 
 def names_of_fields(cases: Iterable[Mapping[str, Graded]]) -> frozenset[str]:
-    """The names of scores that say nothing but right or wrong in all these cases."""
-    seen: dict[str, bool] = {}
+    """Return the names of scores that are either right or wrong in all cases."""
+    is_field: dict[str, bool] = {}
     for case in cases:
         for name, graded in case.items():
-            for grade in graded.grades:
-                if grade.right is not None or grade.score is not None:
-                    seen[name] = seen.get(name, True) and (grade.right is not None or grade.score in (0, 1))
-    return frozenset(name for name, is_field in seen.items() if is_field)
+            for score, right in graded.grades:
+                if right is not None or score is not None:
+                    is_field[name] = is_field.get(name, True) and (right is not None or score in (0, 1))
+    return frozenset(name for name in is_field if is_field[name])
 
 
 def opinions(case: Mapping[str, Graded], fields: frozenset[str]) -> tuple[Opinion, ...]:
-    """One opinion for each score of a case."""
+    """Return an opinion for each score of a case."""
     return tuple(_opinion(name, graded, name in fields) for name, graded in case.items())
 
 
 def passed(judges: Iterable[Opinion]) -> bool | None:
-    """Whether all fields have the full score; None without any field."""
+    """Whether all fields have the full score. None if there is no field."""
     full = [judge.score == 1 for judge in judges if judge.counts]
     return all(full) if full else None
 
 
 def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
-    rights = _rights(graded.grades) if is_field else []
+    defined = [(score, right) for score, right in graded.grades if right is not None or score is not None]
+    rights = [score == 1 if right is None else right for score, right in defined] if is_field else []
     wrong = rights.count(False)
     score = graded.score if graded.score is not None else mean(grade.score for grade in graded.grades)[0]
     counts = Counts(tp=len(rights) - wrong, fp=wrong, fn=wrong, wrong_value=wrong)
@@ -106,11 +109,3 @@ def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
         details=graded.details,
         grader=graded.grader,
     )
-
-
-def _rights(grades: Sequence[Grade]) -> list[bool]:
-    return [
-        grade.score == 1 if grade.right is None else grade.right
-        for grade in grades
-        if grade.right is not None or grade.score is not None
-    ]

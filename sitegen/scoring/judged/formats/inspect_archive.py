@@ -1,9 +1,9 @@
-"""Inspect's ``.eval`` archives: a header, a file for each sample, and their summaries."""
+"""Reads Inspect's ``.eval`` archives, which hold a header, a file for each sample, and summaries of the samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
@@ -14,31 +14,23 @@ from sitegen.scoring.judged.formats.json_values import items, members, name_of, 
 _FIX: Final = "Let Inspect write the log again."
 
 
-class LogArchive(NamedTuple):
-    """What is read of an archive at once; its samples are read one after the other."""
+def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value], Iterator[Value]]:
+    """Return an archive as a log in JSON without its samples, and the samples of every epoch, unpacked one by one.
 
-    header: dict[str, Value]
-    reductions: Value
-    files: JsonArchive
-
-    def samples(self, findings: list[Finding]) -> Iterator[Value]:
-        """Every sample of every epoch, as it stands in a log that is JSON."""
-        return _samples_of(self.files, findings)
-
-
-def unpacked(content: bytes) -> LogArchive:
-    """An archive. Raises UnreadableError."""
+    Raises UnreadableError. Samples that cannot be read are reported in *findings*.
+    """
     archive = JsonArchive(content)
     try:
-        header = _header(archive)
-        reductions = archive.json("reductions.json") if "reductions.json" in archive else None
+        log = _header(archive)
+        if "reductions.json" in archive:
+            log["reductions"] = archive.json("reductions.json")
     except TooLargeError:
         raise UnreadableError("its header is too large", _FIX) from None
-    return LogArchive(header, reductions, archive)
+    return log, _samples_of(archive, findings)
 
 
 def _header(archive: JsonArchive) -> dict[str, Value]:
-    """What the log says of itself; of a run that did not end, what it said at its start."""
+    """The header. A run that did not end has only the one that was written at its start."""
     if "header.json" in archive:
         return members(archive.json("header.json"))
     if "_journal/start.json" in archive:
@@ -47,7 +39,7 @@ def _header(archive: JsonArchive) -> dict[str, Value]:
 
 
 def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value]:
-    """The samples; of those that are too large what the log's summaries tell, which is all but the output."""
+    """The samples. Those that are too large are replaced by their summaries, which lack the output."""
     too_large = []
     for name in archive.below("samples"):
         try:

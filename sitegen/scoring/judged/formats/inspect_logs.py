@@ -1,12 +1,13 @@
 """Inspect: the logs that ``inspect eval`` writes, as JSON or as an ``.eval`` archive, in version 2 of their layout.
 
-A sample is a case, whatever the number of its epochs, and each of its scorers is a judge. What Inspect's reducer made
-of the epochs is the judge's score; without reductions in the log it is their mean.
+A sample with all of its epochs is a case, and each of its scorers is a judge. The judge's score is that of Inspect's
+reducer, or the mean over the epochs if the log has no reductions.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -14,7 +15,7 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_samples import LogSample, samples_of
@@ -24,7 +25,7 @@ from sitegen.scoring.judged.formats.result_format import ResultFormat
 VERSION: Final = 2
 
 _ARCHIVE: Final = "eval"
-"""The ending of an archive."""
+"""The file name ending of an archive."""
 
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
 _FIX: Final = "Let Inspect write the log again."
@@ -38,30 +39,26 @@ WORDS: Final = {
     "no": Grade(0.0, False),
     "false": Grade(0.0, False),
 }
-"""Correct, incorrect, partial, no answer, and truth values, as Inspect's metrics turn them into numbers."""
+"""Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
 
-def _recognises(ending: str, head: bytes) -> bool:
+def _is_inspect_log(ending: str, head: bytes) -> bool:
     return ending == _ARCHIVE or (ending == "json" and _BEGINNING.match(head) is not None)
 
 
-def _read(content: bytes) -> JudgedResults:
+def _read_log(content: bytes) -> JudgedResults:
     findings: list[Finding] = []
     if _BEGINNING.match(content):
-        parsed = read_json(content)
-        log = members(parsed.value)
-        findings += parsed.findings
-        _check_version(log)
+        value, odd = read_json(content)
+        findings += odd
+        log = members(value)
         samples: Iterable[Value] = items(log.get("samples"))
-        reductions = log.get("reductions")
     else:
         from sitegen.scoring.judged.formats.inspect_archive import unpacked
 
-        archive = unpacked(content)
-        log, reductions = archive.header, archive.reductions
-        _check_version(log)
-        samples = archive.samples(findings)
-    reader = _InspectReader(log, findings, _reduced(items(reductions)))
+        log, samples = unpacked(content, findings)
+    _check_version(log)
+    reader = _InspectReader(log, findings)
     return JudgedResults(reader.cases(samples), tuple(findings), reader.run())
 
 
@@ -75,8 +72,8 @@ def _check_version(log: Mapping[str, Value]) -> None:
         )
 
 
-def _reduced(reductions: list[Value]) -> dict[tuple[str, str], Value]:
-    """(scorer, sample id) -> the value that the first reducer of the scorer gave it."""
+def _reduced_values(reductions: list[Value]) -> dict[tuple[str, str], Value]:
+    """(scorer, sample id) -> the value of the scorer's first reducer."""
     reduced: dict[tuple[str, str], Value] = {}
     for reduction in map(members, reductions):
         for sample in map(members, items(reduction.get("samples"))):
@@ -88,29 +85,23 @@ def _reduced(reductions: list[Value]) -> dict[tuple[str, str], Value]:
 class _InspectReader:
     """Turns the samples of one log into cases."""
 
-    def __init__(
-        self, log: Mapping[str, Value], findings: list[Finding], reduced: Mapping[tuple[str, str], Value]
-    ) -> None:
+    def __init__(self, log: Mapping[str, Value], findings: list[Finding]) -> None:
         self._log = log
         self._eval = members(log.get("eval"))
         self._findings = findings
-        self._reduced = reduced
-        self._off_scale: dict[str, int] = {}
+        self._reduced = _reduced_values(items(log.get("reductions")))
+        self._off_scale: Counter[str] = Counter()
         self._graders = graders_of(self._eval)
 
     def run(self) -> JudgedRun:
-        """What the log says of the run."""
-        return JudgedRun(
-            tool="Inspect",
-            version=text(members(self._eval.get("packages")).get("inspect_ai")),
-            at=text(self._eval.get("created")),
-            commit=text(members(self._eval.get("revision")).get("commit")),
-        )
+        """Return what the log states about the run."""
+        commit = text(members(self._eval.get("revision")).get("commit"))
+        return JudgedRun(at=text(self._eval.get("created")), commit=commit)
 
     def cases(self, raw: Iterable[Value]) -> tuple[JudgedCase, ...]:
-        """A case of every sample, in the order of the log."""
+        """Return a case for each sample, in the order of the log."""
         samples = samples_of(raw)
-        graded = [self._graded(sample) for sample in samples]
+        graded = [self._graded_scores(sample) for sample in samples]
         fields = names_of_fields(graded)
         cases = tuple(self._case(sample, scores, fields) for sample, scores in zip(samples, graded, strict=True))
         status = text(self._log.get("status"))
@@ -124,36 +115,34 @@ class _InspectReader:
             self._report("warning", message, fix="Nothing, if the scorer means it so.")
         return cases
 
-    def _graded(self, sample: LogSample) -> dict[str, Graded]:
-        """Every score by name; of a scorer that gives several, each under a name of its own."""
+    def _graded_scores(self, sample: LogSample) -> dict[str, Graded]:
+        """All scores by name. Each value of a scorer that gives several has a name of its own."""
         grades: dict[str, list[Grade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}
-        graders: dict[str, Grader] = {}
+        scorers: dict[str, str] = {}
         for epoch in sample.epochs:
-            for scorer, each in epoch.scores.items():
-                score = members(each)
-                for name, value in _parts(scorer, score.get("value")):
+            for scorer, score in zip(epoch.scores, map(members, epoch.scores.values()), strict=True):
+                for name, value in _named_values(scorer, score.get("value")):
+                    scorers[name] = scorer
                     grades.setdefault(name, []).append(self._grade(name, value))
                     reasons.setdefault(name, []).append(_reason(score, epoch.number, len(sample.epochs)))
                     stated = {key: score[key] for key in ("answer", "metadata") if score.get(key)}
                     details.setdefault(name, []).append({"epoch": epoch.number, "value": value, **stated})
-                    if grader := self._graders.get(scorer):
-                        graders[name] = grader
         reduced = {
             name: self._grade(name, value).score
-            for scorer in {scorer for epoch in sample.epochs for scorer in epoch.scores}
-            for name, value in _parts(scorer, self._reduced.get((scorer, sample.id)))
+            for scorer in dict.fromkeys(scorer for epoch in sample.epochs for scorer in epoch.scores)
+            for name, value in _named_values(scorer, self._reduced.get((scorer, sample.id)))
         }
         return {
             name: Graded(
-                grades=tuple(several),
+                grades=tuple(of_epochs),
                 score=reduced.get(name),
                 reasoning="; ".join(filter(None, reasons[name])),
                 details=details[name],
-                grader=graders.get(name),
+                grader=self._graders.get(scorers[name]),
             )
-            for name, several in grades.items()
+            for name, of_epochs in grades.items()
         }
 
     def _case(self, sample: LogSample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
@@ -179,7 +168,7 @@ class _InspectReader:
     def _grade(self, name: str, value: Value) -> Grade:
         grade = grade_of(value, WORDS)
         if grade is None:
-            self._off_scale[name] = self._off_scale.get(name, 0) + 1
+            self._off_scale[name] += 1
             return Grade(None)
         return grade
 
@@ -187,19 +176,18 @@ class _InspectReader:
         self._findings.append(Finding(severity, message, fix, value=value))
 
 
-def _parts(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """(name, value) of each value that a scorer gave; nothing for what it did not say."""
-    if isinstance(value, dict):
-        yield from ((f"{scorer}: {key}", each) for key, each in value.items())
-    elif isinstance(value, list):
-        yield from ((f"{scorer}: {place}", each) for place, each in enumerate(value, 1))
+def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """(name, value) of each value of a scorer. Nothing for null."""
+    if isinstance(value, dict | list):
+        members_of_value = value.items() if isinstance(value, dict) else enumerate(value, 1)
+        yield from ((f"{scorer}: {key}", member) for key, member in members_of_value)
     elif value is not None:
         yield scorer, value
 
 
 def _reason(score: Mapping[str, Value], epoch: int, epochs: int) -> str:
-    said = text(score.get("explanation"))
-    return f"{epoch}: {said}" if said and epochs > 1 else said
+    explanation = text(score.get("explanation"))
+    return f"{epoch}: {explanation}" if explanation and epochs > 1 else explanation
 
 
-INSPECT: Final = ResultFormat(name="Inspect", file_names=(), recognises=_recognises, read=_read)
+INSPECT: Final = ResultFormat(name="Inspect", recognises=_is_inspect_log, read=_read_log)

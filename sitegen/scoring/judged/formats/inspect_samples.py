@@ -1,4 +1,4 @@
-"""The samples of Inspect's logs: each with all of its epochs, as text, numbers and score objects."""
+"""Reads the samples of Inspect's logs, each with all of its epochs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import Usage
-from sitegen.scoring.judged.formats.json_values import items, members, name_of, number, text, whole, written
+from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, number, text, whole, written
 
 Number = TypeVar("Number", int, float)
 
@@ -24,7 +24,7 @@ class Epoch(NamedTuple):
 
 
 class LogSample(NamedTuple):
-    """One sample of the data set, with its epochs in order."""
+    """A sample of the data set, with its epochs in order."""
 
     id: str
     input: str
@@ -33,7 +33,7 @@ class LogSample(NamedTuple):
 
     @property
     def output(self) -> str:
-        """The answer; of several all of them, numbered."""
+        """The answer, or all answers with the numbers of their epochs."""
         if len(self.epochs) == 1:
             return self.epochs[0].output
         return text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in self.epochs if epoch.output))
@@ -50,18 +50,16 @@ class LogSample(NamedTuple):
 
 
 def samples_of(raw: Iterable[Value]) -> tuple[LogSample, ...]:
-    """The samples of a log in its order, of as many epochs as there are."""
+    """Return the samples in the order of the log. *raw* holds one object for each epoch of a sample."""
     samples: dict[str, LogSample] = {}
-    for place, each in enumerate(filter(None, map(members, raw)), 1):
-        name = name_of(each.get("id")) or f"sample {place}"
-        known = samples.get(name)
-        if known is None:
-            target = each.get("target")
-            stated = items(target)
-            expected = written(stated[0] if len(stated) == 1 else target)
-            known = LogSample(id=name, input=_messages(each.get("input")), expected=expected, epochs=())
-        epochs = sorted((*known.epochs, _epoch(each)), key=lambda epoch: epoch.number)
-        samples[name] = known._replace(epochs=tuple(epochs))
+    for place, entry in enumerate(filter(None, map(members, raw)), 1):
+        name = name_of(entry.get("id")) or f"sample {place}"
+        sample = samples.get(name)
+        if sample is None:
+            expected = written(lone_item(entry.get("target")))
+            sample = LogSample(id=name, input=_conversation(entry.get("input")), expected=expected, epochs=())
+        epochs = sorted((*sample.epochs, _epoch(entry)), key=lambda epoch: epoch.number)
+        samples[name] = sample._replace(epochs=tuple(epochs))
     return tuple(samples.values())
 
 
@@ -71,19 +69,18 @@ def _epoch(sample: Mapping[str, Value]) -> Epoch:
     return Epoch(
         number=whole(sample.get("epoch")) or 1,
         scores=members(sample.get("scores")),
-        output=text(output.get("completion")) or _content(members(members(choice).get("message")).get("content")),
+        output=text(output.get("completion")) or _message_text(members(members(choice).get("message")).get("content")),
         error=text(error) or text(members(error).get("message")),
-        usage=_usage(sample),
+        usage=_usage_of_epoch(sample),
     )
 
 
-def _usage(sample: Mapping[str, Value]) -> Usage:
-    """Of all models that answered; tokens from a cache are tokens in."""
-    models = [members(each) for each in members(sample.get("model_usage")).values()]
-    read = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-    tokens_in = [whole(each.get(key)) for each in models for key in read]
+def _usage_of_epoch(sample: Mapping[str, Value]) -> Usage:
+    """The usage of all models that answered. Tokens from a cache count as tokens in."""
+    models = [members(usage) for usage in members(sample.get("model_usage")).values()]
+    input_keys = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     return Usage(
-        tokens_in=_sum(tokens_in),
+        tokens_in=_sum(whole(model.get(key)) for model in models for key in input_keys),
         tokens_out=_sum(whole(model.get("output_tokens")) for model in models),
         cost=_sum(number(model.get("total_cost")) for model in models),
         latency=number(sample.get("total_time")),
@@ -91,20 +88,18 @@ def _usage(sample: Mapping[str, Value]) -> Usage:
 
 
 def _sum(numbers: Iterable[Number | None]) -> Number | None:
-    known = [each for each in numbers if each is not None]
-    return sum(known) if known else None
+    defined = [number for number in numbers if number is not None]
+    return sum(defined) if defined else None
 
 
-def _messages(value: Value) -> str:
-    """The input as text: of a conversation every message under its role."""
+def _conversation(value: Value) -> str:
+    """The input as text. Each message of a conversation begins with its role."""
     if not isinstance(value, list):
         return text(value)
-    messages = (members(each) for each in value)
-    return written(
-        "\n\n".join(f"{name_of(message.get('role'))}: {_content(message.get('content'))}" for message in messages)
-    )
+    messages = map(members, value)
+    return text("\n\n".join(f"{name_of(row.get('role'))}: {_message_text(row.get('content'))}" for row in messages))
 
 
-def _content(value: Value) -> str:
+def _message_text(content: Value) -> str:
     """The text of a message, whose content may be a list of parts."""
-    return text(value) or text("".join(text(members(each).get("text")) for each in items(value)))
+    return text(content) or text("".join(text(members(part).get("text")) for part in items(content)))

@@ -1,4 +1,4 @@
-"""Values of JSON as a format needs them: bounded, of one type, and nothing where the file has something else."""
+"""Converts JSON values to the type that a format expects, with bounds. Values of other types become empty or None."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Final
 from sitegen.model.values import Value
 
 LONGEST: Final = 10_000
-"""Characters of a text that are kept."""
+"""Characters of a text. Longer texts are cut."""
 
 
 def text(value: Value) -> str:
-    """A text, or nothing."""
+    """A text, else an empty one."""
     return value[:LONGEST] if isinstance(value, str) else ""
 
 
 def written(value: Value) -> str:
-    """A text as it is, anything else as JSON; nothing for null."""
+    """A text as it is, and other values as JSON. Empty for null."""
     if value is None or isinstance(value, str):
         return text(value)
     return json.dumps(value, default=str, ensure_ascii=False)[:LONGEST]
 
 
 def name_of(value: Value) -> str:
-    """A text or a whole number that names something, or nothing."""
+    """A text or a whole number as a name, else an empty text."""
     return str(value).strip()[:LONGEST] if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
@@ -35,29 +35,34 @@ def items(value: Value) -> list[Value]:
     return value if isinstance(value, list) else []
 
 
+def lone_item(value: Value) -> Value:
+    """The item of a list of one, else the value itself."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 def members(value: Value) -> dict[str, Value]:
     """An object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def number(value: Value) -> float | None:
-    """A number from 0 up, or None."""
-    found = float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else math.nan
-    return found if 0 <= found < math.inf else None
+    """A number from 0 up, else None."""
+    size = float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else math.nan
+    return size if 0 <= size < math.inf else None
 
 
 def whole(value: Value) -> int | None:
-    """A whole number from 0 up, or None."""
-    found = number(value)
-    return int(found) if found is not None and found == int(found) else None
+    """A whole number from 0 up, else None."""
+    size = number(value)
+    return int(size) if size is not None and size == int(size) else None
 
 
 def share(value: Value) -> float | None:
-    """A number from 0 to 1, or None."""
-    found = number(value)
-    return found if found is not None and found <= 1 else None
+    """A number from 0 to 1, else None."""
+    size = number(value)
+    return size if size is not None and size <= 1 else None
 
 
 def truth(value: Value) -> bool | None:
-    """True, false, or None."""
+    """A truth value, else None."""
     return value if isinstance(value, bool) else None

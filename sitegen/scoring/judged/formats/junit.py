@@ -1,7 +1,7 @@
-"""JUnit XML: what test runners write, pytest with ``--junitxml`` and others alike.
+"""JUnit XML, which pytest with ``--junitxml`` and most other test runners write.
 
-There is no standard of it. Read is what runners have in common: suites, in each other or one after the other, and in
-them cases that passed, or hold ``failure``, ``error`` or ``skipped``.
+There is no standard. This module reads what runners have in common: suites, which may be nested, of cases that passed
+or that contain ``failure``, ``error`` or ``skipped``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _OUTCOMES: Final = ("failure", "error", "skipped")
 _SUITES: Final = ("testsuites", "testsuite")
 
 
-def _recognises(ending: str, head: bytes) -> bool:
+def _is_xml(ending: str, head: bytes) -> bool:
     return ending == "xml"
 
 
-def _read(content: bytes) -> JudgedResults:
+def _read_junit(content: bytes) -> JudgedResults:
     reader = _JunitReader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -37,18 +37,18 @@ def _read(content: bytes) -> JudgedResults:
         parser.Parse(content, True)
     except expat.ExpatError as error:
         raise UnreadableError(f"it is no valid XML: {expat.ErrorString(error.code)}", _FIX, error.lineno) from None
-    except (ValueError, LookupError):  # an encoding that nobody knows
+    except (ValueError, LookupError):  # raised for an unknown encoding
         raise UnreadableError("it is no text in an encoding that is known", "Write it in UTF-8.") from None
-    return JudgedResults(tuple(reader.cases), (), JudgedRun(tool=reader.tool, at=reader.at))
+    return JudgedResults(tuple(reader.cases), run=JudgedRun(at=reader.at))
 
 
 class _JunitReader:
-    """Collects cases while the parser goes through the file; nothing else of it is kept."""
+    """Collects the cases while the parser goes through the file, so that no tree of it is built."""
 
     def __init__(self) -> None:
         self.cases: list[JudgedCase] = []
-        self.tool = ""
         self.at = ""
+        """The time stamp of the first suite that has one."""
         self._ids: dict[str, int] = {}
         self._depth = 0
         self._suites: list[str] = []
@@ -59,7 +59,7 @@ class _JunitReader:
         self._text: list[str] = []
 
     def refuse_doctype(self, *_: object) -> None:
-        """Entities can make much of little, or name other files; no test runner writes any."""
+        """Entities can expand without bounds, or refer to other files. Test runners write none."""
         raise UnreadableError("it has a document type or entities, which are refused", "Write it without.")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -71,7 +71,6 @@ class _JunitReader:
             raise UnreadableError(f"it is no JUnit XML: its root is <{name[:80]}>", _FIX)
         if name in _SUITES:
             self._suites.append(attributes.get("name", ""))
-            self.tool = self.tool or attributes.get("name", "")[:LONGEST]
             self.at = self.at or attributes.get("timestamp", "")[:LONGEST]
         elif name == "testcase":
             self._case, self._outcome, self._message = attributes, "", ""
@@ -93,18 +92,18 @@ class _JunitReader:
             self._message = self._message or "".join(self._text).strip()
             self._inside = ""
         elif name == "testcase" and self._case is not None:
-            self.cases.append(self._judged(self._case))
+            self.cases.append(self._judged_case(self._case))
             self._case = None
 
-    def _judged(self, attributes: dict[str, str]) -> JudgedCase:
-        suite = attributes.get("classname") or next((each for each in reversed(self._suites) if each), "")
-        wanted = "::".join(filter(None, (suite, attributes.get("name", "")))) or f"case {len(self.cases) + 1}"
-        place = self._ids[wanted] = self._ids.get(wanted, 0) + 1
+    def _judged_case(self, attributes: dict[str, str]) -> JudgedCase:
+        suite = attributes.get("classname") or next(filter(None, reversed(self._suites)), "")
+        name = "::".join(filter(None, (suite, attributes.get("name", "")))) or f"case {len(self.cases) + 1}"
+        count = self._ids[name] = self._ids.get(name, 0) + 1
         message, skipped, passed = self._message[:LONGEST], self._outcome == "skipped", not self._outcome
         attribute = suite or "tests"
         counts = Counts(tp=1) if passed else Counts(fp=1, fn=1, wrong_value=1)
         return JudgedCase(
-            id=wanted if place == 1 else f"{wanted} ({place})",
+            id=name if count == 1 else f"{name} ({count})",
             opinion=Opinion(
                 name="",
                 score=None if skipped else float(passed),
@@ -120,7 +119,7 @@ class _JunitReader:
 
 
 def _seconds(written: str) -> float | None:
-    """A time as runners write it, some of them with commas between thousands."""
+    """A time in seconds. Some runners write commas between thousands."""
     try:
         seconds = float(written.replace(",", ""))
     except ValueError:
@@ -128,4 +127,4 @@ def _seconds(written: str) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
-JUNIT: Final = ResultFormat(name="JUnit XML", file_names=("junit.xml",), recognises=_recognises, read=_read)
+JUNIT: Final = ResultFormat(name="JUnit XML", recognises=_is_xml, read=_read_junit)

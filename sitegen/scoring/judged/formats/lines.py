@@ -1,7 +1,7 @@
-"""JSON Lines: one case a line, as AgentV and judges like it write them.
+"""JSON Lines: one case per line, as AgentV and similar judges write them.
 
-AgentV has three files of such lines: the index of a run, the baseline beside an eval, and what it writes where it is
-told to. What names a line there is the eval's path, the test, the target and the number of the sample.
+AgentV writes such lines to the index of a run, to the baseline beside an eval, and to any file that it is asked for. It
+identifies a line by the path of the eval, the test, the target and the number of the sample.
 """
 
 from __future__ import annotations
@@ -17,50 +17,50 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, grader_name
-from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, whole
+from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, truth, whole
 from sitegen.scoring.judged.formats.result_format import ResultFormat
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _TRIED: Final = 1_000
-"""Lines after which a file without any case is given up: it is no JSON Lines, but perhaps a large JSON."""
+"""Lines after which a file without any case is rejected: it is no JSON Lines, but perhaps one large JSON value."""
 
 _CELLS: Final = ("tp", "fp", "fn", "tn")
 _COUNTED: Final = frozenset({"tp", "fp", "fn"})
 _OF_TOTALS: Final = frozenset({"metrics", "summary"})
 _BETWEEN: Final = " · "
 _FAILED: Final = "execution_error"
-"""AgentV's word for a sample that could not be run or judged: its score of 0 is in no mean of AgentV's, nor of ours."""
+"""AgentV's status of a sample that could not be run or judged. Neither AgentV nor sitegen counts its score of 0."""
 _VERDICTS: Final = {"ok": True, "quality_failure": False}
-"""AgentV's words for a score at its threshold or above, and below."""
+"""AgentV's status of a score at or above its threshold, and below."""
 _MODEL_GRADED: Final = frozenset({"llm-grader", "llm-rubric", "agent-rubric", "llm-judge", "rubrics"})
-"""AgentV's types of evaluators that ask a model, with hyphens, as its versions call them."""
-_ASKED: Final = ("systemPrompt", "system_prompt")
-"""What an evaluator asks in every case; the prompt beside it holds the answer."""
+"""Types of evaluators that ask a model, in all versions of AgentV, with hyphens."""
+_SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
+"""Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
 
 
 class LineName(NamedTuple):
-    """What tells a line from every other one."""
+    """Identifies a line."""
 
     file: str
-    """Of the eval."""
+    """The path of the eval."""
     test: str
     target: str
-    """With the variant of it."""
+    """The target and its variant."""
     sample: int
-    """From 1; 0 where the line does not say."""
+    """From 1. 0: the line does not state it."""
 
 
-def _read(content: bytes) -> JudgedResults:
-    """Read every line that can be read; the others are findings with their numbers. Raises UnreadableError."""
+def _read_cases(content: bytes) -> JudgedResults:
+    """Read every readable line, and report the others with their numbers. Raises UnreadableError."""
     lines = text_of(content)
     if not lines.strip():
         raise UnreadableError("it is empty", "Write one JSON object a line.")
     reader = _LinesReader()
-    for place, line in enumerate(lines.split("\n"), 1):
+    for number, line in enumerate(lines.split("\n"), 1):
         if line.strip():
-            reader.line(place, line)
-        if place == _TRIED and not reader.has_cases:
+            reader.line(number, line)
+        if number == _TRIED and not reader.cases:
             raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
     return JudgedResults(reader.results(), tuple(reader.findings), JudgedRun(at=reader.at))
 
@@ -68,54 +68,39 @@ def _read(content: bytes) -> JudgedResults:
 class _LinesReader:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
+        self.cases: dict[LineName, JudgedCase] = {}
         self.at = ""
-        """The time that the first line states that has one."""
-        self._cases: dict[LineName, JudgedCase] = {}
+        """The time of the first line that states one."""
         self._line = 0
 
-    @property
-    def has_cases(self) -> bool:
-        """Whether any line was one."""
-        return bool(self._cases)
-
     def results(self) -> tuple[JudgedCase, ...]:
-        """The cases, each named by its test, and by the eval, target and sample where the file has several."""
-        files, targets, samples = (len({name[part] for name in self._cases}) > 1 for part in (0, 2, 3))
-        return tuple(
-            case._replace(
-                id=_BETWEEN.join(
-                    filter(
-                        None,
-                        (
-                            name.file if files else "",
-                            name.test,
-                            name.target if targets else "",
-                            f"sample {name.sample}" if samples and name.sample > 1 else "",
-                        ),
-                    )
-                )
-            )
-            for name, case in self._cases.items()
-        )
+        """Return the cases, named by test, and by eval, target and sample if the file has several of these."""
+        files, targets, samples = (len({name[part] for name in self.cases}) > 1 for part in (0, 2, 3))
+        results = []
+        for name, case in self.cases.items():
+            sample = f"sample {name.sample}" if samples and name.sample > 1 else ""
+            parts = (name.file if files else "", name.test, name.target if targets else "", sample)
+            results.append(case._replace(id=_BETWEEN.join(filter(None, parts))))
+        return tuple(results)
 
-    def line(self, place: int, written: str) -> None:
+    def line(self, number: int, line: str) -> None:
         """Add the case of one line."""
-        self._line = place
+        self._line = number
         try:
-            value, findings = parse_json(written, place)
+            value, findings = parse_json(line, number)
         except UnreadableError as error:
-            self._report("error", f"Line {place} cannot be read: {error.what}")
+            self._report("error", f"Line {number} cannot be read: {error.what}")
             return
         self.findings += findings
         if not isinstance(value, dict):
-            self._report("error", f"Line {place} is no object")
+            self._report("error", f"Line {number} is no object")
             return
-        name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {place}")
+        name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
         target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
         key = LineName(
             file=name_of(value.get("eval_path")), test=name, target=target, sample=whole(value.get("sample_index")) or 0
         )
-        if key in self._cases:
+        if key in self.cases:
             self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
         status = text(value.get("execution_status"))
         failure = text(value.get("error"))
@@ -126,35 +111,35 @@ class _LinesReader:
             self._report("warning", f"The judge failed at the case {name[:80]!r}", failure[:200])
         self.at = self.at or text(value.get("timestamp"))
         judges = value.get("evaluator_results", value.get("scores"))
-        opinions = [self._opinion(each, name) for each in items(judges) if isinstance(each, dict)]
+        opinions = [self._opinion(judge, name) for judge in items(judges) if isinstance(judge, dict)]
         if not opinions:
-            named = members(value.get("named_scores")).items()
-            opinions = [Opinion(judge, self._score(score, name)) for judge, score in named]
-        together = self._opinion(value, name)
-        if any(opinion.counts for opinion in opinions):  # a runner may repeat a judge's details for the case
-            together = together._replace(counts=())
-        if any(opinion.grader for opinion in opinions):  # the score and the verdict of the case are made from theirs
-            together = together._replace(grader=together.grader or Grader())
-        took = stated(value)
-        self._cases[key] = JudgedCase(
+            scores = members(value.get("named_scores")).items()
+            opinions = [Opinion(judge, self._score(score, name)) for judge, score in scores]
+        overall = self._opinion(value, name)
+        if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
+            overall = overall._replace(counts=())
+        if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
+            overall = overall._replace(grader=overall.grader or Grader())
+        call = stated(value)
+        self.cases[key] = JudgedCase(
             id=name,
-            opinion=together,
+            opinion=overall,
             judges=tuple(opinions),
             variant=target,
             passed=_VERDICTS.get(status),
             error=failure,
-            model=took.model,
-            parameters=took.parameters or None,
-            usage=took.usage,
+            model=call.model,
+            parameters=call.parameters or None,
+            usage=call.usage,
         )
 
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:
         details = value.get("details")
         hits, misses = _texts(value.get("hits")), _texts(value.get("misses"))
-        for each in items(value.get("assertions")):
-            if isinstance(each, dict) and isinstance(each.get("passed"), bool):
-                said = (text(each.get("text")),)
-                hits, misses = (hits + said, misses) if each["passed"] else (hits, misses + said)
+        for assertion in map(members, items(value.get("assertions"))):
+            if (passed := truth(assertion.get("passed"))) is not None:
+                stated_text = (text(assertion.get("text")),)
+                hits, misses = (hits + stated_text, misses) if passed else (hits, misses + stated_text)
         return Opinion(
             name=name_of(value.get("name")),
             score=self._score(value.get("score"), case),
@@ -163,7 +148,7 @@ class _LinesReader:
             reasoning=text(value.get("reasoning")),
             counts=tuple(self._counts(details, case)) if isinstance(details, dict) else (),
             details=details,
-            grader=_grader(value),
+            grader=_grader_of_evaluator(value),
         )
 
     def _score(self, value: Value, case: str) -> float | None:
@@ -176,24 +161,23 @@ class _LinesReader:
         return score
 
     def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[tuple[str, Counts]]:
-        """The counts of each attribute, whatever its name; totals only where no attribute has any.
+        """Yield the counts of each attribute, or the totals if no attribute has counts.
 
-        Attributes stand below ``metrics``, else directly in the details.
+        Attributes are below ``metrics``, else directly in the details.
         """
-        entries = list(_entries(details.get("metrics"))) or _direct(details)
-        found = [(name, self._cells(value, case)) for name, value in entries]
-        counted = [(name, counts) for name, counts in found if counts is not None]
-        if not counted:
-            totals = (details.get("metrics"), _unprefixed(details.get("summary")))
-            sums = (self._cells(total, case) for total in totals if isinstance(total, dict))
-            counted = [("", counts) for counts in sums if counts is not None][:1]
-        yield from counted
+        by_attribute = list(_entries(details.get("metrics"))) or _direct_entries(details)
+        totals = (("", details.get("metrics")), ("", _unprefixed(details.get("summary"))))
+        for entries, most in ((by_attribute, None), (totals, 1)):
+            counts = [(name, cells) for name, value in entries if (cells := self._cells(value, case)) is not None]
+            if counts:
+                yield from counts[:most]
+                return
 
     def _cells(self, value: Value, case: str) -> Counts | None:
-        """The counts that an object holds; None if it holds none.
+        """The counts that an object holds. None if it holds none.
 
-        One false positive and one false negative alone are one wrong value: there was one value to find, and another
-        was given. Where there was more than one value, nobody knows which belong together.
+        A single false positive and a single false negative are one wrong value: one value was expected, and another was
+        output. If there were more values, it is unknown which of them belong together.
         """
         if not isinstance(value, dict) or not any(key in value for key in _CELLS):
             return None
@@ -212,23 +196,22 @@ class _LinesReader:
 
 
 def _entries(metrics: Value) -> Iterator[tuple[str, Value]]:
-    """(attribute, its metrics) of an object by attribute, or of a list of objects that name theirs."""
+    """(attribute, counts) of an object by attribute, or of a list of objects that name their attribute."""
     if isinstance(metrics, dict):
         yield from ((name, value) for name, value in metrics.items() if isinstance(value, dict))
-    for each in items(metrics):
-        if isinstance(each, dict):
-            name = next((name_of(each.get(key)) for key in _ATTRIBUTES if each.get(key) is not None), "")
-            if name:
-                yield name, each
+    for entry in map(members, items(metrics)):
+        name = next((name_of(entry.get(key)) for key in _ATTRIBUTES if entry.get(key) is not None), "")
+        if name:
+            yield name, entry
 
 
-def _direct(details: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """(attribute, its counts) of details that hold attributes themselves: ``{"total": {"tp": 1, "fp": 0, "fn": 0}}``.
+def _direct_entries(details: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """(attribute, counts) of details that hold attributes directly: ``{"total": {"tp": 1, "fp": 0, "fn": 0}}``.
 
-    Where only ``metrics`` or ``summary`` holds counts, these are totals and no attributes.
+    If only ``metrics`` or ``summary`` holds counts, they are totals and no attributes.
     """
-    found = {name: value for name, value in details.items() if isinstance(value, dict) and value.keys() >= _COUNTED}
-    return [] if found.keys() <= _OF_TOTALS else list(found.items())
+    entries = {name: value for name, value in details.items() if isinstance(value, dict) and value.keys() >= _COUNTED}
+    return [] if entries.keys() <= _OF_TOTALS else list(entries.items())
 
 
 def _unprefixed(summary: Value) -> Value:
@@ -244,30 +227,28 @@ def _count(value: Value) -> int | None:
     return int(value) if value < 10**9 else None
 
 
-def _grader(evaluator: Mapping[str, Value]) -> Grader | None:
-    """The model behind an evaluator, which AgentV calls its target; of several evaluators in one, all of their models.
+def _grader_of_evaluator(evaluator: Mapping[str, Value]) -> Grader | None:
+    """The model of an evaluator, which AgentV calls its target, and the models of the evaluators that it combines.
 
     The line of a case has a target as well, the model that answered, but no type.
     """
-    inner = [_grader(each) for each in map(members, items(evaluator.get("scores"))) if "type" in evaluator]
+    inner = map(_grader_of_evaluator, map(members, items(evaluator.get("scores")) if "type" in evaluator else ()))
     graders = [grader for grader in inner if grader is not None]
     if name_of(evaluator.get("type")).replace("_", "-") in _MODEL_GRADED:
         request = members(evaluator.get("input"))
-        asked = next((stated for key in _ASKED if (stated := text(request.get(key)))), "")
-        graders.append(Grader(grader_name(name_of(evaluator.get("target")), asked)))
+        prompt = next((prompt for key in _SYSTEM_PROMPT if (prompt := text(request.get(key)))), "")
+        graders.append(Grader(grader_name(name_of(evaluator.get("target")), prompt)))
     names = dict.fromkeys(grader.name for grader in graders if grader.name)
     return Grader(" and ".join(names)) if graders else None
 
 
 def _texts(value: Value) -> tuple[str, ...]:
-    return tuple(text(each) for each in items(value))
+    return tuple(map(text, items(value)))
 
 
-def _recognises(ending: str, head: bytes) -> bool:
-    """Any file: what is no JSON Lines is said line by line, with the numbers of the lines."""
+def _is_anything(ending: str, head: bytes) -> bool:
+    """True for any file, because the findings of this format name the lines that are no JSON."""
     return True
 
 
-LINES: Final = ResultFormat(
-    name="JSON Lines", file_names=("results.jsonl", "index.jsonl"), recognises=_recognises, read=_read
-)
+LINES: Final = ResultFormat(name="JSON Lines", recognises=_is_anything, read=_read_cases)

@@ -1,8 +1,8 @@
 """promptfoo: the JSON that ``promptfoo eval -o output.json`` writes.
 
-Its layout is that of ``results.version`` 3 and 4: ``results.prompts`` has one entry for each prompt of each provider,
-and ``results.results`` one for each test of each of them, with the outcome of every assertion. What its server gives
-for one run has the same ``results``, below a ``version`` of its own.
+In ``results.version`` 3 and 4, ``results.prompts`` has an entry for each prompt of each provider, and
+``results.results`` one for each test of each of these, with the outcome of every assertion. A run that is downloaded
+from its server has the same ``results`` beside a ``version`` of its own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, count
 from typing import Final, NamedTuple
 
 from sitegen.data_files.json_reader import read_json
@@ -36,7 +37,7 @@ VERSIONS: Final = (3, 4)
 
 PASSED: Final = Counts(tp=1)
 FAILED: Final = Counts(fp=1, fn=1, wrong_value=1)
-"""An assertion is one value: right, or wrong. So F1, precision and recall are the share of assertions that passed."""
+"""An assertion is one value that is right or wrong: F1, precision and recall are the share of passed assertions."""
 
 MODEL_GRADED: Final = frozenset(
     {
@@ -58,7 +59,7 @@ MODEL_GRADED: Final = frozenset(
 )
 """Assertions that a model judges."""
 HUMAN: Final = "human"
-"""The assertion that rating an answer by hand adds."""
+"""The type of assertion that promptfoo adds when a person rates an answer."""
 
 _BEGINNING = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:(?:evalId|results)"\s*:|version"\s*:\s*4\s*,\s*"createdAt"\s*:)'
@@ -66,10 +67,10 @@ _BEGINNING = re.compile(
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 _ID: Final = 120
 _SHORT: Final = 60
-"""Characters of a variable that names a test rather than being what it is about."""
+"""Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
 _BETWEEN: Final = " · "
 _ERROR: Final = 2
-"""``failureReason`` where the provider or an assertion failed to answer."""
+"""``failureReason`` if the provider or an assertion failed to answer."""
 
 
 class PromptOfProvider(NamedTuple):
@@ -79,62 +80,57 @@ class PromptOfProvider(NamedTuple):
     provider: str
 
 
-def _recognises(ending: str, head: bytes) -> bool:
+def _is_promptfoo(ending: str, head: bytes) -> bool:
     return ending == "json" and _BEGINNING.match(head) is not None
 
 
-def _read(content: bytes) -> JudgedResults:
-    parsed = read_json(content)
-    root = members(parsed.value)
+def _read_promptfoo(content: bytes) -> JudgedResults:
+    value, findings = read_json(content)
+    root = members(value)
     results = members(root.get("results"))
     version = results.get("version")
     if version not in VERSIONS or isinstance(version, bool):
-        known = " and ".join(map(str, VERSIONS))
         stated = f"version {written(version)[:20]}" if version is not None else "no version"
         raise UnreadableError(
-            f"it has {stated} of promptfoo's results, and only versions {known} are known",
+            f"it has {stated} of promptfoo's results, and only versions {' and '.join(map(str, VERSIONS))} are known",
             "Write the results with a version of promptfoo that writes one of these.",
         )
-    columns = _columns(items(results.get("prompts")))
-    of_all = members(members(members(root.get("config")).get("defaultTest")).get("options"))
-    reader = _PromptfooReader(columns, of_all)
+    prompts = list(map(members, items(results.get("prompts"))))
+    reader = _PromptfooReader(_columns(prompts), _members_at(root, "config", "defaultTest", "options"))
     rows = [row for row in items(results.get("results")) if isinstance(row, dict)]
-    # promptfoo writes rows as answers arrive, which is another order in every run.
-    cases = tuple(reader.case(row) for row in sorted(rows, key=_order))
+    # promptfoo writes rows as answers arrive, which is a different order in every run.
+    cases = tuple(map(reader.case, sorted(rows, key=_place_in_table)))
     if not cases:
         reader.report("warning", "There are no results in it")
-    metadata = members(root.get("metadata"))
-    prompts = (members(each) for each in items(results.get("prompts")))
-    run = JudgedRun(
-        tool="promptfoo",
-        version=text(metadata.get("promptfooVersion")),
-        at=text(results.get("timestamp")),
-        prompts=tuple(
-            dict.fromkeys(
-                (column.prompt, name_of(each.get("id"))) for column, each in zip(columns, prompts, strict=False)
-            )
-        ),
-    )
-    return JudgedResults(cases, (*parsed.findings, *reader.findings), run)
+    hashes = filter(None, (name_of(prompt.get("id")) for prompt in prompts))
+    run = JudgedRun(at=text(results.get("timestamp")), prompt_hashes=tuple(dict.fromkeys(hashes)))
+    return JudgedResults(cases, (*findings, *reader.findings), run)
 
 
-def _order(row: Mapping[str, Value]) -> tuple[int, int]:
+def _members_at(root: Mapping[str, Value], *keys: str) -> Mapping[str, Value]:
+    """The object below these keys, else an empty one."""
+    for key in keys:
+        root = members(root.get(key))
+    return root
+
+
+def _place_in_table(row: Mapping[str, Value]) -> tuple[int, int]:
     return whole(row.get("testIdx")) or 0, whole(row.get("promptIdx")) or 0
 
 
-def _columns(prompts: list[Value]) -> tuple[PromptOfProvider, ...]:
-    """The columns, with names of prompts that do not change with the prompt.
+def _columns(prompts: list[dict[str, Value]]) -> tuple[PromptOfProvider, ...]:
+    """The columns, with names of prompts that stay the same when a prompt is edited.
 
-    By default a label is the prompt itself, or its file and the prompt. As part of a name it would make other cases of
-    the same tests with every edit.
+    By default a label contains the text of the prompt. In the name of a case it would make every edit of the prompt
+    start new cases.
     """
     names: dict[tuple[str, str], str] = {}
     columns = []
-    for each in map(members, prompts):
-        label, raw = text(each.get("label")), written(each.get("raw"))
+    for prompt in prompts:
+        label, raw = text(prompt.get("label")), written(prompt.get("raw"))
         if (label, raw) not in names:
             names[label, raw] = _numbered(_prompt_name(label, raw, len(names) + 1), names.values())
-        columns.append(PromptOfProvider(names[label, raw], name_of(each.get("provider"))))
+        columns.append(PromptOfProvider(names[label, raw], name_of(prompt.get("provider"))))
     return tuple(columns)
 
 
@@ -146,26 +142,22 @@ def _prompt_name(label: str, raw: str, place: int) -> str:
     return label
 
 
-def _numbered(wanted: str, taken: Collection[str]) -> str:
-    place, unique = 1, wanted
-    while unique in taken:
-        place += 1
-        unique = f"{wanted} ({place})"
-    return unique
+def _numbered(name: str, used: Collection[str]) -> str:
+    return next(unique for unique in chain([name], (f"{name} ({place})" for place in count(2))) if unique not in used)
 
 
 class _PromptfooReader:
-    def __init__(self, columns: tuple[PromptOfProvider, ...], of_all: Mapping[str, Value]) -> None:
-        """``of_all``: the options of all tests that do not state their own."""
+    def __init__(self, columns: tuple[PromptOfProvider, ...], default_options: Mapping[str, Value]) -> None:
+        """*default_options*: the options of tests that do not state their own."""
         self.findings: list[Finding] = []
-        self._of_all = of_all
+        self._default_options = default_options
         self._columns = columns
         self._prompts = len({column.prompt for column in columns})
-        self._providers = len({each.provider for each in columns})
+        self._providers = len({column.provider for column in columns})
         self._ids: set[str] = set()
 
     def case(self, row: Mapping[str, Value]) -> JudgedCase:
-        """One row as a case."""
+        """Read a row as a case."""
         column = self._column(row)
         case_id = _numbered(self._case_id(row, column), self._ids)
         self._ids.add(case_id)
@@ -178,7 +170,7 @@ class _PromptfooReader:
         if error:
             self.report("warning", f"promptfoo has no result of the case {case_id!r}", error[:200])
         provider = members(row.get("provider"))
-        options = {**self._of_all, **members(members(row.get("testCase")).get("options"))}
+        options = {**self._default_options, **_members_at(row, "testCase", "options")}
         return JudgedCase(
             id=case_id,
             opinion=Opinion("", score, reasoning=text(grading.get("reason"))),
@@ -186,17 +178,17 @@ class _PromptfooReader:
             variant=_BETWEEN.join(filter(None, column)),
             passed=truth(row.get("success")),
             input=text(members(row.get("prompt")).get("raw")),
-            expected=next((written(each["value"]) for each in _stated(row) if each.get("type") == "equals"), ""),
+            expected=_expected_text(row),
             output=written(response.get("output")),
             error=error,
             model=name_of(provider.get("id")),
-            parameters=_parameters(members(members(row.get("prompt")).get("config"))),
-            usage=_usage(row),
+            parameters=_parameters(_members_at(row, "prompt", "config")),
+            usage=_usage_of_row(row),
             verdicts=_verdicts(items(grading.get("componentResults"))),
         )
 
     def report(self, severity: Severity, message: str, value: str = "") -> None:
-        """Say something of the file."""
+        """Add a finding."""
         self.findings.append(Finding(severity, message, "Let promptfoo write the results again.", value=value))
 
     def _column(self, row: Mapping[str, Value]) -> PromptOfProvider:
@@ -207,38 +199,42 @@ class _PromptfooReader:
         return PromptOfProvider("", name_of(provider.get("label")) or name_of(provider.get("id")))
 
     def _case_id(self, row: Mapping[str, Value], column: PromptOfProvider) -> str:
-        """The test, and of its variant what several have: a run with one prompt goes on when the model is replaced."""
+        """The test, with its prompt and its provider if there are several of these.
+
+        So the cases of a run with a single provider keep their names when the model is replaced.
+        """
         prompt = column.prompt if self._prompts > 1 else ""
         provider = column.provider if self._providers > 1 else ""
         return _BETWEEN.join(filter(None, (_test_name(row), prompt, provider)))
 
 
 def _test_name(row: Mapping[str, Value]) -> str:
-    """The test's description, else its variables: a place in the list would change with every test before it.
+    """The test's description, else its variables: its index would change with every test added before it.
 
-    Of the variables the short ones go first, such as the number of a task: the text that the model is given is long.
+    Short variables, such as the number of a task, come first. Long ones are probably the input of the model.
     """
     description = name_of(members(row.get("testCase")).get("description"))
-    variables = members(row.get("vars"))
-    stated = sorted((key, written(value)) for key, value in variables.items() if key[:1] != "_")
-    stated.sort(key=lambda each: len(each[1]) > _SHORT)
-    listed = ", ".join(f"{key}={value}" for key, value in stated)
+    variables = [(key, written(value)) for key, value in members(row.get("vars")).items() if key[:1] != "_"]
+    variables.sort(key=lambda variable: (len(variable[1]) > _SHORT, variable))
+    listed = ", ".join(f"{key}={value}" for key, value in variables)
     return cut(" ".join((description or listed).split()), _ID) or f"test {(whole(row.get('testIdx')) or 0) + 1}"
 
 
-def _stated(row: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
-    stated = items(members(row.get("testCase")).get("assert"))
-    return (each for each in stated if isinstance(each, dict) and "value" in each)
+def _expected_text(row: Mapping[str, Value]) -> str:
+    """The value of the first assertion of type ``equals``."""
+    assertions = map(members, items(members(row.get("testCase")).get("assert")))
+    equals = (assertion for assertion in assertions if assertion.get("type") == "equals" and "value" in assertion)
+    return written(next(equals, {}).get("value"))
 
 
 def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[Opinion]:
-    """What each assertion said, under its metric if it has one, else its type. ``options``: of the test."""
-    given: Counter[str] = Counter()
+    """The outcome of each assertion, named by its metric, else by its type. *options*: those of the test."""
+    used: Counter[str] = Counter()
     for result in map(members, results):
         assertion = members(result.get("assertion"))
-        wanted = name_of(assertion.get("metric")) or name_of(assertion.get("type")) or "assertion"
-        given[wanted] += 1
-        unique = wanted if given[wanted] == 1 else f"{wanted} ({given[wanted]})"
+        name = name_of(assertion.get("metric")) or name_of(assertion.get("type")) or "assertion"
+        used[name] += 1
+        unique = name if used[name] == 1 else f"{name} ({used[name]})"
         passed, reason = truth(result.get("pass")), text(result.get("reason"))
         yield Opinion(
             name=unique,
@@ -247,22 +243,21 @@ def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[
             reasoning=reason if passed is not False else "",
             counts=() if passed is None else ((unique, PASSED if passed else FAILED),),
             details=dict(assertion) or None,
-            grader=_grader(assertion, options),
+            grader=_grader_of_assertion(assertion, options),
         )
 
 
 def _parameters(config: Mapping[str, Value]) -> Value:
-    """Of the call that answered: promptfoo mixes the options of the test among them, which are those of the judge."""
+    """The parameters of the call, without the options of the test that promptfoo adds: these are the judge's."""
     return {key: value for key, value in config.items() if key not in ("provider", "rubricPrompt")} or None
 
 
-def _grader(assertion: Mapping[str, Value], options: Mapping[str, Value]) -> Grader | None:
-    """Who judged, if a model did: what the assertion states goes before the options of its test."""
+def _grader_of_assertion(assertion: Mapping[str, Value], options: Mapping[str, Value]) -> Grader | None:
+    """The model that judged, if any. The assertion overrides the options of its test."""
     if not _is_model_graded(assertion):
         return None
     provider = assertion.get("provider") or options.get("provider")
-    if typed := members(provider).get("text"):
-        provider = typed
+    provider = members(provider).get("text") or provider
     model = name_of(provider) or name_of(members(provider).get("id"))
     prompt = written(assertion.get("rubricPrompt") or options.get("rubricPrompt"))
     return Grader(grader_name(model, prompt), written(assertion.get("value")))
@@ -273,25 +268,23 @@ def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
 
 
 def _verdicts(results: list[Value]) -> tuple[bool, bool] | None:
-    """Whether all assertions passed that a model graded, and whether a person's did; None unless there are both."""
-    given = [(members(each.get("assertion")), truth(each.get("pass"))) for each in map(members, results)]
-    judge = [passed for assertion, passed in given if _is_model_graded(assertion) and passed is not None]
-    person = [passed for assertion, passed in given if assertion.get("type") == HUMAN and passed is not None]
+    """Whether all assertions that a model graded passed, and whether a person's did. None unless there are both."""
+    outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in map(members, results)]
+    judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
+    person = [passed for assertion, passed in outcomes if assertion.get("type") == HUMAN and passed is not None]
     return (all(judge), person[-1]) if judge and person else None
 
 
-def _usage(row: Mapping[str, Value]) -> Usage:
-    """As promptfoo gives it. It writes no tokens at all as 0, which is none known."""
+def _usage_of_row(row: Mapping[str, Value]) -> Usage:
+    """The usage of a row. promptfoo writes 0 tokens in total if it does not know their number."""
     tokens, latency = members(row.get("tokenUsage")), number(row.get("latencyMs"))
-    known = bool(whole(tokens.get("total")))
+    has_tokens = bool(whole(tokens.get("total")))
     return Usage(
-        tokens_in=whole(tokens.get("prompt")) if known else None,
-        tokens_out=whole(tokens.get("completion")) if known else None,
+        tokens_in=whole(tokens.get("prompt")) if has_tokens else None,
+        tokens_out=whole(tokens.get("completion")) if has_tokens else None,
         cost=number(row.get("cost")),
         latency=None if latency is None else latency / 1000,
     )
 
 
-PROMPTFOO: Final = ResultFormat(
-    name="promptfoo", file_names=("output.json", "results.json"), recognises=_recognises, read=_read
-)
+PROMPTFOO: Final = ResultFormat(name="promptfoo", recognises=_is_promptfoo, read=_read_promptfoo)

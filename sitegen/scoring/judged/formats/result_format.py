@@ -1,4 +1,4 @@
-"""What a format of results is: how its files are recognised, and how they are read."""
+"""What a format of judged results is: how its files are recognised, and how they are read."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from typing import Final, NamedTuple
 from sitegen.scoring.judged.case import JudgedResults
 
 HEAD: Final = 4096
-"""Bytes from the beginning of a file that ``recognises`` is given."""
+"""Bytes at the beginning of a file that ``recognises`` is called with."""
 
 PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
-"""The package that unpacks files of an ending, by ending. It need not be installed."""
+"""The optional package that unpacks files, by the ending of their names."""
 
 
 class ResultFormat(NamedTuple):
-    """One format, read from bytes alone: no clock, disk or network, whatever the file says."""
+    """A format. Its files are read from their bytes alone: no clock, disk or network, whatever they state."""
 
     name: str
-    """As a message names it: ``promptfoo``."""
-    file_names: tuple[str, ...]
-    """What the tool calls its files by convention, without a folder."""
+    """The name in messages: ``promptfoo``."""
     recognises: Callable[[str, bytes], bool]
-    """Whether a file is of this format, by the ending of its name (``json``, in small letters, or empty) and its first
-    ``HEAD`` bytes. The rest of the path must not count: a scorecard is kept by content and ending, so that a file that
-    is moved is not scored again.
+    """Whether a file is of this format, by the ending of its name (``json``, in lower case, or empty) and its first
+    ``HEAD`` bytes. The rest of the path must not count: scorecards are stored by content and ending, so that a moved
+    file is not scored again.
     """
     read: Callable[[bytes], JudgedResults]
-    """Raises UnreadableError if nothing of the file can be read; whatever else is wrong is a finding."""
+    """Raises UnreadableError if nothing of the file can be read. Any other fault is a finding."""
