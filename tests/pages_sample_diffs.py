@@ -13,8 +13,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
-from sitegen.pages.commit import EvalMove
-from sitegen.pages.touched import Touched
+from sitegen.pages.commit.page import EvalMove
+from sitegen.pages.commit.touched import Touched
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
 SPECS = (

@@ -18,7 +18,7 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
     """Print the series of an eval, oldest first."""
     series = read_series(Options(repo=repo, rev=rev, cache=cache), eval_id)
     if as_json:
-        from sitegen.pages.exports import series_files
+        from sitegen.pages.data.exports import series_files
 
         print_document(series_files(series)[0].content)
     else:
@@ -65,9 +65,9 @@ def _clocks_differ(series: Series) -> bool:
 
 
 def _point_lines(series: Series, shown: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
+    from sitegen.pages.change_text import origin, points, span
     from sitegen.pages.changes import changes
     from sitegen.pages.labels import STALE
-    from sitegen.render.changes import origin, points, span
     from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot

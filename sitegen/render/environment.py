@@ -187,26 +187,18 @@ def make_environment(
     import jinja2
     from markupsafe import Markup
 
+    from sitegen.html import charts, formats
+    from sitegen.html.cells import output
     from sitegen.model.outcomes import ERROR_TYPES
-    from sitegen.pages import labels, spans
-    from sitegen.render import (
-        changes,
-        charts,
-        compare_rows,
-        diff_rows,
-        edit_rows,
-        field_rows,
-        formats,
-        move_rows,
-        rows,
-        span_rows,
-        step_lines,
-        trend_chart,
-        trend_rows,
-        variants,
-        why_rows,
-    )
-    from sitegen.render.cells import output
+    from sitegen.pages import change_text, labels
+    from sitegen.pages.compare import compare_rows
+    from sitegen.pages.edit import diff_rows, move_rows
+    from sitegen.pages.field import field_rows
+    from sitegen.pages.instruction import edit_rows
+    from sitegen.pages.regressions import step_lines
+    from sitegen.pages.report import report_rows, span_rows, spans, why_rows
+    from sitegen.pages.trend import trend_chart, trend_rows
+    from sitegen.pages.variants import variant_charts
 
     class EscapingTemplate(jinja2.Template):
         """Writes values by ``cells.output``: the same text for a third of the time."""
@@ -269,17 +261,17 @@ def make_environment(
         site=site,
         frame=frame,
         links=links,
-        changes=changes,
+        change_text=change_text,
         charts=charts,
         compare_rows=compare_rows,
         trend_chart=trend_chart,
         trend_rows=trend_rows,
-        rows=rows,
+        report_rows=report_rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
         field_rows=field_rows,
         move_rows=move_rows,
-        variants=variants,
+        variant_charts=variant_charts,
         span_rows=span_rows,
         step_lines=step_lines,
         spans=spans,

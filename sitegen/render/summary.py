@@ -19,9 +19,9 @@ from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.changes import in_points, split
-from sitegen.pages.focus import FocusView, focus_view
 from sitegen.pages.labels import CAUSES, exchange
-from sitegen.pages.overview import EditEffects
+from sitegen.pages.overview.focus import FocusView, focus_view
+from sitegen.pages.overview.page import EditEffects
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.values import amount
 

@@ -21,10 +21,10 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.model.suspect_truth import Correction
 from sitegen.model.timeline import Edit
-from sitegen.pages.commit_effects import CommitEffect
-from sitegen.pages.edit import RenderedPatch
-from sitegen.pages.instruction import DisplayedFile
-from sitegen.pages.search import SearchEntry
+from sitegen.pages.commit.effects import CommitEffect
+from sitegen.pages.data.search import SearchEntry
+from sitegen.pages.edit.page import RenderedPatch
+from sitegen.pages.instruction.page import DisplayedFile
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts

@@ -14,7 +14,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series, Window
 from sitegen.model.timeline import Snapshot
-from sitegen.pages.commit_effects import CommitEffect, commit_effect, earlier_edits
+from sitegen.pages.commit.effects import CommitEffect, commit_effect, earlier_edits
 from sitegen.stages.cached_kinds import EditOutcome
 
 

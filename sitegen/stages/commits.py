@@ -16,10 +16,11 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
-from sitegen.pages import links, touched
-from sitegen.pages.commit import CommitView, EvalMove, commit_page
-from sitegen.pages.file_history import apart_since, thickens
-from sitegen.pages.touched import Touched
+from sitegen.pages import links
+from sitegen.pages.commit import touched
+from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
+from sitegen.pages.commit.touched import Touched
+from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, NEWEST_COMMIT

@@ -22,9 +22,9 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.exports import results_json
+from sitegen.pages.data.exports import results_json
 from sitegen.pages.report import leaves_anything_out
-from sitegen.pages.trend import has_variants
+from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import digest
 from sitegen.scoring.mapping_use import columns_of
 from sitegen.scoring.scorer import ScoringInputs
@@ -218,7 +218,7 @@ class _EvalJob:
     def _write_variants(self, result: Result) -> None:
         """Write the page that compares the variants of the newest point, if it has any."""
         if has_variants(self._info, result.scorecard):
-            from sitegen.pages.variants import variants_page  # few evals need the tests behind it
+            from sitegen.pages.variants.page import variants_page  # few evals need the tests behind it
 
             specs = specs_with_usage(self._specs, [result.scorecard])
             page = variants_page(self._info, specs, self._snapshots[-1], result)

@@ -17,11 +17,11 @@ from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.site import Page
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.model.timeline import Snapshot
-from sitegen.pages.compare import compare_page
-from sitegen.pages.fields import field_page, field_work
-from sitegen.pages.focus import focus_of
+from sitegen.pages.compare.page import compare_page
+from sitegen.pages.field.page import field_page, field_work
+from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.suspect_truth import suspect_truth_page
-from sitegen.pages.trend import trend_page
+from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer

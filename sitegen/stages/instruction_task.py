@@ -13,9 +13,16 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit import RenderedPatch, draw_edit, edit_page
-from sitegen.pages.file_history import thickens
-from sitegen.pages.instruction import DisplayedFile, EditRecord, instruction_page, line_counts, show_text, word_counts
+from sitegen.pages.edit.page import RenderedPatch, draw_edit, edit_page
+from sitegen.pages.instruction.file_history import thickens
+from sitegen.pages.instruction.page import (
+    DisplayedFile,
+    EditRecord,
+    instruction_page,
+    line_counts,
+    show_text,
+    word_counts,
+)
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import CountedEdit, NewestEdit
 from sitegen.stages.failures import attempt

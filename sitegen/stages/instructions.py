@@ -15,9 +15,9 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.file_history import apart_since
-from sitegen.pages.instruction import impact
-from sitegen.pages.instructions import FileRecord, file_size
+from sitegen.pages.instruction.file_history import apart_since
+from sitegen.pages.instruction.page import impact
+from sitegen.pages.instructions.page import FileRecord, file_size
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
     EDIT_DIRECTIONS,

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.memo import Memo
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, Snapshot
-from sitegen.pages.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
+from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.stages.cached_kinds import SEARCH_TAIL, SearchTail
 from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import Ledger

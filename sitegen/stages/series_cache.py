@@ -9,7 +9,7 @@ from sitegen.analysis.series import Derived
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
-from sitegen.pages.exports import SeriesData, series_data, series_files, table_head
+from sitegen.pages.data.exports import SeriesData, series_data, series_files, table_head
 from sitegen.render.writer import Writer, digest
 from sitegen.stages.cached_kinds import SETTLED_POINTS, SettledPoints, WrittenPrefix
 

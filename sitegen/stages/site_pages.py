@@ -13,17 +13,18 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages import links, search
-from sitegen.pages.exports import index_file, schema_files
-from sitegen.pages.instruction_overview import InstructionOverview, instruction_overview
-from sitegen.pages.instructions import instructions_page
+from sitegen.pages import links
+from sitegen.pages.data import search
+from sitegen.pages.data.badges import badge_files
+from sitegen.pages.data.exports import index_file, schema_files
+from sitegen.pages.data.feed import feed_file
+from sitegen.pages.instructions.page import instructions_page
 from sitegen.pages.methods import methods_page
-from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.instructions_only import InstructionOverview, instruction_overview
+from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
-from sitegen.pages.regressions import regressions_page
-from sitegen.render.badges import badge_files
-from sitegen.render.feed import feed_file
+from sitegen.pages.regressions.page import regressions_page
 from sitegen.render.summary import summary_file
 from sitegen.scoring.kinds import SCORERS, scorer
 from sitegen.scoring.own import own_specs

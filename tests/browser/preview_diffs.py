@@ -7,10 +7,10 @@ from pathlib import Path
 
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.commit import commit_page
-from sitegen.pages.edit import draw_edit, edit_page
-from sitegen.pages.instruction import EditRecord, impact, instruction_page, show_text
-from sitegen.pages.instructions import FileRecord, file_size, instructions_page
+from sitegen.pages.commit.page import commit_page
+from sitegen.pages.edit.page import draw_edit, edit_page
+from sitegen.pages.instruction.page import EditRecord, impact, instruction_page, show_text
+from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats

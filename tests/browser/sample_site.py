@@ -15,21 +15,21 @@ from sitegen.model.regressions import EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord
-from sitegen.pages import exports, search
 from sitegen.pages.changes import Flipped
-from sitegen.pages.commit import CommitView, EvalMove, commit_page
-from sitegen.pages.commit_effects import FlippedField, commit_effect
-from sitegen.pages.compare import compare_page
-from sitegen.pages.fields import field_page, field_work
+from sitegen.pages.commit.effects import FlippedField, commit_effect
+from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
+from sitegen.pages.compare.page import compare_page
+from sitegen.pages.data import exports, search
+from sitegen.pages.data.feed import feed_file
+from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.methods import methods_page
-from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
-from sitegen.pages.regressions import regressions_page
+from sitegen.pages.regressions.page import regressions_page
 from sitegen.pages.report import report_page
-from sitegen.pages.trend import trend_page
+from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer
-from sitegen.render.feed import feed_file
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from sitegen.analysis.compare import compare_points
 from sitegen.analysis.noise.changes import independent_flips
 from sitegen.model.cells import Cell, CellMap, Run, Tally
-from sitegen.pages.compare import compare_page
+from sitegen.pages.compare.page import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.render.environment import Renderer, find_templates

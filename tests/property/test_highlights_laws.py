@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.html.formats import printable
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
-from sitegen.pages.spans import DEPTH, LISTED, LONGEST, shown_text
-from sitegen.render import span_rows
-from sitegen.render.formats import printable
+from sitegen.pages.report import span_rows
+from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
 from sitegen.scoring.highlights.extract import extract
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.scorer import File, ScoringInputs

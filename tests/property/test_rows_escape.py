@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
 
+from sitegen.html import cells, formats
+from sitegen.html.values import DisplayValue
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.panels import AlignmentRow
@@ -14,11 +16,20 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import Discrepancy, ErrorChange, FateRow, FixedCell, ReportMetric, SchemaSection, Since
-from sitegen.pages.trend import TrendPoint, TrendView
-from sitegen.pages.trend_panels import HeatMap, HeatRow
-from sitegen.pages.values import DisplayValue
-from sitegen.render import cells, formats, rows, trend_rows, why_rows
+from sitegen.pages.report import (
+    Discrepancy,
+    ErrorChange,
+    FateRow,
+    FixedCell,
+    ReportMetric,
+    SchemaSection,
+    Since,
+    report_rows,
+    why_rows,
+)
+from sitegen.pages.trend import trend_rows
+from sitegen.pages.trend.page import TrendPoint, TrendView
+from sitegen.pages.trend.panels import HeatMap, HeatRow
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
@@ -76,7 +87,7 @@ def test_a_text_is_escaped_as_jinja_escapes_it(text: str) -> None:
 def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list[AlignmentRow]) -> None:
     # A label of 200 characters is shown; more is cut.
     found = [row._replace(label=row.label[:15]) for row in found]
-    read = _Reader(rows.alignment(found))
+    read = _Reader(report_rows.alignment(found))
     assert read.tags <= {"table", "tr", "td", "span"}
     assert all(_clean(row.label) in read.text for row in found)
 
@@ -90,12 +101,12 @@ def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[Alig
     agreed = sum(row.by == "agreement" for row in found)
     words = [f"{sum(None not in row[:2] for row in found)} paired" + f" ({agreed} by agreement)" * bool(agreed)]
     words += [f"{missing} missing"] * bool(missing) + [f"{extra} extra"] * bool(extra)
-    assert rows.paired(found) == ", ".join(words)
+    assert report_rows.paired(found) == ", ".join(words)
 
 
 @given(st.lists(st.builds(ReportMetric, SPECS, CHANGES, CHANGES), max_size=3), st.booleans())
 def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[ReportMetric], several: bool) -> None:
-    read = _Reader(rows.more_metrics(changes, several))
+    read = _Reader(report_rows.more_metrics(changes, several))
     assert read.tags <= {"table", "tr", "td", "span"}
     assert set(read.attributes) <= {"class", "title", "aria-hidden"}
     assert all(_clean(text) in read.text for one in changes for text in (one.spec.label, one.spec.explanation))
@@ -103,16 +114,16 @@ def test_rows_of_metrics_show_label_and_explanation_as_text(changes: list[Report
 
 @given(st.tuples(*[st.builds(ErrorChange, st.just(kind), NUMBERS, st.none() | NUMBERS) for kind in ERROR_TYPES]))
 def test_only_types_with_errors_get_a_button_and_all_get_a_count(changes: tuple[ErrorChange, ...]) -> None:
-    assert _Reader(rows.type_buttons(changes, Nouns())).attributes.get("data-type", []) == [
+    assert _Reader(report_rows.type_buttons(changes, Nouns())).attributes.get("data-type", []) == [
         one.type for one in changes if one.number
     ]
-    shown = _Reader(rows.by_type(changes, Nouns())).text
+    shown = _Reader(report_rows.by_type(changes, Nouns())).text
     assert all(f"{ERROR_LABELS[one.type]}{one.number:,}" in shown for one in changes)
 
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
 def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[FieldScore]) -> None:
-    read = _Reader(rows.fields(scores, "e"))
+    read = _Reader(report_rows.fields(scores, "e"))
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert all(_clean(one.attribute) in read.text for one in scores)
     assert set(read.attributes) <= {"class", "title", "href"}
@@ -121,7 +132,7 @@ def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[Field
 
 @given(st.lists(st.builds(DocumentScore, TEXTS, st.sampled_from(["scored", "unreadable"]), COUNTS), max_size=3))
 def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[DocumentScore]) -> None:
-    read = _Reader(rows.documents(scores))
+    read = _Reader(report_rows.documents(scores))
     assert read.tags <= {"table", "tr", "td", "span"}
     assert all(_clean(one.id) in read.text for one in scores)
 
@@ -148,7 +159,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
 def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     row: Discrepancy, past: bool, several: bool
 ) -> None:
-    read = _Reader(rows.discrepancies([row], past, several, Nouns()))
+    read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
     assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"}
     assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir", "value", "title", "class"}
     assert _clean(row.question)[:1000] in read.text
@@ -207,7 +218,7 @@ def test_a_row_of_field_history_shows_its_name_as_text(row: HeatRow) -> None:
 
 @given(st.builds(SchemaSection, TEXTS, st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), NUMBERS))
 def test_a_section_shows_its_name_as_text(section: SchemaSection) -> None:
-    read = _Reader(rows.sections((section,)))
+    read = _Reader(report_rows.sections((section,)))
     assert read.tags <= {"table", "span", "svg", "rect", "i"}
     assert _clean(section.name) in read.text
     assert read.attributes["aria-label"] == [f"{_clean(section.name)}: {sum(section.errors)} errors"]

@@ -4,7 +4,7 @@ import jinja2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.render.diff_rows import lines
+from sitegen.pages.edit.diff_rows import lines
 from sitegen.text.diff import DiffRow
 from sitegen.text.words import WordSpan
 

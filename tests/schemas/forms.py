@@ -16,8 +16,8 @@ from sitegen.comparing.prompts import PromptsDocument
 from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
-from sitegen.pages.data_forms import IndexDocument, SeriesDocument
-from sitegen.render.badges import BadgeEndpoint
+from sitegen.pages.data.badges import BadgeEndpoint
+from sitegen.pages.data.forms import IndexDocument, SeriesDocument
 from sitegen.saving import AggregateDocument
 from sitegen.scoring.documents import RecordedPart, document_type
 from sitegen.scoring.fields_document import FieldsPart

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.regressions import steps_of
+from sitegen.html import charts
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import MetricStep
-from sitegen.pages.trend import trend_page
-from sitegen.render import charts, trend_chart
+from sitegen.pages.trend import trend_chart
+from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 

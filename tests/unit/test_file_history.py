@@ -1,11 +1,11 @@
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
+from sitegen.html.charts import TrackShape, track
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
-from sitegen.pages.file_history import Tendency, Track, best_rows, growth, restore
-from sitegen.render.charts import TrackShape, track
+from sitegen.pages.instruction.file_history import Tendency, Track, best_rows, growth, restore
 
 F1 = MetricSpec("f1", "F1", "")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sitegen.comparing import words
-from sitegen.render import formats
+from sitegen.html import formats
 
 
 def test_an_undefined_number_is_an_em_dash_that_says_so():

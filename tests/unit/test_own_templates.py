@@ -165,8 +165,8 @@ def test_a_failure_of_ours_is_not_called_one_of_the_project(tmp_path):
         "links.slug.__code__",
         "links.Final",
         "links._UNSAFE",
-        "rows.__builtins__",
-        "rows.__loader__",
+        "report_rows.__builtins__",
+        "report_rows.__loader__",
         "frame.__wrapped__.__globals__",
         "cycler.__init__.__globals__",
         "'{0.__class__}'.format(site)",
@@ -186,7 +186,8 @@ def test_a_template_reaches_nothing_but_what_it_is_given(tmp_path, expression):
 def test_no_module_that_templates_are_given_leads_to_another_one(tmp_path):
     found = rendered(
         tmp_path,
-        "{% for module in [links, rows, changes, charts, diff_rows, trend_rows, spans, variants] %}"
+        "{% for module in [links, report_rows, change_text, charts, compare_rows, diff_rows, edit_rows, field_rows,"
+        " move_rows, span_rows, spans, step_lines, trend_chart, trend_rows, variant_charts, why_rows] %}"
         "{% for name in ['os', 'sys', 're', 'json', 'io', 'Path', 'formats', 'escape', 'lru_cache', 'Any', 'csv'] %}"
         "{% if module[name] is defined %}{{ name }} {% endif %}{% endfor %}{% endfor %}",
     )

@@ -5,8 +5,8 @@ import pytest
 from sitegen.model.deltas import Comparability, Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
+from sitegen.pages.change_text import points, sentence
 from sitegen.pages.changes import DisplayedChange, Part, changes
-from sitegen.render.changes import points, sentence
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]

@@ -4,9 +4,17 @@ from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
 from sitegen.pages.changes import DisplayedChange as Moved
 from sitegen.pages.changes import Flipped, Part
-from sitegen.pages.commit import MOST_POINTS, CommitView, EvalMove, InstructionEdit, LinkedEdit, PointRow, commit_page
-from sitegen.pages.commit_effects import CommitEffect, EarlierEdit, FlippedField, commit_effect, earlier_edits
-from sitegen.pages.touched import OutputChanges, PathChange, Touched, outputs
+from sitegen.pages.commit.effects import CommitEffect, EarlierEdit, FlippedField, commit_effect, earlier_edits
+from sitegen.pages.commit.page import (
+    MOST_POINTS,
+    CommitView,
+    EvalMove,
+    InstructionEdit,
+    LinkedEdit,
+    PointRow,
+    commit_page,
+)
+from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched, outputs
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample

@@ -8,8 +8,9 @@ from sitegen.analysis.cells import fate_of
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
-from sitegen.pages import compare_data as data
-from sitegen.pages.compare import (
+from sitegen.pages.compare import compare_data as data
+from sitegen.pages.compare.compare_data import best_before, compare_data
+from sitegen.pages.compare.page import (
     ROWS,
     ByField,
     ComparedCell,
@@ -20,7 +21,6 @@ from sitegen.pages.compare import (
     Valued,
     compare_page,
 )
-from sitegen.pages.compare_data import best_before, compare_data
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 

@@ -5,10 +5,10 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
-from sitegen.pages.edit import EditView, Move, RenderedPatch, draw_edit, edit_page, effects_view
-from sitegen.pages.file_history import apart_since, thickens
+from sitegen.pages.edit.move_rows import NAMED, effects
+from sitegen.pages.edit.page import EditView, Move, RenderedPatch, draw_edit, edit_page, effects_view
+from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer, find_templates
-from sitegen.render.move_rows import NAMED, effects
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
-from sitegen.pages.exports import index_file, results_json, series_data, series_files
+from sitegen.pages.data.exports import index_file, results_json, series_data, series_files
 from tests import pages_sample as sample
 
 

@@ -3,10 +3,11 @@
 import pytest
 
 from sitegen.analysis.blame import Blame
+from sitegen.html.values import DisplayValue
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
-from sitegen.pages.fields import (
+from sitegen.pages.field.page import (
     CELLS,
     COLUMNS,
     FEWEST_RUNS,
@@ -20,7 +21,6 @@ from sitegen.pages.fields import (
     field_page,
     field_work,
 )
-from sitegen.pages.values import DisplayValue
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample

@@ -3,7 +3,7 @@ import pytest
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.instruction import (
+from sitegen.pages.instruction.page import (
     SPARK_POINTS,
     EditRecord,
     EvalChange,

@@ -1,5 +1,5 @@
-from sitegen.pages.instruction import impact
-from sitegen.pages.instructions import FileRecord, InstructionsView, file_size, instructions_page
+from sitegen.pages.instruction.page import impact
+from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample

@@ -4,9 +4,9 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
-from sitegen.pages.instructions import ROWS, MatrixColumn, Shift, instructions_page, matrix
-from sitegen.pages.overview import EditEffects, FileEdit
-from sitegen.render.edit_rows import body
+from sitegen.pages.instruction.edit_rows import body
+from sitegen.pages.instructions.page import ROWS, MatrixColumn, Shift, instructions_page, matrix
+from sitegen.pages.overview.page import EditEffects, FileEdit
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample_diffs as sample
 

@@ -9,11 +9,11 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.pages.focus import focus_of
-from sitegen.pages.instruction import Impact
-from sitegen.pages.instruction_overview import FilePair, instruction_overview
-from sitegen.pages.instructions import FileRecord, FileSize
-from sitegen.pages.overview import EditEffects, FileEdit, SiteCounts, overview_page
+from sitegen.pages.instruction.page import Impact
+from sitegen.pages.instructions.page import FileRecord, FileSize
+from sitegen.pages.overview.focus import focus_of
+from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
+from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, overview_page
 from sitegen.pages.problems import SHOWN, problems_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts

@@ -8,7 +8,7 @@ from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages.recorded import RecordedRow, agrees_with_now, recorded_view
-from sitegen.pages.trend_panels import clocks
+from sitegen.pages.trend.panels import clocks
 from tests import pages_sample as sample
 
 LABELS = (("f1", "F1"), ("precision", "Precision"), ("recall", "Recall"))

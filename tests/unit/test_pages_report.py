@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from sitegen.analysis.edits import instructions_of
+from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
@@ -21,10 +22,9 @@ from sitegen.pages.report import (
     EarlierPoints,
     leaves_anything_out,
     report_page,
+    report_rows,
     section,
 )
-from sitegen.pages.values import DisplayValue, shown_pair
-from sitegen.render import rows
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
@@ -93,24 +93,26 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies
-    assert "<td>Omission<td>" in rows.discrepancies(found, True, False, Nouns())
+    assert "<td>Omission<td>" in report_rows.discrepancies(found, True, False, Nouns())
     nouns = Nouns(errors=("missed", "wrong", "", ""), letters=("M", "W", "", ""))
-    assert "<td data-l=M>Missed<td>" in rows.discrepancies(found, True, False, nouns)
+    assert "<td data-l=M>Missed<td>" in report_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
     nouns = Nouns(errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
     score = FieldScore("prices", Counts(3, 1, 1, 0, 0, 0, 1, 0))
-    heads = re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", rows.number_heads(nouns))
+    heads = re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", report_rows.number_heads(nouns))
     assert heads == ["Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
-    assert rows.fields([score], "e", nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
+    assert report_rows.fields([score], "e", nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
 
 
 def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
     score = DocumentScore("short", "scored", Counts(3, 1, 1, 0, 0, 0, 1, 0), (Metric("quality", 4.25),))
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
-    assert rows.number_heads(Nouns(), metrics).startswith('<th scope="col">Quality</th><th scope="col">ROUGE-1</th>')
-    shown = rows.documents([score], Nouns(), metrics)
+    assert report_rows.number_heads(Nouns(), metrics).startswith(
+        '<th scope="col">Quality</th><th scope="col">ROUGE-1</th>'
+    )
+    shown = report_rows.documents([score], Nouns(), metrics)
     assert shown.startswith("<tr><td>short<td>4.250<td><span")
     assert shown.endswith("<td>3<td>1<td>1<td>0<td>1<td><td><td>1<td>\n")
 

@@ -3,6 +3,7 @@
 import pytest
 
 from sitegen.analysis.noise.repeats import Repeats
+from sitegen.html.values import DisplayValue
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -11,12 +12,10 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.changes import DisplayedChange, Part
-from sitegen.pages.report import EarlierPoints, FateRow, FixedCell, Since, report_page
+from sitegen.pages.report import EarlierPoints, FateRow, FixedCell, Since, report_page, why_rows
 from sitegen.pages.report.fates import FIELDS, FIXED, Fates
 from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
 from sitegen.pages.report.runs import RateRow, RunsView
-from sitegen.pages.values import DisplayValue
-from sitegen.render import why_rows
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample

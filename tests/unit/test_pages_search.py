@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from sitegen.model.site import RawFile
-from sitegen.pages import links, search
+from sitegen.pages import links
+from sitegen.pages.data import search
 from tests import pages_sample as sample
 
 

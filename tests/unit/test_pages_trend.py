@@ -12,8 +12,8 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, Flipped, Part
-from sitegen.pages.trend import trend_page
-from sitegen.pages.trend_panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
+from sitegen.pages.trend.page import trend_page
+from sitegen.pages.trend.panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.render.environment import Renderer, find_templates

@@ -12,10 +12,10 @@ from sitegen.comparing.gate.document import gate_json
 from sitegen.comparing.gate.markdown import gate_markdown
 from sitegen.comparing.gate.reading import read_report
 from sitegen.pages import links
-from sitegen.pages.variants import MetricRow
+from sitegen.pages.variants.page import MetricRow
+from sitegen.pages.variants.variant_charts import bars, radar
 from sitegen.project import Options
 from sitegen.questions.gate import check
-from sitegen.render.variants import bars, radar
 from sitegen.scoring.usage import USAGE_METRICS
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differences

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.html import charts
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo
-from sitegen.pages.trend import VARIANTS, TrendView, trend_page
-from sitegen.pages.variants import ALL_FLIPS, FLIPS, MetricRow, VariantsView, variants_page
-from sitegen.render import charts, trend_chart
-from sitegen.render import variants as drawing
-from sitegen.render.variants import Bar
+from sitegen.pages.trend import trend_chart
+from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page
+from sitegen.pages.variants import variant_charts as drawing
+from sitegen.pages.variants.page import ALL_FLIPS, FLIPS, MetricRow, VariantsView, variants_page
+from sitegen.pages.variants.variant_charts import Bar
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences

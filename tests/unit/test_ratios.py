@@ -38,7 +38,7 @@ from sitegen import frames
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.pages import exports
 from sitegen.pages.report.numbers import _notes
-from sitegen.render.rows import fields, number_heads
+from sitegen.pages.report.report_rows import fields, number_heads
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata

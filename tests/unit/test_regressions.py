@@ -17,8 +17,8 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Statu
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages.changes import Part
-from sitegen.pages.regressions import SHOWN, RegressionsView, StepRow, regressions_page
-from sitegen.render import step_lines
+from sitegen.pages.regressions import step_lines
+from sitegen.pages.regressions.page import SHOWN, RegressionsView, StepRow, regressions_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content

@@ -12,11 +12,11 @@ import pytest
 from sitegen.model.panels import Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.pages.fields import Band, CellRow
-from sitegen.pages.report import leaves_anything_out
-from sitegen.pages.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
+from sitegen.pages.field import field_rows
+from sitegen.pages.field.page import Band, CellRow
+from sitegen.pages.report import leaves_anything_out, report_rows, span_rows
+from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
 from sitegen.project_files import LARGEST_ARGUMENT
-from sitegen.render import field_rows, rows, span_rows
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.document import HighlightNumbers, ParagraphRow
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, Highlight, marked_text, place_of_text
@@ -71,7 +71,7 @@ def test_an_error_is_marked_by_a_letter_of_its_word(kind: str):
 
 def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     nouns = scorer("highlights").nouns
-    assert [rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
+    assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
     bands = (Band("omission", 1), Band("correct", 2))
     cells = [CellRow("p-1", 'p-1.terms["Moss"]', False, None, 1, bands, (), 0)]
     assert "<td class=omission>M<td colspan=2 class=correct>✓" in field_rows.strip(cells, nouns)

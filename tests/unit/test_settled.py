@@ -7,7 +7,7 @@ import pytest
 
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
-from sitegen.pages import exports
+from sitegen.pages.data import exports
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences

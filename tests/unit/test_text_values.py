@@ -5,11 +5,11 @@ from decimal import Decimal
 import pytest
 
 from sitegen.commands.verified_text import discrepancy
+from sitegen.html.values import shown_pair, shown_run
 from sitegen.model.cells import Run
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
-from sitegen.pages.values import shown_pair, shown_run
 from sitegen.text.values import told_apart
 
 

@@ -7,8 +7,8 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
-from sitegen.pages.edit import effects_view
-from sitegen.render.move_rows import effects
+from sitegen.pages.edit.move_rows import effects
+from sitegen.pages.edit.page import effects_view
 
 F1 = MetricSpec("f1", "F1", "")
 

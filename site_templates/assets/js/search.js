@@ -1,4 +1,4 @@
-/* Search over the whole site. The index is a handful of classic scripts (see sitegen/pages/search.py), loaded on first
+/* Search over the whole site. The index is a handful of classic scripts (see sitegen/pages/data/search.py), loaded on first
    use, newest first, so that it also works from file://. */
 const searchButton = $("[data-search]");
 if (searchButton) {

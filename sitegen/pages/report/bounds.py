@@ -7,7 +7,7 @@ from typing import Final
 
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.scorecards import DocumentScore, Result
-from sitegen.pages import spans
+from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import left_out, wrong_in
 from sitegen.stats.counts import errors
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.repeats import Repeats
+from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import Noise
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
@@ -16,7 +17,6 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.report.sections import TOP_LEVEL
-from sitegen.pages.values import DisplayValue, shown_pair
 
 _CORRECT: Final = ("correct", "true_negative")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from sitegen.html.values import DisplayValue, shown_value
 from sitegen.model.cells import CellFlip, Flips, Run, Tally
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.values import DisplayValue, shown_value
 
 FIELDS: Final = 12
 """Fields that the table names: those with the most flips."""

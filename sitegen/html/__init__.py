@@ -1,0 +1,1 @@
+"""How values become HTML: escaped text, formatted numbers, charts. Knows no page."""

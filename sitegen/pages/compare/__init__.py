@@ -1,0 +1,1 @@
+"""The compare page: any two iterations of an eval side by side."""

@@ -1,0 +1,209 @@
+"""What the page of comparisons looks up: every cell that was ever wrong, through the newest points of an eval.
+
+The browser judges nothing. What becomes of a cell from one state to another is in a table (``_fates``), and so is how
+uneven flips have to be until they are more than chance (``least_discordant``): all that it does is to count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from sitegen.analysis.cells import fate_of, held_documents
+from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.noise.changes import flipping_together, independent_flips
+from sitegen.analysis.regressions import champions
+from sitegen.html.values import written
+from sitegen.model.cells import Cell, CellMap, Fate, Run, State
+from sitegen.model.commits import WORKTREE
+from sitegen.model.series import Point, Series
+from sitegen.pages import links
+from sitegen.stats.counts import errors_by_type
+from sitegen.stats.significance import LEVELS, least_discordant
+from sitegen.text.plain import cut
+from sitegen.text.values import short_digest
+
+FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
+"""In the order in which they are listed; written as their place in this list."""
+
+STATES: Final[tuple[State, ...]] = (
+    "correct",
+    "true_negative",
+    "omission",
+    "hallucination",
+    "wrong_value",
+    "format_error",
+    "absent",
+)
+"""States are written as their place in this list; 2 to 5 are errors."""
+
+BOUND: Final = 250_000
+"""Characters of the data; with more, the oldest points are left out until it fits."""
+
+MOST: Final = 500
+"""Points that can be chosen."""
+
+FEWEST: Final = 3
+"""With fewer points there is nothing to choose."""
+
+
+def compare_data(series: Series) -> dict[str, Any] | None:
+    """The data for as many of the newest points as fit; None if those are too few to choose from."""
+    count = min(len(series.points), MOST)
+    while count >= FEWEST:
+        data = _series_block(series, len(series.points) - count)
+        if len(json.dumps(data, ensure_ascii=False)) <= BOUND:
+            return data
+        count //= 2
+    return None
+
+
+def best_before(series: Series, first: int = 0) -> int | None:
+    """The point, before the newest, with the best headline that the same judge gave; None if none has one.
+
+    ``first``: the place of the first point that is asked about.
+    """
+    spec = series.specs[0]
+    cards = [point.scorecard for point in series.points[first:]]
+    values = [*(card.metric(spec.name) for card in cards[:-1]), None]
+    best = champions(values, graded_since(cards, spec.name), higher_is_better=spec.higher_is_better)[-1]
+    return None if best is None else first + best
+
+
+def _series_block(series: Series, first: int) -> dict[str, Any]:
+    """From point ``first`` on. Indices of points count from it; a run before it begins at 0."""
+    cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
+    documents = held_documents(series.cells)
+    place = {document: index for index, document in enumerate(documents)}
+    fields = dict.fromkeys(cell.attribute for cell in cells.cells)
+    at = {attribute: index for index, attribute in enumerate(fields)}
+    lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
+    most = independent_flips(tuple(Counter(cell.attribute for cell in cells.cells).items()))
+    last = len(series.points) - 1
+    best = best_before(series, first)
+    texts = _Texts()
+    rows = [
+        [
+            place[cell.document],
+            at[cell.attribute],
+            cell.label,
+            int(cell.extra),
+            [
+                number
+                for run in _from(cell, first)
+                for number in (
+                    max(0, run.start - first),
+                    STATES.index(run.state),
+                    texts.place(run.expected),
+                    texts.place(run.actual),
+                )
+            ],
+        ]
+        for cell in cells.cells
+    ]
+    points = [
+        _point_block(series, point, judge) for point, judge in zip(series.points, _judges(series.points), strict=True)
+    ]
+    return {
+        "points": points[first:],
+        "best": (last - 1 if best is None else best) - first,
+        "metrics": [
+            [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
+        ],
+        **_graded_metric_places(series),
+        "noun": series.info.nouns.documents,
+        "documents": list(documents),
+        "held": [_switches(held[first:]) for held in documents.values()],
+        "fields": [
+            [attribute, links.field(series.info.id, attribute).rpartition("/")[2], lists[flipping_together(attribute)]]
+            for attribute in fields
+        ],
+        "fates": [_fates(held=False), _fates(held=True)],
+        "below": [[level, least_discordant(level, most)] for level in LEVELS],
+        "errors": list(series.info.nouns.errors),
+        "letters": list(series.info.nouns.letters),
+        "cells": rows,
+        "texts": texts.written,
+    }
+
+
+def _fates(*, held: bool) -> list[list[int | None]]:
+    """What becomes of a cell, by its state before and after; null if it is wrong at neither point."""
+    runs = [Run(start=0, state=state, expected="", actual="") for state in STATES]
+    fates = ((fate_of(before, after, held) for after in runs) for before in runs)
+    return [[None if fate is None else FATES.index(fate) for fate in row] for row in fates]
+
+
+def _judges(points: Sequence[Point]) -> list[str]:
+    """Who graded each point, and a digest of what they were asked of the documents where that ever changed."""
+    asked = [
+        {document.id: document.rubric for document in point.scorecard.documents if document.rubric} for point in points
+    ]
+    first = {name: rubric for each in reversed(asked) for name, rubric in each.items()}
+    changed = dict.fromkeys(name for each in asked for name, rubric in each.items() if rubric != first[name])
+    known, found = {name: first[name] for name in changed}, []
+    for point, own in zip(points, asked, strict=True):
+        known |= {name: own[name] for name in changed if name in own}
+        judges = point.scorecard.usage.judges if point.scorecard.usage else ()
+        rubrics = f"rubrics {short_digest(' '.join(known.values()))}" if known and own else ""
+        found.append(", ".join(filter(None, (", ".join(judges)[:160], rubrics))))
+    return found
+
+
+def _graded_metric_places(series: Series) -> dict[str, list[int]]:
+    """The places of metrics of grades, which two judges do not give alike; left out where there are none."""
+    graded = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
+    return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in graded]} if graded else {}
+
+
+def _ever_wrong(cells: Iterable[Cell], first: int) -> Iterator[Cell]:
+    """A cell that was always right is right on both sides of any pair."""
+    return (cell for cell in cells if any(run.is_wrong for run in _from(cell, first)))
+
+
+def _from(cell: Cell, first: int) -> tuple[Any, ...]:
+    """The runs that reach the point ``first`` or begin later."""
+    later = [index for index, run in enumerate(cell.runs) if run.start > first]
+    return cell.runs[max(0, (later[0] if later else len(cell.runs)) - 1) :]
+
+
+def _switches(held: bytearray) -> list[int]:
+    """The points at which it changes whether a document is held, which it is not before the first."""
+    return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
+
+
+def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
+    at, card = point.snapshot, point.scorecard
+    return {
+        "slug": at.slug,
+        "label": at.label,
+        "commit": ""
+        if at.commit.sha == WORKTREE
+        else links.up(links.compare(series.info.id)) + links.commit(at.commit.sha),
+        "short": at.commit.short,
+        "day": at.commit.committed_at[:10],
+        "subject": cut(at.commit.subject, 160),
+        "again": int("outputs" not in at.cause),
+        "values": [card.metric(spec.name) for spec in series.specs],
+        "errors": errors_by_type(card.counts),
+        **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
+        **({"judge": judge} if judge else {}),
+        "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
+    }
+
+
+class _Texts:
+    """Each text once; equal places mean equal values."""
+
+    def __init__(self) -> None:
+        self.written: list[str | None] = []
+        self._known: dict[str, int] = {}
+
+    def place(self, text: str) -> int:
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = len(self.written)
+            self.written.append(written(text))
+        return found

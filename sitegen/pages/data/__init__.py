@@ -1,0 +1,1 @@
+"""Files for programs: series, results, the search index, the feed, badges, the summary."""

@@ -1,0 +1,1 @@
+"""The page of a field: its values over all iterations of an eval."""

@@ -1,0 +1,123 @@
+"""The tables of a field's page, as escaped f-strings: one row a cell, a run, or a point at which cells changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.html.cells import text, value, where
+from sitegen.html.formats import day
+from sitegen.model.cells import State
+from sitegen.model.metrics import Nouns
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.pages import links
+from sitegen.pages.field.page import Band, CellRow, PointName, RunRow, TurnRow
+from sitegen.pages.labels import FATES
+from sitegen.pages.report.report_rows import letter_of, type_name
+
+_RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
+_TONES: Final = {"fixed": "good", "broken": "bad"}
+_SUBJECT: Final = 80
+"""Characters of a commit's subject in a table; its page has all of it."""
+
+
+def heads(columns: Iterable[PointName]) -> Markup:
+    """A column for each point, with the way to its report."""
+    return Markup(
+        "".join(
+            f'<th scope="col"><a href="{text(at.file)}" title="{text(at.label)}: {_subject(at)}">{text(at.number)}</a>'
+            for at in columns
+        )
+        + "<td>"
+    )
+
+
+def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
+    """For each cell what it was from column to column: letter and colour, never colour alone."""
+    return Markup("".join([_run_strip(cell, nouns) for cell in cells]))
+
+
+def _run_strip(cell: CellRow, nouns: Nouns) -> str:
+    bands = "".join([_band(band, nouns) for band in cell.bands])
+    return f'<tr><th scope="row">{_cell_name(cell)}{bands}<td>\n'
+
+
+def _band(band: Band, nouns: Nouns) -> str:
+    state, columns = band
+    wide = f" colspan={columns}" if columns > 1 else ""
+    if state is None or state == "absent":
+        return f"<td{wide}>"
+    return f"<td{wide} class={state}>{letter_of(state, nouns) if state in ERROR_TYPES else '✓'}"
+
+
+def turns(rows: Iterable[TurnRow], root: str) -> Markup:
+    """The points at which cells changed: how many were fixed and broken, by which commit, and how many are wrong."""
+    return Markup("".join([_turn(row, root) for row in rows]))
+
+
+def _turn(row: TurnRow, root: str) -> str:
+    at, fixed, broken, other, net_appeared, causes, wrong, judged = row
+    numbers = "".join(
+        f'<td class="num">{number or ""}'
+        for number in (fixed, broken, other, f"{net_appeared:+}" if net_appeared else 0)
+    )
+    return (
+        f"<tr><td>{_point_link(at)}<td>{_commit_of_run(at, root)}{numbers}"
+        f'<td class="num">{wrong} <span class="muted">of {judged}</span><td class="nowrap">{causes}\n'
+    )
+
+
+def runs(cells: Iterable[CellRow], nouns: Nouns, root: str) -> Markup:
+    """For each cell its runs, newest first, below a row that names it."""
+    return Markup("".join(f"<tbody>{''.join(_field_cell_rows(cell, nouns, root))}</tbody>\n" for cell in cells))
+
+
+def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
+    since = f'<span class="pill bad">wrong since {text(cell.since.label)}</span>' if cell.since else ""
+    times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
+    yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_cell_name(cell)} {since} <span>{times}</span>\n'
+    for run in cell.runs:
+        yield _run_row(run, nouns, root)
+    if cell.earlier:
+        yield f'<tr><td colspan="5" class="muted">{cell.earlier:,} earlier</td></tr>\n'
+
+
+def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
+    at, state, expected, actual, fate, causes, points = run
+    lasted = "" if points is None else f"<i> for {points} {'point' if points == 1 else 'points'}</i>"
+    if state == "absent":
+        sides = '<td class="sides"><td class="sides">'
+    else:
+        sides = f'<td class="sides" dir=auto>{value(expected)}<td class="sides" dir=auto>{value(actual)}'
+    name = type_name(state, nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
+    return f"<tr><td>{_point_link(at)}{lasted}<td>{name}{sides}<td>{_cause_words(fate, causes)}{_sha(at, root)}\n"
+
+
+def _cause_words(fate: str | None, causes: str) -> str:
+    flipped = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""  # type: ignore[index]
+    return f"{flipped}{causes} " if causes else flipped
+
+
+def _point_link(at: PointName) -> str:
+    return f'<a href="{text(at.file)}">{text(at.label)}</a> <i>{text(day(at.committed_at))}</i>'
+
+
+def _commit_of_run(at: PointName, root: str) -> str:
+    edits = f' <span class="pill acc">{"instructions" if at.edits == 1 else f"{at.edits} edits"}</span>'
+    return f"{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}"
+
+
+def _sha(at: PointName, root: str) -> str:
+    """The commit with the way to its page; the uncommitted state has none."""
+    short = text(at.short)
+    return short if at.sha == at.short else f'<a class="sha" href="{root}{links.commit(at.sha)}">{short}</a>'
+
+
+def _subject(at: PointName) -> str:
+    return text(at.subject if len(at.subject) <= _SUBJECT else f"{at.subject[:_SUBJECT]} …")
+
+
+def _cell_name(cell: CellRow) -> str:
+    return where(cell.path, cell.document, extra=cell.extra)

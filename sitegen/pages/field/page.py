@@ -1,0 +1,276 @@
+"""The page of one field: when its cells were right and wrong, which commit flipped them, and from what to what.
+
+Its columns are the points at which one of its cells changed, and nothing counts up to today: a commit after which all
+its cells are as they were leaves the page as it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
+from sitegen.html.values import DisplayValue, shown_run
+from sitegen.model.cells import Cell, Fate, State
+from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.labels import ROLES
+
+CELLS: Final = 100
+"""Cells that a page follows; of more, those that are wrong now, then those that flipped most often."""
+
+COLUMNS: Final = 60
+"""Points of change that are drawn, the newest ones."""
+
+TURNS: Final = 60
+"""Points of change that are listed, the newest ones."""
+
+RUNS: Final = 400
+"""Runs that are listed, shared among the cells; each has its newest ones."""
+
+FEWEST_RUNS: Final = 3
+
+
+class PointName(NamedTuple):
+    """A point, as the page names it."""
+
+    number: str
+    """For the head of a column: ``12``, or ``12*`` if it is an output that was scored again."""
+    label: str
+    file: str
+    """Its report, as seen from the page."""
+    sha: str
+    short: str
+    subject: str
+    committed_at: str
+    edits: int
+    """Edits of instructions since the point before."""
+
+
+class Band(NamedTuple):
+    """One run in the strip of a cell."""
+
+    state: State | None
+    """None: not judged yet."""
+    columns: int
+
+
+class RunRow(NamedTuple):
+    """One run of a cell in the table."""
+
+    at: PointName
+    state: State
+    expected: DisplayValue
+    actual: DisplayValue
+    fate: Fate | None
+    causes: str
+    """In words: what changed the cell."""
+    points: int | None
+    """How many it lasted; None if it lasts."""
+
+
+class CellRow(NamedTuple):
+    """One cell."""
+
+    path: str
+    document: str
+    extra: bool
+    since: PointName | None
+    """The first point of the errors that last; None if it is not wrong now."""
+    flips: int
+    bands: tuple[Band, ...]
+    runs: tuple[RunRow, ...]
+    """Newest first."""
+    earlier: int
+    """Runs that are not listed."""
+
+
+class TurnRow(NamedTuple):
+    """A point at which cells changed."""
+
+    at: PointName
+    fixed: int
+    broken: int
+    other: int
+    """Cells that are wrong still, but in another way."""
+    net_appeared: int
+    """Errors that appeared with a document or an expected item, minus those that vanished with one."""
+    causes: str
+    """In words: what changed cells that are or were wrong."""
+    wrong: int
+    judged: int
+
+
+class FieldView(NamedTuple):
+    """What ``pages/field.html`` shows."""
+
+    info: EvalInfo
+    attribute: str
+    columns: tuple[PointName, ...]
+    more_columns: int
+    cells: tuple[CellRow, ...]
+    more_cells: int
+    """Cells that were wrong at some point and are not followed here."""
+    never_wrong: int
+    turns: tuple[TurnRow, ...]
+    """Newest first."""
+    more_turns: int
+    wrong: int
+    """Cells that are wrong now."""
+    judged: int
+    since: PointName | None
+    """Since when the oldest error lasts."""
+    flipped: PointName | None
+    """The newest flip."""
+    flips: int
+    causes: tuple[tuple[str, int], ...]
+    """(what flipped them, in words; number of flips), most first."""
+    nav: str = "overview"
+
+    @property
+    def scored_again(self) -> bool:
+        """Whether a column is of an output that was scored again."""
+        return any(column.number.endswith("*") for column in self.columns)
+
+
+class FieldWork(NamedTuple):
+    """A page that may have to be made."""
+
+    path: str
+    attribute: str
+    cells: tuple[Cell, ...]
+    last: int
+    """The newest point at which one of the cells changed: nothing later is on the page."""
+
+
+def field_work(series: Series) -> Iterator[FieldWork]:
+    """What there is to make: a page for every attribute that was ever judged."""
+    for attribute, cells in by_attribute(series.cells).items():
+        last = max(cell.runs[-1].start for cell in cells)
+        yield FieldWork(path=links.field(series.info.id, attribute), attribute=attribute, cells=tuple(cells), last=last)
+
+
+def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
+    """The page of one attribute."""
+    return Page(work.path, "pages/field.html", _FieldPage(series, blame, work).view())
+
+
+class _FieldPage:
+    """Makes the view of one page: the points that it names are made once."""
+
+    def __init__(self, series: Series, blame: Blame, work: FieldWork) -> None:
+        self._series = series
+        self._work = work
+        self._points = work.last + 1
+        self._cells = [blame.of(cell, self._points) for cell in work.cells]
+        self._places: dict[int, PointName] = {}
+
+    def view(self) -> FieldView:
+        wrong = worst_first(cell for cell in self._cells if cell.ever_wrong)
+        shown = wrong[:CELLS]
+        starts = {stretch.run.start for one in wrong for stretch in one.stretches}
+        happened = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
+        columns = [turn.point for turn in happened][-COLUMNS:]
+        each = max(FEWEST_RUNS, RUNS // max(1, len(shown)))
+        flips = [(stretch.run.start, stretch) for one in wrong for stretch in one.stretches if stretch.is_flip]
+        return FieldView(
+            info=self._series.info,
+            attribute=self._work.attribute,
+            columns=tuple(map(self._place, columns)),
+            more_columns=len(happened) - len(columns),
+            cells=tuple(self._cell(one, columns, each) for one in shown),
+            more_cells=len(wrong) - len(shown),
+            never_wrong=len(self._cells) - len(wrong),
+            turns=tuple(self._turn(turn) for turn in reversed(happened[-TURNS:])),
+            more_turns=max(0, len(happened) - TURNS),
+            wrong=sum(one.wrong_since is not None for one in wrong),
+            judged=sum(one.stretches[-1].run.state != "absent" for one in self._cells),
+            since=self._known(min((one.wrong_since for one in wrong if one.wrong_since is not None), default=None)),
+            flipped=self._known(max((start for start, _ in flips), default=None)),
+            flips=len(flips),
+            causes=_by_cause(stretch for _, stretch in flips),
+        )
+
+    def _cell(self, blame: CellBlame, columns: Sequence[int], each: int) -> CellRow:
+        return CellRow(
+            path=blame.cell.label,
+            document=blame.cell.document,
+            extra=blame.cell.extra,
+            since=self._known(blame.wrong_since),
+            flips=blame.flips,
+            bands=tuple(_bands(blame, columns)),
+            runs=tuple(self._run(stretch) for stretch in reversed(blame.stretches[-each:])),
+            earlier=max(0, len(blame.stretches) - each),
+        )
+
+    def _run(self, stretch: ExplainedRun) -> RunRow:
+        lasts = stretch.end == self._points
+        expected, actual = shown_run(stretch.run)
+        return RunRow(
+            at=self._place(stretch.run.start),
+            state=stretch.run.state,
+            expected=expected,
+            actual=actual,
+            fate=stretch.fate,
+            causes=", ".join(ROLES[role] for role in stretch.causes),
+            points=None if lasts else stretch.points,
+        )
+
+    def _turn(self, turn: ChangePoint) -> TurnRow:
+        return TurnRow(
+            at=self._place(turn.point),
+            fixed=turn.number("fixed"),
+            broken=turn.number("broken"),
+            other=turn.number("still_wrong"),
+            net_appeared=turn.number("appeared") - turn.number("vanished"),
+            causes=", ".join(ROLES[role] for role, _ in turn.causes),
+            wrong=turn.wrong,
+            judged=turn.judged,
+        )
+
+    def _known(self, index: int | None) -> PointName | None:
+        return None if index is None else self._place(index)
+
+    def _place(self, index: int) -> PointName:
+        found = self._places.get(index)
+        if found is None:
+            found = self._places[index] = _point_name(self._series.info, self._series.points[index])
+        return found
+
+
+def _point_name(info: EvalInfo, point: Point) -> PointName:
+    at = point.snapshot
+    again = "" if "outputs" in at.cause else "*"
+    return PointName(
+        number=f"{at.iteration}{again}",
+        label=at.label,
+        file=f"../{links.report(info.id, at.slug).rpartition('/')[2]}",
+        sha=at.commit.sha,
+        short=at.commit.short,
+        subject=at.commit.subject,
+        committed_at=at.commit.committed_at,
+        edits=len(point.edits),
+    )
+
+
+def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
+    """The runs of a cell over the columns; those before the first column as far as they reach into it."""
+    done = bisect_left(columns, blame.stretches[0].run.start)
+    if done:
+        yield Band(None, done)
+    for stretch in blame.stretches:
+        end = bisect_left(columns, stretch.end)
+        if end > done:
+            yield Band(stretch.run.state, end - done)
+        done = end
+
+
+def _by_cause(flips: Iterable[ExplainedRun]) -> tuple[tuple[str, int], ...]:
+    """Each flip counts once: those of two causes by both together."""
+    found: dict[str, int] = {}
+    for flip in flips:
+        words = " and ".join(ROLES[role] for role in flip.causes) or "unknown"
+        found[words] = found.get(words, 0) + 1
+    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))

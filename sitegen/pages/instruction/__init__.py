@@ -1,0 +1,1 @@
+"""The page of one instruction file: its edits, and its best version."""

@@ -1,0 +1,267 @@
+"""The page of one instruction file: its edits with what each did, its size over time, its text as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+from typing import Final, NamedTuple
+
+from sitegen.analysis.effects import EvalPeak
+from sitegen.analysis.section_flips import SectionFlips, section_flips
+from sitegen.model.commits import Commit
+from sitegen.model.series import Effect
+from sitegen.model.site import Page
+from sitegen.model.timeline import EditStatus, InstructionHistory
+from sitegen.pages import links
+from sitegen.pages.instruction.file_history import (
+    LONGEST_DEFINITION,
+    BestRow,
+    Growth,
+    best_rows,
+    growth,
+    is_definition,
+    restore,
+)
+from sitegen.text.markdown import LARGEST, document
+from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
+from sitegen.text.plain import line
+from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
+
+SPARK_POINTS: Final = 120
+"""Points of the line that shows the size over time; more are thinned out evenly."""
+
+
+class EditRecord(NamedTuple):
+    """What is kept of one edit besides the timeline: enough for lists."""
+
+    counts: PatchCounts | None
+    """None: unknown, because the patch could not be read."""
+    effects: tuple[Effect, ...] = ()
+    sections: tuple[str, ...] = ()
+    """Paths of headings that its changed lines stand below."""
+
+
+class EvalChange(NamedTuple):
+    """How far the headline of one eval moved."""
+
+    eval_id: str
+    name: str
+    change: float
+
+
+class Impact(NamedTuple):
+    """The effects of an edit in a few numbers. Changes are those that outputs made, signed so that up is better."""
+
+    measured: int
+    """Evals with output before and after."""
+    mean: float | None
+    best: EvalChange | None
+    worst: EvalChange | None
+    """None if fewer than two evals were measured."""
+
+
+class EditRow(NamedTuple):
+    """One edit in the list."""
+
+    number: int
+    commit: Commit
+    subject: str
+    status: EditStatus
+    moved_from: str | None
+    counts: PatchCounts | None
+    lines: int | None
+    """Of the file after the edit."""
+    impact: Impact
+    version: str | None = None
+    """That the file states after the edit."""
+    slip: VersionSlip | None = None
+    words: int | None = None
+    """Of the file after the edit."""
+
+
+class DisplayedFile(NamedTuple):
+    """A file's text, as it is shown."""
+
+    stats: TextStats
+    sections: tuple[Section, ...]
+    html: str
+    """Safe: by ``sitegen.text.markdown``."""
+    plain: bool
+    """The text is too large to be rendered, and shown as it is written."""
+    cut: bool
+    """The text is longer than what is shown."""
+
+
+class InstructionView(NamedTuple):
+    """One file through history."""
+
+    nav: str
+    name: str
+    file: str
+    deleted: bool
+    rows: tuple[EditRow, ...]
+    """Newest first."""
+    lines: tuple[int | None, ...]
+    """Of the file after each edit, oldest first, thinned out."""
+    earlier_paths: tuple[str, ...]
+    """Oldest first."""
+    stats: TextStats | None
+    sections: tuple[Section, ...]
+    html: str | None
+    """None if there is no text to show."""
+    plain: bool
+    cut: bool
+    restore: str | None
+    """Brings the newest text that is in a commit back to where it was."""
+    notes: tuple[str, ...] = ()
+    """What is worth mending about its versions and its length, in sentences."""
+    growth: Growth | None = None
+    best: tuple[BestRow, ...] = ()
+    flips: tuple[SectionFlips, ...] = ()
+    """Sections with the fields that flipped around their edits; without the edits that added the file."""
+    more_flips: int = 0
+    """Sections that are left out."""
+
+    @property
+    def versioned(self) -> bool:
+        """The file states a version after any of its edits."""
+        return any(row.version for row in self.rows)
+
+
+def show_text(content: bytes) -> DisplayedFile | None:
+    """A text ready to be shown; None if it is binary."""
+    if b"\0" in content:
+        return None
+    text = content.decode("utf-8", "replace")
+    rendered = document(text)
+    return DisplayedFile(
+        stats=text_stats(content),
+        sections=sections(split_lines(text), rendered.headings),
+        html=rendered.html,
+        plain=rendered.plain,
+        cut=rendered.plain and len(content) > LARGEST,
+    )
+
+
+def instruction_page(
+    file: InstructionHistory, records: Sequence[EditRecord], shown: DisplayedFile | None, peaks: Sequence[EvalPeak] = ()
+) -> Page:
+    """The page of a file.
+
+    Args:
+        file: its whole history.
+        records: one an edit, in the order of ``file.edits``.
+        shown: the text as it is now, of a deleted file its last one; None if there is none to show.
+        peaks: the best output of each eval that the file drives.
+
+    """
+    counts = [record.counts for record in records]
+    sizes, words, steps = line_counts(counts), word_counts(counts), version_steps(counts)
+    effects = [record.effects for record in records]
+    changed = [() if edit.old is None else record.sections for edit, record in zip(file.edits, records, strict=True)]
+    flips, more_flips = section_flips(changed, effects)
+    rows = tuple(
+        EditRow(
+            number=index + 1,
+            commit=edit.commit,
+            subject=line(edit.commit.subject, 160) or "(no subject)",
+            status=edit.status,
+            moved_from=line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
+            counts=record.counts,
+            lines=size,
+            impact=impact(record.effects),
+            version=step.version,
+            slip=step.slip,
+            words=words[index],
+        )
+        for index, (edit, record, size, step) in enumerate(zip(file.edits, records, sizes, steps, strict=True))
+    )
+    view = InstructionView(
+        nav="instructions",
+        name=line(file.path),
+        file=file.path,
+        deleted=file.deleted,
+        rows=rows[::-1],
+        lines=thinned(sizes),
+        earlier_paths=_earlier_paths(file),
+        stats=shown.stats if shown else None,
+        sections=shown.sections if shown else (),
+        html=shown.html if shown else None,
+        plain=shown.plain if shown else False,
+        cut=shown.cut if shown else False,
+        restore=next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None),
+        notes=_file_notes(file, steps, shown),
+        growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
+        best=best_rows(file, peaks, [step.version for step in steps]),
+        flips=flips,
+        more_flips=more_flips,
+    )
+    return Page(links.instruction(file.path), "pages/instruction.html", view)
+
+
+def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+    """Lines of a file after each of its edits, from what each added and removed.
+
+    The oldest edit added the whole file, also at the edge of a shallow history. From an edit whose counts are unknown
+    on, the size is unknown.
+    """
+    return _sizes_after_changes(None if count is None else count.added - count.removed for count in counts)
+
+
+def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+    """Words of a file after each of its edits, as ``line_counts`` counts lines."""
+    return _sizes_after_changes(None if count is None else count.words for count in counts)
+
+
+def _sizes_after_changes(changes: Iterable[int | None]) -> tuple[int | None, ...]:
+    """The size after each change, from nothing; unknown from an unknown change on."""
+    found: list[int | None] = []
+    size: int | None = 0
+    for change in changes:
+        size = None if size is None or change is None else max(0, size + change)
+        found.append(size)
+    return tuple(found)
+
+
+def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
+    """At most ``SPARK_POINTS`` of the values, the first and the last among them."""
+    last = len(sizes) - 1
+    if last < SPARK_POINTS:
+        return tuple(sizes)
+    return tuple(sizes[round(step * last / (SPARK_POINTS - 1))] for step in range(SPARK_POINTS))
+
+
+def impact(effects: Sequence[Effect]) -> Impact:
+    """The effects of one edit in a few numbers."""
+    changes = []
+    for effect in effects:
+        change = effect.by_outputs
+        if change is not None:
+            better = change if not effect.specs or effect.specs[0].higher_is_better else -change
+            changes.append(EvalChange(effect.eval_id, line(effect.name, 60), better))
+    if not changes:
+        return Impact(measured=0, mean=None, best=None, worst=None)
+    changes.sort(key=lambda change: (-change.change, change.name, change.eval_id))
+    mean = fsum(change.change for change in changes) / len(changes)
+    return Impact(measured=len(changes), mean=mean, best=changes[0], worst=changes[-1] if len(changes) > 1 else None)
+
+
+def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:
+    paths = dict.fromkeys(edit.path for edit in file.edits)
+    return tuple(line(path) for path in paths if path != file.path)
+
+
+def _file_notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: DisplayedFile | None) -> tuple[str, ...]:
+    notes = []
+    if silent := sum(step.slip == "text alone" for step in steps):
+        notes.append(f"{_edit_count(silent)} changed the text without a new version.")
+    if hollow := sum(step.slip == "version alone" for step in steps):
+        notes.append(f"{_edit_count(hollow)} gave a new version and changed nothing else.")
+    length = shown.stats.lines if shown and not file.deleted else None
+    if length and length > LONGEST_DEFINITION and is_definition(file.path):
+        notes.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
+    return tuple(notes)
+
+
+def _edit_count(count: int) -> str:
+    return "1 edit" if count == 1 else f"{count:,} edits"

@@ -1,0 +1,1 @@
+"""The page of all instruction files: which edit moved which eval."""

@@ -1,0 +1,1 @@
+"""The overview: every eval on one page, and what needs attention."""

@@ -1,0 +1,1 @@
+"""The page of regressions: which changes of level are open, and which are fixed."""

@@ -1,0 +1,106 @@
+"""The small lines of the page of steps: values around a step with both levels, and the best so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from sitegen.html.charts import tenths
+
+WIDTH: Final = 150
+HEIGHT: Final = 34
+PAD: Final = 3
+REACH: Final = 8
+"""How many points a level is drawn over, on its side of the step."""
+
+
+class StepLine(NamedTuple):
+    """Paths of one small chart."""
+
+    width: int
+    height: int
+    values: str
+    before: str
+    after: str
+    mark: float
+    """Where the step is, between its two points."""
+
+
+class ChampionLine(NamedTuple):
+    """Paths of one small chart."""
+
+    width: int
+    height: int
+    values: str
+    best: str
+
+
+class _Scale(NamedTuple):
+    size: int
+    low: float
+    span: float
+
+    def x(self, index: float) -> str:
+        return f"{self.across(index):g}"
+
+    def across(self, index: float) -> float:
+        return round(PAD + (WIDTH - 2 * PAD) * index / max(1, self.size - 1), 1)
+
+    def y(self, value: float) -> str:
+        return tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - self.low) / self.span))
+
+
+def step_line(
+    values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
+) -> StepLine:
+    """Values around a step. ``mark``: index of the first one at the new level; ``until``: of the first one after it."""
+    scale = _step_scale(values, before, after)
+    ends = scale.x(max(0, mark - REACH)), scale.x(max(0.0, mark - 0.5))
+    end = len(values) - 1 if until is None else until - 0.5
+    more = scale.x(mark - 0.5), scale.x(min(end, mark + REACH))
+    return StepLine(
+        width=WIDTH,
+        height=HEIGHT,
+        values=_step_path(values, scale),
+        before=f"M{ends[0]} {scale.y(before)}H{ends[1]}",
+        after=f"M{more[0]} {scale.y(after)}H{more[1]}",
+        mark=scale.across(mark - 0.5),
+    )
+
+
+def champion_line(values: Sequence[float | None], best: Sequence[float | None]) -> ChampionLine:
+    """Values, and above them the best so far as a staircase."""
+    scale = _step_scale((*values, *best))._replace(size=len(values))
+    stairs, drawn = "", None
+    for index, value in enumerate(best):
+        if value is not None and value != drawn:
+            stairs += f"M{scale.x(index)} {scale.y(value)}" if drawn is None else f"H{scale.x(index)}V{scale.y(value)}"
+            drawn = value
+    if drawn is not None:
+        stairs += f"H{scale.x(len(best) - 1)}"
+    return ChampionLine(width=WIDTH, height=HEIGHT, values=_step_path(values, scale), best=stairs)
+
+
+def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:
+    known = [value for value in (*values, *levels) if value is not None]
+    return _Scale(len(values), min(known), (max(known) - min(known)) or 1.0)
+
+
+def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
+    """The line through the defined values: a gap where one is not."""
+    path, joined = [], False
+    low, span = scale.low, scale.span  # of several thousand values on the page, asking the scale took half the time
+    for x, value in zip(_step_columns(scale.size), values, strict=True):
+        if value is not None:
+            y = tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - low) / span))
+            path.append(f"{'L' if joined else 'M'}{x} {y}")
+        joined = value is not None
+    return "".join(path)
+
+
+@cache
+def _step_columns(size: int) -> tuple[str, ...]:
+    """Where each of so many points is: most lines have as many as the others, which halves the time they take."""
+    scale = _Scale(size, 0.0, 1.0)
+    return tuple(map(scale.x, range(size)))

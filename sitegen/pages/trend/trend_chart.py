@@ -1,0 +1,305 @@
+"""The chart of an eval: its lines, bands and marks as paths, and the values that the script reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, copysign, floor, log10
+from typing import Final, NamedTuple
+
+from sitegen.history.layout import iteration_number
+from sitegen.html.charts import (
+    ChartLine,
+    Tick,
+    band,
+    bar_width,
+    dots,
+    line,
+    nice_ticks,
+    percent,
+    round_steps,
+    stack,
+    staircase,
+    y,
+)
+from sitegen.html.formats import day, printable
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.regressions import Step
+from sitegen.pages.change_text import points as in_points
+from sitegen.pages.trend.page import TrendPoint, TrendView
+from sitegen.pages.variants.variant_charts import tone
+from sitegen.text.values import COUNT, SMALL, metric_text
+
+LINKED: Final = 200
+"""Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
+
+_STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
+_STEP_NAMES: Final = {
+    "open": "regression",
+    "fixed": "regression, fixed since",
+    "better": "better",
+    "new": "lower, too new to tell from noise",
+    "blip": "bad run",
+}
+
+
+class VariantLine(NamedTuple):
+    """The headline of one variant."""
+
+    mark: str
+    """Class of its colour."""
+    name: str
+    now: float | None
+    line: ChartLine
+
+
+class TargetLine(NamedTuple):
+    """A threshold as a line across the chart."""
+
+    value: float
+    y: float
+    at: str
+    label: str
+    below: bool
+    """The label stands below the line, because another one is close above it."""
+
+
+class StepMark(NamedTuple):
+    """Where the level changed."""
+
+    place: float
+    """Along the axis: between the last point at the old level and the first at the new one."""
+    at: str
+    tone: str
+    """``worse``, ``better`` or ``blip``."""
+    text: str
+    """``regression: F1 −2.6 points at iteration-019``."""
+
+
+class TrendChart(NamedTuple):
+    """Everything that the template of the trend page puts into its SVGs."""
+
+    size: int
+    """Points along the axis."""
+    top: float
+    """y of the upper edge, in chart units."""
+    height: float
+    ticks: tuple[Tick, ...]
+    grid: tuple[float, ...]
+    lines: tuple[ChartLine, ...]
+    """Of the metrics that are drawn, the headline first."""
+    now: tuple[ChartLine, ...]
+    """The same by the second clock; empty if the two never part."""
+    band: str
+    """The intervals around the headline."""
+    champion: str
+    """The best headline so far, as a staircase."""
+    variants: tuple[VariantLine, ...]
+    """The headline of each variant of a prompt."""
+    dots: str
+    """The headline's values, one by one."""
+    stale: str
+    """Marks at points whose output is out of date."""
+    targets: tuple[TargetLine, ...]
+    steps: tuple[StepMark, ...]
+    broken: str
+    """Marks at points that could not be read or scored."""
+    edits: str
+    rescored: str
+    errors: tuple[str, ...]
+    bar: float
+    """Width of the strokes of the errors, in points."""
+    error_ticks: tuple[Tick, ...]
+    error_grid: tuple[float, ...]
+    days: tuple[Tick, ...]
+    linked: tuple[tuple[int, float], ...]
+    """(index, y) of points whose dot is a link."""
+    island: dict[str, object]
+    """What the script needs to read values back, as JSON; texts and counts it takes from the table of iterations."""
+
+
+def trend(view: TrendView) -> TrendChart:
+    """The chart of an eval. Needs at least one point and one metric."""
+    points, spec = view.points, view.specs[0]
+    low, high = spec.low, spec.high
+    columns = [[point.values[k] for point in points] for k in range(view.drawn)]
+    now = [list(column) for column in zip(*view.clocks.values, strict=True)]
+    head = columns[0]
+    variants = _variant_lines(view)
+    of_variants = [[point.variants[k] for point in points] for k in range(len(variants))]
+    bottom, top = _shown_range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
+    most = max(1, *(sum(point.errors) for point in points)) * 1.06
+    ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
+    error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
+    linked = tuple((i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
+    return TrendChart(
+        size=len(points),
+        top=y(top, low, high),
+        height=round(y(bottom, low, high) - y(top, low, high), 1),
+        ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
+        grid=tuple(y(tick, low, high) for tick in ticks),
+        lines=tuple(line(column, low, high) for column in columns),
+        now=tuple(line(column, low, high) for column in now),
+        band=band([point.interval and point.interval[:2] for point in points], low, high),
+        champion=staircase([None if best is None else head[best] for best in view.champions], low, high),
+        variants=variants,
+        dots=dots(head, low, high),
+        stale=dots([value if point.stale else None for point, value in zip(points, head, strict=True)], low, high),
+        targets=_targets(view, bottom, top),
+        steps=tuple(_step_marks(view)),
+        broken="".join(
+            f"M{i} {y(bottom if v is None else v, low, high):g}h0"
+            for i, (point, v) in enumerate(zip(points, head, strict=True))
+            if point.status != "scored"
+        ),
+        edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edits),
+        rescored="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.rescored),
+        errors=stack([point.errors for point in points], most),
+        bar=bar_width(len(points)),
+        error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
+        error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
+        days=_days(points),
+        linked=linked if len(linked) <= LINKED else (),
+        island={
+            "scale": [low, high],
+            "y": [bottom, top],
+            "top": most,
+            # From the closest that the script zooms in, a fiftieth of the height, to the whole of either axis.
+            "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most / 2)),
+            **({"whole": whole} if (whole := _whole_metrics(view)) else {}),
+            "names": [
+                *(one.label for one in view.specs[: view.drawn]),
+                *(printable(f"{spec.label}, {variant.name}") for variant in variants),
+            ],
+            "marks": [*(f"m{k}" for k in range(view.drawn)), *(variant.mark for variant in variants)],
+            "better": [1 if one.higher_is_better else -1 for one in view.specs[: view.drawn]],
+            "letters": view.info.nouns.letters,
+            **({"numbers": numbers} if (numbers := _run_numbers(points)) else {}),
+            "values": [_rounded(column) for column in (*columns, *of_variants)],
+            "now": [_rounded(column) for column in now],
+            "changes": [_written_changes(points, k) for k in range(view.drawn)],
+            "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
+            "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
+        },
+    )
+
+
+def _tick(tick: float, span: float, unit: str) -> str:
+    """Two digits after the point, fewer or more where the axis spans tens or hundredths; of a number of things none."""
+    if unit == COUNT:
+        return metric_text(tick, unit=unit)
+    digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
+    return f"{tick:,.{digits}f}"
+
+
+def _run_numbers(points: Sequence[TrendPoint]) -> list[int]:
+    """Of runs, whose names need not end with their numbers; else nothing, for the script reads them in the labels."""
+    numbers = [point.number for point in points]
+    return [] if all(iteration_number(point.label) is not None for point in points) else numbers
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    """As they are written: rounding twice would show another digit than the table does."""
+    return [
+        None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
+    ]
+
+
+def _written_changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
+    """As they are written; what rounds to nothing keeps its sign."""
+    changes = [point.changes[metric].points if point.changes else None for point in points]
+    return [
+        change if not change else round(change, 1 if abs(change) >= 0.05 else 2) or copysign(0.001, change)
+        for change in changes
+    ]
+
+
+def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
+    spec = view.specs[0]
+    columns = zip(*(point.variants for point in view.points), strict=True)
+    return tuple(
+        VariantLine(mark=f"v{tone(k)}", name=name, now=column[-1], line=line(column, spec.low, spec.high))
+        for k, (name, column) in enumerate(zip(view.drawn_variants, columns, strict=True))
+    )
+
+
+def _whole_metrics(view: TrendView) -> list[int]:
+    """The places of drawn metrics that are numbers of things."""
+    return [place for place, spec in enumerate(view.specs[: view.drawn]) if spec.unit == COUNT]
+
+
+def _step_marks(view: TrendView) -> Iterator[StepMark]:
+    for step in view.steps:
+        place = step.at if step.status == "blip" else step.at - 0.5
+        yield StepMark(
+            place=place,
+            at=percent(place + 0.5, len(view.points)),
+            tone=_STEPS[step.status],
+            text=_step_title(step, view),
+        )
+
+
+def _step_title(step: Step, view: TrendView) -> str:
+    moved = step.metrics[0]
+    spec = next(spec for spec in view.specs if spec.name == moved.name)
+    size = in_points(moved.points if spec.higher_is_better else -moved.points)
+    return f"{_STEP_NAMES[step.status]}: {spec.label} {size} points at {view.points[step.at].label}"
+
+
+def _shown_range(
+    columns: Sequence[Sequence[float | None]], targets: Sequence[float], low: float, high: float
+) -> tuple[float, float]:
+    """What the chart shows of the metric's range: between round numbers below and above everything drawn."""
+    known = [value for column in columns for value in column if value is not None] + list(targets)
+    if not known:
+        return low, high
+    step = (high - low) / 20
+    bottom = low + step * floor((min(known) - low) / step + 1e-9)
+    top = low + step * ceil((max(known) - low) / step - 1e-9)
+    if top > high - 5 * step:  # so near the best value that it should be seen
+        top = high
+    bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
+    return min(bottom, *known), max(top, *known)
+
+
+def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ...]:
+    """The thresholds, highest first."""
+    spec: MetricSpec = view.specs[0]
+    out: list[TargetLine] = []
+    for one in sorted(view.targets, key=lambda target: -target.least):
+        crowded = bool(out) and out[-1].value - one.least < (top - bottom) / 12
+        place = y(one.least, spec.low, spec.high)
+        out.append(
+            TargetLine(
+                value=one.least,
+                y=place,
+                at=percent(top - one.least, top - bottom),
+                label=f"{one.label} {one.least:g}",
+                below=crowded,
+            )
+        )
+    return tuple(out)
+
+
+def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
+    """Iterations below the chart, evenly spread, first and last included; the day stands where it changes.
+
+    Where not every one has a label, no two neighbours have: there may be no room for both.
+    """
+    count = len(points)
+    parts = max(1, count - 1 if count <= wanted else min(wanted - 1, (count - 1) // 2))
+    chosen = sorted({round((count - 1) * k / parts) for k in range(parts + 1)})
+    ends = {0: "start", count - 1: "end"} if count > 3 else {}
+    return tuple(
+        Tick(
+            percent(index + 0.5, count),
+            _axis_name(points[index], points[before] if before is not None else None),
+            ends.get(index, "middle"),
+        )
+        for before, index in zip([None, *chosen], chosen, strict=False)
+    )
+
+
+def _axis_name(point: TrendPoint, before: TrendPoint | None) -> str:
+    date = day(point.committed_at)
+    same = before is not None and day(before.committed_at) == date
+    return f"{point.number}" if same else f"{point.number} · {date[:-5]}"

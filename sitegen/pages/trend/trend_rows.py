@@ -1,0 +1,158 @@
+"""Table bodies of the trend page as escaped f-strings: points of an eval, its attributes, what its outputs took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from sitegen.html.cells import text
+from sitegen.html.formats import NIL, day, number, printable, signed
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import ErrorType
+from sitegen.model.series import EvalInfo
+from sitegen.pages import links
+from sitegen.pages.change_text import parts, points
+from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.labels import STALE
+from sitegen.pages.report.report_rows import error_types
+from sitegen.pages.trend.page import TrendPoint, TrendView
+from sitegen.pages.trend.panels import ROWS, HeatRow, OutputUsage, UsageView
+from sitegen.stats.counts import errors, judged
+from sitegen.text.values import SMALL, amount
+
+SHOWN_FIRST = 25
+"""Rows of the table of iterations before "show more"."""
+
+LINKED = 100
+"""Rows whose counts of cells lead to the report as well; of older ones the label alone, to keep the page small."""
+
+_NIL = str(number(None))
+
+
+def iterations(view: TrendView, root: str) -> Markup:
+    """The points of an eval, newest first: the numbers behind the chart, and the texts that its script shows."""
+    rows = []
+    now, newest = view.clocks.values, len(view.points) - 1
+    for index in range(newest, -1, -1):
+        head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
+        point = view.points[index]
+        cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
+        rows.append(f"<tr>{_iteration_row(point, root, view.specs[: view.drawn], head)}{cells}\n")
+    return Markup("".join(rows))
+
+
+def column(view: TrendView, metric: int) -> list[float | None]:
+    """A metric at every point."""
+    return [point.values[metric] for point in view.points]
+
+
+def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str) -> str:
+    commit = text(point.short)
+    if point.short != point.sha:
+        commit = f"<a href={root}{links.commit(point.sha)}>{commit}</a>"
+    head = point.changes[0] if point.changes else None
+    drawn = [_trend_ratio_cell(value, spec.unit) for value, spec in zip(point.values, specs, strict=False)]
+    values = "".join([f"<td>{cell}" for cell in (*drawn[1:], *map(_trend_ratio_cell, point.variants))])
+    return (
+        f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>"
+        f"{commit} <span>{text(point.author)} · {text(day(point.committed_at))}</span>"
+        f"{_pills(point)}{_note(point, head)}"
+        f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
+    )
+
+
+def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
+    """A change with its sign; the style sheet adds arrow and colour. The first point has none."""
+    if change is None:
+        return "<td>"
+    if change.points is None:
+        return f"<td>{_NIL}"
+    if change.points == 0:
+        return "<td>0.0"
+    return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{points(change.points)}"
+
+
+def _note(point: TrendPoint, change: DisplayedChange | None) -> str:
+    """A remark below the number: where the change came from, and which documents it was measured over."""
+    said = []
+    if change and change.parts and not change.by_outputs:
+        said.append(f"change: {parts(change)}")
+    if change and change.note:
+        said.append(change.note)
+    return f"<small>{text('; '.join(said))}</small>" if said else ""
+
+
+def _flips_cell(point: TrendPoint, *, linked: bool) -> str:
+    if point.flipped is None:
+        return "<td><td><td>"
+    before, after = (f"<a href={text(point.file)}>", "</a>") if linked else ("", "")
+    fixed, broken = (f"{before}{cells:,}{after}" if cells else "" for cells in point.flipped[:2])
+    return f"<td>{fixed}<td>{broken}<td>{point.flipped.still or ''}"
+
+
+def _errors_cell(point: TrendPoint) -> str:
+    by_type = "".join([f"<td>{count or ''}" for count in point.errors])
+    return f"<td>{sum(point.errors)}{by_type}"
+
+
+def _pills(point: TrendPoint) -> str:
+    pills = ""
+    if point.status != "scored":
+        pills += f' <span class="pill bad">{point.remark}</span>'
+    if point.rescored:
+        pills += f' <span class="pill warn">{point.cause}</span>'
+    if point.stale:
+        pills += f' <span class="pill warn" title="{STALE}">stale</span>'
+    pills += "".join(f' <span class="pill warn">another {who}</span>' for who in point.exchanged)
+    if point.edits:
+        pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
+    return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
+
+
+def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
+    """The change beside a number, in points; a dash that says why if there is none, nothing at the first point."""
+    if change is None:
+        return ""
+    if change.points is None:
+        return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
+    unit = Markup(' <span class="unit">points</span>') if change.points else ""
+    return signed(change.points, 1, not spec.higher_is_better) + unit
+
+
+def field_history(rows: Iterable[HeatRow], root: str, info: EvalInfo) -> Markup:
+    """Attributes with their errors now and over all points, and the way to their own pages."""
+    types = error_types(info.nouns)
+    return Markup("".join([_field_history(row, root + links.field(info.id, row.attribute), types) for row in rows]))
+
+
+def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str:
+    attribute, now, wrong, total = row
+    share = f"{100 * wrong / total:.0f}\u202f%" if total else _NIL
+    if now is None:
+        current = f"<td>{_NIL}" * (2 + len(types))
+    else:
+        current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{getattr(now, kind) or ''}" for kind in types)
+    return f'<tr><td><a href="{file}">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n'
+
+
+def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
+    is_share = not unit and value is not None and SMALL <= value <= 1  # most are
+    return f"{value:.3f}" if is_share else str(number(value, unit=unit))
+
+
+def outputs(view: UsageView) -> Markup:
+    """A row for each output, the newest first; units stand in the head."""
+    return Markup("".join([_output(output, view.specs) for output in reversed(view.outputs[-ROWS:])]))
+
+
+def _output(usage: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
+    values = "".join([f"<td>{_usage_amount(value, spec)}" for value, spec in zip(usage.values, specs, strict=True)])
+    made_by = text(usage.made_by[:160]) or str(NIL)
+    return (
+        f"<tr><td><a href={text(usage.file)}>{text(usage.label)}</a><td>{made_by}<td>{number(usage.headline)}{values}\n"
+    )
+
+
+def _usage_amount(value: float | None, spec: MetricSpec) -> str:
+    return str(NIL) if value is None else amount(value, spec.unit).removesuffix(f" {spec.unit}")

@@ -1,0 +1,1 @@
+"""The page that compares the prompt variants of an eval."""

@@ -1,0 +1,170 @@
+"""SVG of variants and models, drawn on the server: bars, a radar, and quality against cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sitegen.html.charts import Tick, nice_ticks, percent
+from sitegen.html.formats import number, printable
+from sitegen.pages.trend.panels import OutputUsage, UsageView
+from sitegen.text.values import amount, metric_text
+
+if TYPE_CHECKING:
+    from sitegen.pages.variants.page import MetricRow
+
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+TONES: Final = 6
+"""Colours of variants, ``v0`` to ``v5`` in the style sheet; the letter tells further ones apart."""
+
+RADIUS: Final = 110
+CENTRE: Final = (220, 140)
+RINGS: Final = (0.25, 0.5, 0.75, 1.0)
+
+
+class Bar(NamedTuple):
+    """One value on the scale of its metric, from 0 to 1000."""
+
+    letter: str
+    tone: int
+    width: float
+    value: float | None
+
+
+class RadarLabel(NamedTuple):
+    """The name of an axis at its end."""
+
+    x: float
+    y: float
+    anchor: str
+    text: str
+
+
+class Radar(NamedTuple):
+    """A polygon for each variant over three or more metrics, and one of their thresholds."""
+
+    rings: tuple[str, ...]
+    spokes: tuple[tuple[float, float], ...]
+    polygons: tuple[tuple[int, str], ...]
+    """(tone, points)."""
+    labels: tuple[RadarLabel, ...]
+
+
+def letter(index: int) -> str:
+    """How a variant is called beside its colour."""
+    return LETTERS[index] if index < len(LETTERS) else str(index + 1)
+
+
+def tone(index: int) -> int:
+    """Which colour a variant has."""
+    return index % TONES
+
+
+def bars(row: MetricRow) -> tuple[Bar, ...]:
+    """A bar for each variant."""
+    return tuple(
+        Bar(letter=letter(index), tone=tone(index), width=0.0 if value is None else place(row, value), value=value)
+        for index, value in enumerate(row.values)
+    )
+
+
+def place(row: MetricRow, value: float) -> float:
+    """Where a value stands between the metric's lowest and highest, 0 to 1000; what is below zero counts as zero.
+
+    An amount has no highest: it stands between zero and the largest of the variants.
+    """
+    low, high = max(0.0, row.spec.low), row.spec.high
+    if row.spec.unit:
+        high = max((each for each in row.values if each is not None), default=0.0) or 1.0
+    return round(1000 * min(1.0, max(0.0, (value - low) / (high - low))), 1)
+
+
+def radar(rows: Sequence[MetricRow]) -> Radar | None:
+    """The radar of the metrics that every variant has; None if there are fewer than three."""
+    axes = [row for row in rows if None not in row.values and not row.spec.unit]
+    if len(axes) < 3:
+        return None
+    count = len(axes)
+
+    def at(axis: int, share: float) -> tuple[float, float]:
+        turn = 2 * pi * axis / count
+        return round(CENTRE[0] + RADIUS * share * sin(turn), 1), round(CENTRE[1] - RADIUS * share * cos(turn), 1)
+
+    def polygon(shares: Sequence[float]) -> str:
+        return " ".join(f"{x:g},{y:g}" for x, y in (at(axis, share) for axis, share in enumerate(shares)))
+
+    return Radar(
+        rings=tuple(polygon([ring] * count) for ring in RINGS),
+        spokes=tuple(at(axis, 1) for axis in range(count)),
+        polygons=tuple(
+            (tone(index), polygon([place(row, row.values[index] or 0) / 1000 for row in axes]))
+            for index in range(len(axes[0].values))
+        ),
+        labels=tuple(_radar_label(*at(axis, 1.1), row.spec.label) for axis, row in enumerate(axes)),
+    )
+
+
+def _radar_label(x: float, y: float, text: str) -> RadarLabel:
+    side = x - CENTRE[0]
+    anchor = "middle" if abs(side) < 1 else "start" if side > 0 else "end"
+    return RadarLabel(x=x, y=y + 4, anchor=anchor, text=text)
+
+
+class Dot(NamedTuple):
+    """One output."""
+
+    x: str
+    """From the left, in percent."""
+    y: str
+    """From the top, in percent."""
+    mark: str
+    """Class of its colour."""
+    is_newest: bool
+    text: str
+    file: str
+
+
+class Tradeoff(NamedTuple):
+    """What the template draws."""
+
+    dots: tuple[Dot, ...]
+    legend: tuple[tuple[str, str], ...]
+    """(class, model); empty if only one is named."""
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+
+
+def tradeoff(view: UsageView) -> Tradeoff | None:
+    """None if there is nothing to draw. The horizontal axis begins at 0, so that distances on it are ratios."""
+    drawn = [output for output in view.outputs if output.headline is not None and output.against is not None]
+    spec = view.against
+    if spec is None or not drawn:
+        return None
+    most = max(each.against or 0.0 for each in drawn) * 1.06
+    values = [each.headline or 0.0 for each in drawn]
+    margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
+    low, high = min(values) - margin, max(values) + margin
+    models, unit = list(view.models), view.headline.unit
+
+    def dot(each: OutputUsage) -> Dot:
+        return Dot(
+            x=percent(each.against or 0.0, most),
+            y=percent(high - (each.headline or 0.0), high - low),
+            mark=f"v{tone(models.index(each.made_by))}" if len(models) > 1 and each.made_by else "m0",
+            is_newest=each is drawn[-1],
+            text=printable(
+                f"{each.label}: {view.headline.label} {number(each.headline, unit=unit)}"
+                f", {amount(each.against or 0.0, spec.unit)}" + (f", {each.made_by[:80]}" if each.made_by else "")
+            ),
+            file=each.file,
+        )
+
+    return Tradeoff(
+        dots=tuple(map(dot, drawn)),
+        legend=tuple((f"v{tone(k)}", name) for k, name in enumerate(models)) if len(models) > 1 else (),
+        across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
+        up=tuple(
+            Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
+        ),
+    )
