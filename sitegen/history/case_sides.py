@@ -1,7 +1,7 @@
-"""Files that hold the expected values and the outputs of an eval: which of the two a version of the file changed.
+"""Tells which side of a case file a commit changed, where one file holds both expected values and outputs.
 
-A version whose expected side is that of an earlier one has that one's blob as its ground truth; outputs likewise. So a
-change of one side alone is a change of ground truth or of outputs alone, to everything that compares blobs.
+Each side is identified by the first blob that had it. So a version that changes one side alone changes only the ground
+truth, or only the outputs, for everything that compares blob ids.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history.blobs import BlobRead
-from sitegen.history.eval_commit import EvalCommit, InputsInForce, IterationFiles
+from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalState
 from sitegen.history.globs import natural_order
 from sitegen.history.layout import EntryRules, PathRole, first_blob, is_path, normal, runs_of
@@ -21,7 +21,7 @@ from sitegen.model.timeline import Blob
 
 
 def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
-    """The rules of a commit, with what the built manifest says of where the sides stand: that is structure."""
+    """The rules of a commit, with the built manifest's settings of where the sides stand, which are structure."""
     if case_settings(rules.settings) == case_settings(built.settings):
         return rules
     settings, structure = json.loads(rules.settings), json.loads(built.settings)
@@ -34,7 +34,7 @@ def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
 
 
 def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
-    """The file that holds both sides as they are now; of several runs the last by name."""
+    """The current file that holds both sides; of several runs, the last by name."""
     folder = state.active
     if folder is None:
         return None
@@ -51,7 +51,10 @@ def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
 
 
 def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> None:
-    """Keep in mind which run is the last by name when one of its files changes; if it lost one, that is found anew."""
+    """Update which run is the last by name after a change of a run's file.
+
+    If the last run lost a file, the answer is unknown until ``newest_case_file`` looks for it again.
+    """
     newest = state.newest_run
     if newest is None or place.folder != state.active:
         return
@@ -68,11 +71,9 @@ def expected_side(
     return file._replace(oid=_sides(state, file, settings, read, contents)[0])
 
 
-def with_own_sides(
-    iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce
-) -> IterationFiles:
-    """An iteration of its kind, with its outputs and its own ground truth where files hold both."""
-    iteration_files, settings = iteration_files._replace(kind=in_force.kind), in_force.inputs.settings
+def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit) -> IterationFiles:
+    """The iteration with the ids of its sides: its outputs and its own ground truth, where files hold both."""
+    settings = eval_commit.inputs.settings
     if case_settings(settings) is None or not iteration_files.outputs:
         return iteration_files
     sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in iteration_files.outputs]
@@ -87,9 +88,9 @@ def _sides(
     if version not in state.sides:
         content = read(file.oid).content
         sides = None if content is None else contents.sides(file.path, content, settings)
-        if sides is None:  # while nothing can be read of it, the expected values are those of before
-            before = state.inputs.ground_truth if state.inputs else None
-            state.sides[version] = (before.oid if before else file.oid, file.oid)
+        if sides is None:  # while the file cannot be read, the expected values of before still apply
+            earlier = state.inputs.ground_truth if state.inputs else None
+            state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
         else:
             state.sides[version] = (
                 state.first_with.setdefault(f"expected {sides.expected}", file.oid),

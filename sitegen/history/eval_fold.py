@@ -1,4 +1,4 @@
-"""One eval through history: how each commit that touches it becomes snapshots."""
+"""Folds commits into one eval: its files, where it lives, what it is scored by, and its snapshots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from posixpath import basename
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.case_sides import keep_newest_run
-from sitegen.history.eval_commit import EvalCommit, InputsInForce
+from sitegen.history.eval_commit import EvalCommit
 from sitegen.history.fold_state import EvalInputs, EvalState
 from sitegen.history.iterations import fold_iterations, fold_overwritten
 from sitegen.history.layout import RESULTS, PathRole, first_blob, is_glob, is_path, kind_of, normal
@@ -20,34 +20,38 @@ from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
 def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
     """Fold one commit into an eval: its files, then where it lives, then its inputs, then its series.
 
-    *inputs_of* answers what scoring depends on once the files are taken. While ``outputs`` of the built manifest is
-    ``auto``, both candidates for the series are followed, because which one counts is known at the end.
+    *inputs_of* returns what scoring depends on; it is called once the files are updated. While ``outputs`` of the built
+    manifest is ``auto``, both candidates for the series are followed, because only the end of history decides between
+    them.
     """
-    before = state.active
+    folder_before, inputs_before = state.active, state.inputs
     for place, change in eval_commit.changes:
-        _take_change(state, place, change, eval_commit)
-    active = _active_folder(state)
-    state.active = before if active is None else active
-    moved = state.active != before
+        _update_files(state, place, change, eval_commit)
+    folder = _active_folder(state)
+    state.active = folder_before if folder is None else folder
+    moved = state.active != folder_before
     if moved:
         state.newest_run = None
-    if before is not None and moved:
-        state.renamed_from.append(basename(before))
-    inputs = inputs_of(state)
-    kind_before, kind = (_kind_scored(eval_commit.entry, scored_with) for scored_with in (state.inputs, inputs))
-    in_force = InputsInForce(inputs, state.inputs is not None and differences(state.inputs, inputs) != (), kind)
-    state.inputs = inputs
-    state.was_scorable = state.was_scorable or (in_force.scorable and bool(state.files))
-    outputs = eval_commit.entry.outputs
-    if is_path(outputs) or outputs == "auto":
-        fold_overwritten(state, eval_commit, in_force)
-    if not is_path(outputs):
-        # Of another kind, or in another folder, other files are outputs.
-        fold_iterations(state, eval_commit, in_force, everything=moved or kind != kind_before)
+        if folder_before is not None:
+            state.renamed_from.append(basename(folder_before))
+    state.inputs = inputs = inputs_of(state)
+    entry = eval_commit.entry
+    eval_commit = eval_commit._replace(
+        inputs=inputs,
+        inputs_changed=inputs_before is not None and differences(inputs_before, inputs) != (),
+        kind=_kind_scored(entry, inputs),
+    )
+    state.was_scorable = state.was_scorable or (eval_commit.scorable and bool(state.files))
+    if is_path(entry.outputs) or entry.outputs == "auto":
+        fold_overwritten(state, eval_commit)
+    if not is_path(entry.outputs):
+        # In another folder, or with another kind, other files are outputs: every iteration has to be looked at again.
+        kind_changed = eval_commit.kind != _kind_scored(entry, inputs_before)
+        fold_iterations(state, eval_commit, everything=moved or kind_changed)
 
 
 def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
-    """The ground truth as it stands: the one that the manifest of the commit names, else the first by convention."""
+    """The current ground truth: the file that the commit's manifest names, else the first by convention."""
     conventional = files_of(kind).ground_truths if kind else GROUND_TRUTHS
     if state.active is None or not conventional:
         return None
@@ -57,14 +61,14 @@ def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared
 
 
 def layout_of(state: EvalState, entry: EvalConfig) -> Layout:
-    """Iterations if the eval ever had any, unless the manifest says otherwise."""
+    """The layout of an eval's outputs: iterations if it ever had any, unless the manifest says otherwise."""
     if entry.outputs == "iterations" or is_glob(entry.outputs):
         return "iterations"
     return "iterations" if entry.outputs == "auto" and state.iterations.units else "overwritten"
 
 
 def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
-    """The eval as pages know it, by the built manifest's entry."""
+    """The history of the eval, with the layout and the kind that the built manifest's entry gives it."""
     layout = layout_of(state, entry)
     series = state.iterations if layout == "iterations" else state.overwritten
     last = series.snapshots[-1] if series.snapshots else None
@@ -84,7 +88,7 @@ def _kind_scored(entry: EvalConfig, scored: EvalInputs | Snapshot | None) -> Kin
     return kind_of(entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
 
-def _take_change(state: EvalState, place: PathRole, change: ChangedPath, eval_commit: EvalCommit) -> None:
+def _update_files(state: EvalState, place: PathRole, change: ChangedPath, eval_commit: EvalCommit) -> None:
     if place.role == "stranger":
         if change.new is not None and place.iteration not in state.strangers:
             state.strangers[place.iteration] = True
@@ -102,10 +106,10 @@ def _take_change(state: EvalState, place: PathRole, change: ChangedPath, eval_co
 
 
 def _active_folder(state: EvalState) -> str | None:
-    """The best of the eval's folders that any file is in."""
+    """The first of the eval's folders that holds a file; ``folders`` has the best place first."""
     return next((folder for folder in state.folders if _has_files(state, folder)), None)
 
 
 def _has_files(state: EvalState, folder: str) -> bool:
-    """Whether any file lies in an eval's folder; the top of the repository holds no more than its own files."""
+    """Whether an eval's folder holds a file; for the top of the repository, files in subfolders do not count."""
     return bool(state.files.folder(folder) if folder else state.files.files)

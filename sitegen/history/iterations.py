@@ -1,7 +1,7 @@
-"""How a commit changes the iterations of an eval, in both candidates for its series.
+"""Folds a commit into the iterations of an eval, in both candidates for its series.
 
-One is the iterations in folders, ``results/iteration-NNN``, or the runs that a glob names. The other is the versions of
-an output that is overwritten from commit to commit.
+One candidate holds the iterations in folders, ``results/iteration-NNN``, or the runs that a glob names. The other holds
+the versions of an output that is overwritten from commit to commit.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from posixpath import basename
 
-from sitegen.config import Kind, files_of
+from sitegen.config import files_of
 from sitegen.history import problems
 from sitegen.history.case_sides import with_own_sides
-from sitegen.history.eval_commit import EvalCommit, InputsInForce, IterationFiles
+from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalState, SeriesIteration, SeriesState
 from sitegen.history.globs import natural_order, slug_of_run, time_in
 from sitegen.history.layout import (
@@ -37,15 +37,13 @@ from sitegen.history.snapshots import (
 from sitegen.model.timeline import Blob
 
 
-def fold_iterations(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce, *, everything: bool) -> None:
-    """Fold one commit into the series of iterations. *everything*: all folders count as touched."""
+def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bool) -> None:
+    """Fold one commit into the series of iterations. With *everything*, all folders count as touched."""
     series = state.iterations
     names = _touched_names(state, eval_commit)
     if everything:
         names |= {*series.units, *_names_on_file(state, eval_commit)}
-    files_by_name = {
-        name: _iteration_files(state, eval_commit, in_force, name) for name in sorted(names, key=_place_in_series)
-    }
+    files_by_name = {name: _iteration_files(state, eval_commit, name) for name in sorted(names, key=_place_in_series)}
     touched = [
         name
         for name, iteration_files in files_by_name.items()
@@ -63,16 +61,14 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, in_force: InputsI
             series.units[name] = _new_unit(state, eval_commit, name)
         elif not iteration.present:
             mark_present(series, iteration, True)
-    if in_force.scorable:
-        files_by_name |= {
-            name: _iteration_files(state, eval_commit, in_force, name)
-            for name in series.waiting
-            if name not in files_by_name
-        }
     newest = newest_scored(series)
-    if in_force.changed and newest is not None and newest not in files_by_name:
-        files_by_name[newest] = _iteration_files(state, eval_commit, in_force, newest)
-    start_snapshots(series, eval_commit, in_force, touched, files_by_name)
+    untouched = [*series.waiting] if eval_commit.scorable else []
+    if eval_commit.inputs_changed and newest is not None:
+        untouched.append(newest)
+    for name in untouched:
+        if name not in files_by_name:
+            files_by_name[name] = _iteration_files(state, eval_commit, name)
+    start_snapshots(series, eval_commit, touched, files_by_name)
 
 
 def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
@@ -91,21 +87,21 @@ def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
     return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
 
-def _iteration_files(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce, name: str) -> IterationFiles:
-    return with_own_sides(_files_as_they_lie(state, eval_commit, in_force.kind, name), state, eval_commit, in_force)
+def _iteration_files(state: EvalState, eval_commit: EvalCommit, name: str) -> IterationFiles:
+    return with_own_sides(_committed_files(state, eval_commit, name), state, eval_commit)
 
 
-def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, name: str) -> IterationFiles:
-    named = runs_of(eval_commit.entry)
-    if named is not None:
-        outputs = tuple(filter(eval_commit.belongs, named.outputs(state.active or "", name, state.files)))
-        below = f"{state.active}/{named.start}{name}"
-        recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if named.is_folder else None
+def _committed_files(state: EvalState, eval_commit: EvalCommit, name: str) -> IterationFiles:
+    glob = runs_of(eval_commit.entry)
+    if glob is not None:
+        outputs = tuple(filter(eval_commit.belongs, glob.outputs(state.active or "", name, state.files)))
+        below = f"{state.active}/{glob.start}{name}"
+        recorded = first_blob((f"{below}/{record}" for record in RECORDS), state.files) if glob.is_folder else None
         return IterationFiles(
             label=name, outputs=outputs, recorded=recorded, stated_at=time_in(name, eval_commit.commit.committed_at)
         )
     folder = f"{state.active}/{RESULTS}/{name}"
-    files = files_of(kind)
+    files = files_of(eval_commit.kind)
     outputs = outputs_in(folder, files.outputs, state.files, files.variants)
     recorded = first_blob((f"{folder}/{record}" for record in RECORDS), state.files)
     runs: list[Blob] = []
@@ -116,12 +112,12 @@ def _files_as_they_lie(state: EvalState, eval_commit: EvalCommit, kind: Kind, na
 
 
 def _is_failed_run(iteration_files: IterationFiles) -> bool:
-    """Whether there is nothing but the record of a run that gave no output; other records may lie anywhere."""
+    """Whether the files include ``eval-results.json``, which only a run writes; other records may lie anywhere."""
     return iteration_files.recorded is not None and basename(iteration_files.recorded.path) == RECORDED
 
 
 def _run_number(path: str) -> int:
-    """The number of ``7/extracted.json``; names that are no numbers come first."""
+    """7 for ``7/extracted.json``; -1 for a name that is no number, so that it sorts first."""
     name = path.partition("/")[0]
     return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
@@ -129,7 +125,7 @@ def _run_number(path: str) -> int:
 def _follow_renames(
     series: SeriesState, touched: list[str], gone: list[str], files_by_name: Mapping[str, IterationFiles]
 ) -> None:
-    """An iteration folder that was renamed and kept its number and its output goes on under the new name."""
+    """Continue an iteration under its new name if its folder was renamed but kept its number and its output."""
     for new in touched:
         if new in series.units:
             continue
@@ -142,34 +138,32 @@ def _follow_renames(
                 and same_files(last.outputs, files_by_name[new].outputs)
             ):
                 series.waiting.pop(old, None)
-                series.units = {new if name == old else name: each for name, each in series.units.items()}
+                series.units = {new if name == old else name: unit for name, unit in series.units.items()}
                 gone.remove(old)
                 break
 
 
 def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIteration:
-    """An iteration that was never there, with a slug that no other has on any file system."""
-    slugs = state.iterations.slugs
+    """A new iteration, with a slug that is unique in the series on every file system."""
     if runs_of(eval_commit.entry) is not None:
         return _new_run(state.iterations, name)
     number = _iteration_number(name)
     slug = f"{number:04d}"
-    if slug in slugs:
+    if slug in state.iterations.slugs:
         path = f"{state.active}/{RESULTS}/{name}"
         eval_commit.report(problems.same_number(eval_commit.commit, state.id, path, name, number))
-        base = slug = f"{slug}-{name.lower()}"
-        copy = 2
-        while slug in slugs:
-            slug, copy = f"{base}-{copy}", copy + 1
-    slugs[slug] = True
-    return SeriesIteration(number, slug)
+        slug = f"{slug}-{name.lower()}"
+    return _with_unique_slug(state.iterations, number, slug)
 
 
 def _new_run(series: SeriesState, name: str) -> SeriesIteration:
-    """A run that was never there. Its number is its place among all that ever came, unless its name states one."""
+    """A new run. Its number is the one in its name, else its place among all runs so far."""
     stated = iteration_number(name.rpartition("/")[2])
     number = len(series.units) + 1 if stated is None else stated
-    slug = f"{number:04d}" if stated is not None else slug_of_run(name, number)
+    return _with_unique_slug(series, number, f"{number:04d}" if stated is not None else slug_of_run(name, number))
+
+
+def _with_unique_slug(series: SeriesState, number: int, slug: str) -> SeriesIteration:
     unique, copy = slug, 2
     while unique in series.slugs:
         unique, copy = f"{slug}-{copy}", copy + 1
@@ -185,12 +179,12 @@ def _iteration_number(name: str) -> int:
     return iteration_number(name) or 0
 
 
-def fold_overwritten(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> None:
-    """Fold one commit into the series of versions. The same content elsewhere is no new version."""
-    iteration_files = _version_files(state, eval_commit, in_force)
+def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
+    """Fold one commit into the series of versions. The same content at another path is no new version."""
+    iteration_files = with_own_sides(IterationFiles("", _version_outputs(state, eval_commit)), state, eval_commit)
     outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
-        outputs = state.output  # a version of another eval: this one stays what it was
+        outputs = state.output  # the version belongs to another eval: this one stays as it was
     series = state.overwritten
     number = len(series.units)
     touched = []
@@ -199,31 +193,22 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit, in_force: Inputs
     elif outputs and not same_contents(state.output, outputs):
         number += 1
         series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
-        # Only the version that is there can still be scored.
+        # The versions that waited for a ground truth are overwritten now.
         series.waiting.clear()
         touched = [str(number)]
     state.output = outputs
-    start_snapshots(
-        series, eval_commit, in_force, touched, {str(number): iteration_files._replace(label=f"iteration-{number:03d}")}
-    )
+    iteration_files = iteration_files._replace(label=f"iteration-{number:03d}")
+    start_snapshots(series, eval_commit, touched, {str(number): iteration_files})
 
 
-def _version_files(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> IterationFiles:
-    """The output as the commit leaves it, not named yet."""
-    return with_own_sides(
-        IterationFiles("", _version_outputs(state, eval_commit, in_force)), state, eval_commit, in_force
-    )
-
-
-def _version_outputs(state: EvalState, eval_commit: EvalCommit, in_force: InputsInForce) -> tuple[Blob, ...]:
+def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:
+    """The files of the overwritten output after the commit."""
+    folder = state.active or ""
     if is_path(eval_commit.entry.outputs):
-        return outputs_in(state.active or "", (normal(eval_commit.entry.outputs),), state.files)
-    files = files_of(in_force.kind)
+        return outputs_in(folder, (normal(eval_commit.entry.outputs),), state.files)
+    files = files_of(eval_commit.kind)
     log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
-    return (
-        (log,)
-        if log
-        else outputs_in(
-            state.active or "", files.overwritten, state.files, files.variants, elsewhere=(f"{state.active}/{RESULTS}",)
-        )
-    )
+    if log:
+        return (log,)
+    results = f"{state.active}/{RESULTS}"
+    return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))

@@ -298,8 +298,8 @@ def _hides(inside: str) -> bool:
     return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
 
 
-def wanted_of(entry: EvalConfig) -> dict[str, str]:
-    """What a run of a recorded eval has to state to be one of it; empty: all that its outputs name are."""
+def required_statements(entry: EvalConfig) -> dict[str, str]:
+    """What a run must state of itself to belong to a recorded eval; empty: every file that ``outputs`` names does."""
     where = json.loads(entry.settings).get(WHERE) if traits_of(entry.kind).is_recorded else None
     return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
 

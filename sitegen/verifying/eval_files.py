@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, KindFiles, files_of
 from sitegen.history.globs import RunGlob, natural_order
-from sitegen.history.layout import LONE, RESULTS, is_path, iteration_number, runs_of, wanted_of
+from sitegen.history.layout import LONE, RESULTS, is_path, iteration_number, required_statements, runs_of
 from sitegen.model.recorded import states
 from sitegen.project_files import LARGEST_FILE, read_inside
 
@@ -36,7 +36,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
     """The outputs of the highest iteration, or of an eval without iterations the overwritten output; often empty."""
     entry, files = place.entry, place.files
     if runs := runs_of(entry):
-        return _newest_run(place.folder, runs, wanted_of(entry))
+        return _newest_run(place.folder, runs, required_statements(entry))
     if is_path(entry.outputs):
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
