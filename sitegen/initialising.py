@@ -1,4 +1,4 @@
-"""What ``sitegen init`` writes: the loop's own files, from ``sitegen/skeletons``, and copies of templates."""
+"""Writes the files of ``sitegen init``: skeletons, configuration, schemas of models, and copies of templates."""
 
 from __future__ import annotations
 
@@ -29,58 +29,58 @@ SKELETONS: Final = (
     ("gate.yml", ".github/workflows/gate.yml"),
     ("gate-comment.yml", ".github/workflows/gate-comment.yml"),
 )
-"""(name in this package, path in the project), in the order in which one reads them."""
+"""(name in ``sitegen/skeletons``, path in the project), in reading order."""
 
 THEME: Final = "theme.css"
 COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
-"""Suffixes of templates and assets."""
+"""Suffixes of templates and assets that can be copied."""
 
 
 class InitialisedFile(NamedTuple):
-    """What became of one file."""
+    """A file that was to be written."""
 
     path: Path
     new: bool
-    """False: there was something of this name, and it was left as it is."""
+    """False if the path existed already and was left alone."""
 
 
-def initialise(root: Path, found: Mapping[str, bytes] | None = None) -> tuple[InitialisedFile, ...]:
-    """Write every skeleton that has no file of its name yet. Raises SitegenError if a folder cannot be made.
+def initialise(root: Path, configuration: Mapping[str, bytes] | None = None) -> tuple[InitialisedFile, ...]:
+    """Write every skeleton whose path is free. Raises SitegenError if a folder cannot be made.
 
-    Workflows install what is running: the commit that it was installed from, else its version. *found* are contents, by
-    path, of what lies in the project already: they take the place of a skeleton, or come beside them.
+    Workflows install the sitegen that runs: the commit that it was installed from, otherwise its version.
+    *configuration* holds further contents by path, which replace a skeleton of the same path.
     """
-    origin, found = source(), found or {}
-    files = {path: installing(_skeleton(name), origin) for name, path in SKELETONS}
-    return tuple(_write(root, path, content) for path, content in {**files, **found}.items())
+    origin = source()
+    skeletons = {path: installing(_skeleton(name), origin) for name, path in SKELETONS}
+    return tuple(_write(root, path, content) for path, content in {**skeletons, **(configuration or {})}.items())
 
 
 def write_schema(root: Path, model: str) -> InitialisedFile:
-    """Write the JSON Schema of a pydantic model that is installed. Raises ConfigurationError if there is none."""
+    """Write the JSON Schema of an installed pydantic model. Raises ConfigurationError if there is no such model."""
     return _write(root, file_of(model), schema_of(model, root))
 
 
 def copy_templates(root: Path, ours: Path, names: Sequence[str]) -> tuple[InitialisedFile, ...]:
-    """Copy templates and assets of ours into the project's own folder, where they go before ours.
+    """Copy built-in templates and assets into the project's own folder, where they override the built-in ones.
 
-    A name is a file below ``site_templates/``, a folder of them, ``theme.css`` or ``all``. Raises ConfigurationError
+    A name is a file or a folder below ``site_templates/``, ``theme.css`` or ``all``. Raises ConfigurationError
     if there is no such name, SitegenError if a folder cannot be made.
     """
-    every = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in COPIED}
-    known = {name: path for name, path in every.items() if not name.startswith("serve/")}  # in no site
-    wanted: dict[str, bytes] = {}
+    templates = {path.relative_to(ours).as_posix(): path for path in sorted(ours.rglob("*")) if path.suffix in COPIED}
+    templates = {path: file for path, file in templates.items() if not path.startswith("serve/")}  # of no site
+    contents: dict[str, bytes] = {}
     for name in names:
         if name == THEME:
-            wanted[name] = _skeleton(name)
+            contents[name] = _skeleton(name)
             continue
-        below = "" if name == "all" else f"{name.rstrip('/')}/"
-        found = [each for each in known if each == name or each.startswith(below)]
-        if not found:
-            near = get_close_matches(name, (THEME, *known), 1, 0.4)
-            fix = f"Did you mean {near[0]!r}?" if near else f"Look into {ours}."
+        folder = "" if name == "all" else f"{name.rstrip('/')}/"
+        matches = [path for path in templates if path == name or path.startswith(folder)]
+        if not matches:
+            close = get_close_matches(name, (THEME, *templates), 1, 0.4)
+            fix = f"Did you mean {close[0]!r}?" if close else f"Look into {ours}."
             raise ConfigurationError(f"There is no template {name!r}.", fix=fix)
-        wanted |= {each: known[each].read_bytes() for each in found}
-    return tuple(_write(root, f"{OWN_TEMPLATES}/{name}", content) for name, content in wanted.items())
+        contents |= {path: templates[path].read_bytes() for path in matches}
+    return tuple(_write(root, f"{OWN_TEMPLATES}/{name}", content) for name, content in contents.items())
 
 
 def _skeleton(name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What the columns of a table of results probably mean: the settings of an eval of kind ``judged``, as a guess."""
+"""Guesses what the columns of a table of results mean, as settings of an eval of kind ``judged``."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
     "cost": ("cost", "costusd", "totalcost"),
 }
-"""Part of a case -> names that columns of it have, the surest first, without case and separators."""
+"""Part of a case -> usual column names, the most specific first, in lower case without separators."""
 
 _VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict")
-_ENDINGS: Final = ("success", "status", "outcome")
-"""Words for a verdict that often only say whether a call came through: they count if both verdicts occur."""
+_WEAK_VERDICTS: Final = ("success", "status", "outcome")
+"""Names that often mean only that a call went through. They count if both verdicts occur in the column."""
 
 _SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "pass", "passed", "fail", "failed", "correct", "incorrect"})
@@ -52,25 +52,26 @@ _MOST_SCORES: Final = 12
 
 
 def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
-    """Settings that say what the columns mean; None if no column says how good a row is, or what it is about."""
-    columns = _flat(table)
+    """Settings that map columns to the parts of a case; None without a verdict or score, or without an id or input."""
+    columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
-        by_name.setdefault(_plain(name), name)
+        by_name.setdefault(_normalised_name(name), name)
     parts: dict[str, Any] = {}
     for part, names in _NAMES.items():
-        own = [by_name[name] for name in names if name in by_name and by_name[name] not in parts.values()]
-        if (found := next((name for name in own if _fits(part, columns[name])), None)) is not None:
-            parts[part] = found
+        unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
+        column = next((name for name in unused if _fits(part, columns[name])), None)
+        if column is not None:
+            parts[part] = column
     for name in table.columns:
-        by_name[_plain(name)] = name
+        by_name[_normalised_name(name)] = name
     for name in columns:  # a verdict may stand in an object of the judge: ``judgment.verdict``
-        by_name.setdefault(_plain(name.rpartition(".")[2]), name)
-    verdict = _verdict(columns, by_name)
-    scores, highest = _scores(columns, by_name)
-    says_more = {"input", "expected", "output"} & parts.keys()
-    if not ({"id", "input"} & parts.keys()) or (verdict is None and not (scores and says_more)):
-        return None  # an id with a score alone may be what a search found
+        by_name.setdefault(_normalised_name(name.rpartition(".")[2]), name)
+    verdict = _verdict_column(columns, by_name)
+    scores, highest = _score_columns(columns, by_name)
+    has_text = {"input", "expected", "output"} & parts.keys()
+    if not ({"id", "input"} & parts.keys()) or (verdict is None and not (scores and has_text)):
+        return None  # a table of ids and scores alone may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict
     if len(scores) == 1:
@@ -82,59 +83,51 @@ def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
     return settings if scale == 1 or not scores else {**settings, "range": [0, scale]}
 
 
-def _flat(table: FoundTable) -> dict[str, list[Value]]:
-    """Values by column; those of objects in cells under both names: ``judgment.verdict``."""
+def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
+    """Values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
     columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
     for name, values in tuple(columns.items()):
-        inside = [value for value in values if isinstance(value, dict)]
-        keys = dict.fromkeys(key for row in inside for key in row) if len(inside) * 2 > len(values) else ()
-        for key in keys:
+        objects = [value for value in values if isinstance(value, dict)]
+        for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
             if "." not in key:
                 columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
     return columns
 
 
-def _verdict(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | None:
-    own = [by_name[name] for name in _VERDICTS if name in by_name]
-    weak = [by_name[name] for name in _ENDINGS if name in by_name]
-    found = next((name for name in own if _is_verdict(columns[name])), None)
-    return found or next(
-        (name for name in weak if _is_verdict(columns[name]) and len(_different(columns[name])) > 1), None
-    )
+def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | None:
+    kinds: tuple[tuple[tuple[str, ...], int], ...] = ((_VERDICTS, 1), (_WEAK_VERDICTS, 2))
+    for names, least_different in kinds:
+        for name in (by_name[name] for name in names if name in by_name):
+            different = {str(value) for value in columns[name] if value is not None}
+            if len(different) >= least_different and all(map(_is_verdict, columns[name])):
+                return name
+    return None
 
 
-def _different(values: Iterable[Value]) -> frozenset[str]:
-    """The different values of a column, as text."""
-    return frozenset(str(value) for value in values if value is not None)
+def _is_verdict(value: Value) -> bool:
+    if isinstance(value, str):
+        return value.strip().casefold() in _WORDS
+    return value is None or (isinstance(value, bool | int | Decimal) and value in (0, 1))
 
 
 def _fits(part: str, values: list[Value]) -> bool:
-    """Whether a column says enough to be this part: an id tells rows apart, a variant is there more than once."""
-    known = [str(value) for value in values if value is not None and not isinstance(value, dict | list)]
-    different = len(set(known))
+    """Whether a column can be this part: an id differs from row to row, a variant occurs more than once."""
+    cells = [str(value) for value in values if value is not None and not isinstance(value, dict | list)]
+    different = len(set(cells))
     if part in ("id", "input"):
-        return len(known) * 10 >= len(values) * 9 and (different > 1 or len(values) == 1)
-    return 1 < different < len(known) if part == "variant" else bool(values)
+        return len(cells) * 10 >= len(values) * 9 and (different > 1 or len(values) == 1)
+    return 1 < different < len(cells) if part == "variant" else bool(values)
 
 
-def _is_verdict(values: Iterable[Value]) -> bool:
-    known = [value for value in values if value is not None]
-    return bool(known) and all(
-        isinstance(value, bool) or (isinstance(value, str) and value.strip().casefold() in _WORDS)
-        or (isinstance(value, int | Decimal) and value in (0, 1))
-        for value in known
-    )  # fmt: skip
-
-
-def _scores(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
-    """The columns with scores and the highest of them, all of one scale; of an overall score, it alone."""
+def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
+    """(columns with scores on one scale, the highest score). Scores of judges take precedence over an overall score."""
     of_judges = [name for name in columns if name.endswith(".score")]
-    overall = [by_name[name] for name in _SCORES if name in by_name and _numbers(columns[by_name[name]])]
-    named = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
+    overall = [by_name[name] for name in _SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
+    metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
     scores: list[str] = []
     highest = 0.0
-    for name in of_judges or overall[:1] or named:
-        numbers = _numbers(columns[name])
+    for name in of_judges or overall[:1] or metric_columns:
+        numbers = _numbers_of_column(columns[name])
         if not numbers or min(numbers) < 0 or max(numbers) > _SCALES[-1]:
             continue
         if not scores or _scale(max(numbers)) == _scale(highest):
@@ -147,26 +140,18 @@ def _scale(highest: float) -> int:
     return next(scale for scale in _SCALES if highest <= scale)
 
 
-def _numbers(values: Iterable[Value]) -> list[float]:
-    """The numbers of a column; none if it holds anything else."""
-    numbers = []
-    for value in values:
-        if value is None or value == "":
-            continue
-        number = _number(value)
-        if number is None:
-            return []
-        numbers.append(number)
-    return numbers
+def _numbers_of_column(values: Iterable[Value]) -> list[float]:
+    """The numbers of a column without its empty cells; nothing if it holds anything else."""
+    cells = [value for value in values if value is not None and value != ""]
+    numbers = [number for number in map(_float_of_cell, cells) if number is not None]
+    return numbers if len(numbers) == len(cells) else []
 
 
-def _number(value: Value) -> float | None:
+def _float_of_cell(value: Value) -> float | None:
     if isinstance(value, str):
         return float(value) if _SPELLED.fullmatch(value.strip()) else None
-    if isinstance(value, Decimal):
-        return float(value) if abs(value) < _TOO_LARGE else None
-    return float(value) if isinstance(value, int) and abs(value) < _TOO_LARGE else None
+    return float(value) if isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE else None
 
 
-def _plain(name: str) -> str:
+def _normalised_name(name: str) -> str:
     return _SEPARATORS.sub("", name.casefold())

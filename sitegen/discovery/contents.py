@@ -1,4 +1,4 @@
-"""What a data file holds, as far as it must be known to tell what an eval could make of it."""
+"""Reads data files of a history within bounds, and finds tables, field paths and ids in them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from sitegen.history.repository import Repository
 from sitegen.model.values import Value
 
 LARGEST: Final = 5_000_000
-"""Bytes of a file that is looked into."""
+"""Bytes of a file that is parsed."""
 
 MOST_READ: Final = 300
-"""Files that are looked into."""
+"""Files that are read."""
 
 MOST_BYTES: Final = 60_000_000
-"""Bytes of all of them together."""
+"""Bytes of all files together."""
 
 _ROWS: Final = 200
-"""Rows of a list that its columns are told by."""
+"""Rows of a list from which its columns are taken."""
 
 _DEEPEST: Final = 6
 _MOST_PATHS: Final = 400
 
 
-class Shelf:
-    """Reads files of history, a bounded number of bounded files, and keeps what it read."""
+class BlobReader:
+    """Reads a bounded number of blobs of bounded size, and caches their contents."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -39,39 +39,39 @@ class Shelf:
 
     @property
     def full(self) -> bool:
-        """Whether nothing more is read."""
+        """Whether a bound is reached, so that no further blob is read."""
         return len(self._read) >= MOST_READ or self._bytes >= MOST_BYTES
 
     def content(self, oid: str) -> bytes | None:
-        """The bytes of a blob; None if it cannot be had, is too large, or nothing more is read."""
+        """The bytes of a blob; None if it is missing or larger than ``LARGEST``, or if the reader is full."""
         if oid in self._read:
             return self._read[oid]
         if self.full:
             return None
-        content = self._repository.read_blob(oid).content
-        self._bytes += len(content or b"")
-        self._read[oid] = content
-        return content
+        content = self._repository.read_blob(oid).content or b""
+        self._bytes += len(content)
+        self._read[oid] = content if 0 < len(content) <= LARGEST else None
+        return self._read[oid]
 
 
 class FoundTable(NamedTuple):
-    """A list of objects, wherever it stands in a file."""
+    """A list of objects in a file."""
 
     key: str
-    """Under which key of an object; empty: the file is the list."""
+    """The key of the list in the file's object; empty if the file is the list."""
     rows: tuple[dict[str, Value], ...]
-    """The first ones."""
+    """The first rows."""
     size: int
-    """Of the whole list."""
+    """The number of all rows."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The keys of the rows, in the order in which they come."""
+        """The keys of the rows, in order of first appearance."""
         return tuple(dict.fromkeys(key for row in self.rows for key in row))
 
 
 def value_of(ending: str, content: bytes) -> Value:
-    """The value of a JSON, JSON Lines or YAML file, the rows of a CSV file; None if it is none of these."""
+    """The value of a JSON, JSON Lines or YAML file, or the rows of a CSV file; None if it cannot be read as such."""
     try:
         if ending == "json":
             return read_json(content).value
@@ -89,7 +89,7 @@ def value_of(ending: str, content: bytes) -> Value:
 
 
 def table_of(value: Value) -> FoundTable | None:
-    """The list of objects that a value is, or the longest one under a key of it."""
+    """The value itself if it is a list of objects, or the longest such list under one of its keys."""
     if isinstance(value, list):
         return _table("", value)
     if not isinstance(value, dict):
@@ -104,7 +104,7 @@ def _table(key: str, values: list[Value]) -> FoundTable | None:
 
 
 def leaf_paths(value: Value) -> frozenset[str]:
-    """Where values stand in an object, without indices: ``lines[].price``; the first ones of a large object."""
+    """Field paths without indices, such as ``lines[].price``; of a large object only the first ones."""
     return frozenset(path for path, _ in zip(_leaves(value, "", 0), range(_MOST_PATHS), strict=False))
 
 
@@ -119,15 +119,6 @@ def _leaves(value: Value, path: str, depth: int) -> Iterator[str]:
         yield path
 
 
-def numbers_in(value: Value) -> int:
-    """How many numbers an object holds."""
-    from decimal import Decimal
-
-    if isinstance(value, dict):
-        return sum(map(numbers_in, value.values()))
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
-
-
 def texts(values: Iterable[Value]) -> frozenset[str]:
-    """Values that can name a document, as text."""
+    """The texts and integers among the values, which can name a document, as text."""
     return frozenset(str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool))

@@ -1,4 +1,4 @@
-"""Files that tell a model what to do, by where they lie and what they are called, else by what they say."""
+"""Finds the files that instruct a model: by their places and names, otherwise by their text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.config import INSTRUCTIONS
-from sitegen.discovery.contents import Shelf
+from sitegen.discovery.contents import BlobReader
 from sitegen.discovery.output_series import is_result_by_name, run_globs_of
 from sitegen.discovery.tracked import TrackedFile
 from sitegen.history.globs import compiled
@@ -62,12 +62,12 @@ PLACES: Final = (
     *((f"**/*[_-]instructions.{ending}", "instructions, by their names") for ending in ("md", "txt")),
     *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
 )
-"""(glob, what lies there), the surest first. A file belongs to the first that names it."""
+"""(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""
 
 CODE: Final = tuple(
     (f"**/*prompts.{ending}", "code that is named after the prompts in it") for ending in ("py", "ts", "js")
 )
-"""Where no text instructs anybody, the prompts stand in code."""
+"""Tried only if no text instructs a model: the prompts are probably in code then."""
 
 _NOT_INSTRUCTIONS = re.compile(
     r"(?:^|/)(?:README|CHANGELOG|HISTORY|CONTRIBUTING|LICEN[CS]E|CODE_OF_CONDUCT|SECURITY|NOTICE|TODO|ROADMAP)[^/]*$|"
@@ -85,59 +85,60 @@ _IMPERATIVE = re.compile(
 _ADDRESSED = re.compile(
     r"\byou are (?:a|an|the|now)\b|\byour (?:task|job|role|goal) is\b|\bact as (?:a|an|the)\b", re.IGNORECASE
 )
-"""What hardly any text says but one that instructs a model."""
+"""Phrases that hardly occur outside instructions for a model."""
 
-_SURE: Final = 2
+_CERTAIN: Final = 2
 _LEAST_CHARACTERS: Final = 600
 _LARGEST: Final = 200_000
 _MOST_READ: Final = 150
-_OFTEN: Final = 150
-"""Words to one imperative, at most, in a text that instructs."""
+_WORDS_PER_IMPERATIVE: Final = 150
+"""At most, in a text that instructs."""
 
 
 class InstructionGlob(NamedTuple):
-    """One glob of the configuration, and what it names."""
+    """A glob of the configuration and the files that it matches."""
 
     glob: str
-    what: str
+    meaning: str
+    """What its files are: ``rules of Cursor``."""
     files: int
     edits: int
-    """Commits that wrote one of them, each file counted."""
+    """Versions of all its files."""
 
 
 def instruction_globs(
-    files: Sequence[TrackedFile], shelf: Shelf, kept: Sequence[str] = INSTRUCTIONS
+    files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str] = INSTRUCTIONS
 ) -> tuple[InstructionGlob, ...]:
-    """The globs that name the instruction files, beginning with those of *kept* that name any.
+    """Globs that match the instruction files, starting with the *configured* globs that match any.
 
-    By content only texts are found that no place speaks for, outside folders of results and documentation.
+    The text of a file counts only if no glob matches it, and only outside folders of results and documentation.
     """
-    left = [file for file in files if not file.deleted or compiled(tuple(kept)).fullmatch(file.path)]
-    found: list[InstructionGlob] = []
-    for glob, what in (*((glob, "as by default") for glob in kept), *PLACES):
-        left = _take(found, left, glob, what, everything=what == "as by default")
-    for glob, what in _by_content(left, shelf):
-        left = _take(found, left, glob, what, everything=True)
-    if not found:
-        for glob, what in CODE:
-            left = _take(found, left, glob, what, everything=False)
-    return tuple(found)
+    remaining = [file for file in files if not file.deleted or compiled(tuple(configured)).fullmatch(file.path)]
+    globs: list[InstructionGlob] = []
+
+    def add(glob: str, meaning: str, *, everything: bool) -> None:
+        """Add a glob that matches remaining files, unless all of these look like documentation."""
+        nonlocal remaining
+        pattern = compiled((glob,))
+        matches = [file for file in remaining if pattern.fullmatch(file.path)]
+        if any(everything or not _NOT_INSTRUCTIONS.search(file.path) for file in matches):
+            edits = sum(file.versions for file in matches)
+            globs.append(InstructionGlob(glob=glob, meaning=meaning, files=len(matches), edits=edits))
+            remaining = [file for file in remaining if not pattern.fullmatch(file.path)]
+
+    for glob in configured:
+        add(glob, "as by default", everything=True)
+    for glob, meaning in PLACES:
+        add(glob, meaning, everything=False)
+    for glob, meaning in _globs_by_content(remaining, reader):
+        add(glob, meaning, everything=True)
+    for glob, meaning in () if globs else CODE:
+        add(glob, meaning, everything=False)
+    return tuple(globs)
 
 
-def _take(
-    globs: list[InstructionGlob], left: list[TrackedFile], glob: str, what: str, *, everything: bool
-) -> list[TrackedFile]:
-    """Note a glob that names any of the files, and give back those that it does not name."""
-    pattern = compiled((glob,))
-    named = [file for file in left if pattern.fullmatch(file.path)]
-    if not any(everything or not _NOT_INSTRUCTIONS.search(file.path) for file in named):
-        return left
-    globs.append(InstructionGlob(glob=glob, what=what, files=len(named), edits=sum(file.versions for file in named)))
-    return [file for file in left if not pattern.fullmatch(file.path)]
-
-
-def _by_content(files: Iterable[TrackedFile], shelf: Shelf) -> list[tuple[str, str]]:
-    """Texts that are long and full of imperatives: a folder of three such files or more, else each by itself."""
+def _globs_by_content(files: Iterable[TrackedFile], reader: BlobReader) -> list[tuple[str, str]]:
+    """(glob, meaning) for long texts full of imperatives: one glob for a folder of mostly such texts, or for a file."""
     candidates = [
         file
         for file in files
@@ -145,32 +146,32 @@ def _by_content(files: Iterable[TrackedFile], shelf: Shelf) -> list[tuple[str, s
         and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_globs_of(file.path))
     ]
     candidates.sort(key=lambda file: (-file.versions, file.path))
-    told = {file.path: _instructs(shelf.content(file.oid)) for file in candidates[:_MOST_READ]}
+    certainty = {file.path: _certainty(reader.content(file.oid)) for file in candidates[:_MOST_READ]}
     folders: dict[tuple[str, str], list[TrackedFile]] = {}
     for file in candidates:
         folders.setdefault((file.folder, file.ending), []).append(file)
     globs = []
     for (folder, ending), members in sorted(folders.items()):
-        sure = [file for file in members if told.get(file.path) == _SURE]
-        likely = sum(told.get(file.path, 0) > 0 for file in members)
-        if folder and len(sure) >= 2 and likely * 2 >= len(members):
-            globs.append((f"{_literal(folder)}/*.{ending}", "texts that instruct, by what they say"))
+        certain = [file for file in members if certainty.get(file.path) == _CERTAIN]
+        likely = sum(certainty.get(file.path, 0) > 0 for file in members)
+        if folder and len(certain) >= 2 and likely * 2 >= len(members):
+            globs.append((f"{_escaped_glob(folder)}/*.{ending}", "texts that instruct, by what they say"))
         else:
-            globs += [(_literal(file.path), "a text that instructs, by what it says") for file in sure]
+            globs += [(_escaped_glob(file.path), "a text that instructs, by what it says") for file in certain]
     return globs
 
 
-def _instructs(content: bytes | None) -> int:
-    """Whether a text instructs a model: 0 hardly, 1 it is full of imperatives, 2 it addresses the model besides."""
+def _certainty(content: bytes | None) -> int:
+    """How certainly a text instructs a model: 0 hardly, 1 it is full of imperatives, 2 it also addresses the model."""
     if content is None or len(content) > _LARGEST:
         return 0
     text = content.decode("utf-8", "replace")
     imperatives = len(_IMPERATIVE.findall(text))
-    if len(text) < _LEAST_CHARACTERS or imperatives < 4 or imperatives * _OFTEN < len(text.split()):
+    if len(text) < _LEAST_CHARACTERS or imperatives < 4 or imperatives * _WORDS_PER_IMPERATIVE < len(text.split()):
         return 0
-    return _SURE if _ADDRESSED.search(text) else 1
+    return _CERTAIN if _ADDRESSED.search(text) else 1
 
 
-def _literal(path: str) -> str:
-    """A path as a glob that names nothing else."""
+def _escaped_glob(path: str) -> str:
+    """A glob that matches this path alone."""
     return re.sub(r"([*?\[\\])", r"\\\1", path)

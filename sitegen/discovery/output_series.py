@@ -1,9 +1,9 @@
-"""Files that may be the outputs or results of one eval: one that is rewritten, or runs beside each other."""
+"""Groups data files into series of outputs: a file that is rewritten again and again, or runs matched by one glob."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from sitegen.discovery.tracked import DATA, TrackedFile
@@ -18,7 +18,7 @@ _NUMBERED = re.compile(
     r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|v|r)[-_ ]?[0-9]+", re.IGNORECASE
 )
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
-"""How the name of a folder begins that counts its runs and dates them: ``R003__2025-12-18``."""
+"""The start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
 
 _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
@@ -30,7 +30,7 @@ _PLACE = re.compile(
 )
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)
 _TRUTH_NAME = re.compile(r"label|reference|annotat|correct", re.IGNORECASE)
-"""Words that say so in the name of a file, and something else in that of a folder."""
+"""Words that suggest expected values in the name of a file, but not in the name of a folder."""
 
 _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
@@ -39,28 +39,28 @@ _NO_RESULTS = re.compile(
     r"|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
-"""Settings of tools, data of tests, and whatever is hidden."""
+"""Settings of tools, test data and hidden files."""
 
 _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
-"""What tests of code lie beside is data of tests, unless a folder says that it is not."""
+"""Folders below those of tests in which files are results of evals after all."""
 
 LEAST_RUNS: Final = 2
 
 
 class OutputSeries(NamedTuple):
-    """One file, or the runs that a glob names."""
+    """A file that is rewritten, or the runs that a glob matches."""
 
     folder: str
-    """Where an eval with these outputs lies; empty for the top."""
+    """The folder of an eval with these outputs; empty for the root."""
     outputs: str
-    """Relative to the folder: the file, or the glob."""
+    """The file or the glob, relative to the folder."""
     files: tuple[TrackedFile, ...]
-    """In the order of their names; one, unless these are runs."""
+    """Sorted by name; more than one only for runs."""
 
     @property
     def newest(self) -> TrackedFile:
-        """The one that is looked into: of runs, the last by name."""
+        """The only file, or the last run by name."""
         return self.files[-1]
 
     @property
@@ -70,37 +70,37 @@ class OutputSeries(NamedTuple):
 
     @property
     def deleted(self) -> bool:
-        """Whether none of the files is there any more."""
+        """Whether every file was deleted."""
         return all(file.deleted for file in self.files)
 
     @property
     def versions(self) -> int:
-        """How many outputs it is at most."""
+        """The largest possible number of outputs."""
         return sum(file.versions for file in self.files)
 
     @property
     def path(self) -> str:
-        """The file, or the glob, from the root."""
+        """The file or the glob, relative to the root."""
         return f"{self.folder}/{self.outputs}" if self.folder else self.outputs
 
     @property
     def hinted(self) -> bool:
-        """Whether the place sounds like results."""
+        """Whether the path suggests results."""
         return is_result_by_name(self.path)
 
 
 def is_truth_by_name(path: str) -> bool:
-    """Whether a path sounds like expected values."""
+    """Whether a path suggests expected values."""
     return _TRUTH.search(path) is not None or _TRUTH_NAME.search(path.rpartition("/")[2]) is not None
 
 
 def is_result_by_name(path: str) -> bool:
-    """Whether a path sounds like results of a run."""
+    """Whether a path suggests the results of a run."""
     return _PLACE.search(path) is not None
 
 
 def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
-    """Those that may hold outputs, expected values or results."""
+    """The files that may hold outputs, expected values or results."""
     return tuple(
         file
         for file in files
@@ -112,53 +112,51 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
 
 
 def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
-    """Runs first, those with most of them before others; then single files, those that were written most often first.
+    """Series of runs, then single files. Within both, deleted series come last and those with most versions first.
 
-    A file that is there counts before one that was deleted. A file of a glob of runs is no series of its own.
+    A file belongs to the widest glob that at least ``LEAST_RUNS`` files share; without such a glob it stands alone.
     """
     runs: list[OutputSeries] = []
-    left = [(file, run_globs_of(file.path)) for file in files]
-    alone: list[OutputSeries] = []
-    while left:
-        grouped: dict[str, list[tuple[TrackedFile, tuple[str, ...]]]] = {}
-        for file, globs in left:
+    single_files: list[OutputSeries] = []
+    remaining = [(file, run_globs_of(file.path)) for file in files]
+    while remaining:
+        by_glob: dict[str, list[tuple[TrackedFile, tuple[str, ...]]]] = {}
+        for file, globs in remaining:
             if globs:
-                grouped.setdefault(globs[0], []).append((file, globs[1:]))
+                by_glob.setdefault(globs[0], []).append((file, globs[1:]))
             else:
-                alone.append(OutputSeries(file.folder, file.name, (file,)))
-        left = []
-        for glob, members in grouped.items():
+                single_files.append(OutputSeries(file.folder, file.name, (file,)))
+        remaining = []  # files whose glob matches too few runs try their next narrower glob
+        for glob, members in by_glob.items():
             if len(members) < LEAST_RUNS:
-                left += members
+                remaining += members
             else:
-                runs.append(_runs(glob, [file for file, _ in members]))
-    return (*sorted(runs, key=_order), *sorted(alone, key=_order))
+                runs.append(_series_of_runs(glob, [file for file, _ in members]))
+    return (*sorted(runs, key=_most_likely_first), *sorted(single_files, key=_most_likely_first))
 
 
-def _order(series: OutputSeries) -> tuple[bool, bool, int, str]:
+def _most_likely_first(series: OutputSeries) -> tuple[bool, bool, int, str]:
     return series.deleted, not series.hinted, -series.versions, series.path
 
 
-def _runs(glob: str, members: list[TrackedFile]) -> OutputSeries:
-    """Of runs that are there and runs that were deleted, those that are there."""
+def _series_of_runs(glob: str, files: list[TrackedFile]) -> OutputSeries:
+    """The series of a glob, in the first folder above its wildcard."""
     segments = glob.split("/")
-    wild = next(place for place, segment in enumerate(segments) if "*" in segment)
-    folder = "/".join(segments[:wild])
-    return OutputSeries(
-        folder, "/".join(segments[wild:]), tuple(sorted(members, key=lambda file: natural_order(file.path)))
-    )
+    wild = next(index for index, segment in enumerate(segments) if "*" in segment)
+    in_order = tuple(sorted(files, key=lambda file: natural_order(file.path)))
+    return OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order)
 
 
 def run_globs_of(path: str) -> tuple[str, ...]:
-    """The globs of the runs that a path may be one of, the widest first; empty if nothing in it looks like a run.
+    """The globs of runs that a path may belong to, the widest first; empty if no part of it looks like a run.
 
-    A folder, or the name of the file, with a date, or with a number behind a word for runs, may be a run's. What varies
-    is left open: everything from the date or the number on, but for the ending of a file.
+    A segment looks like a run if it has a date, or a number after a word for runs. The wildcard replaces everything
+    from the date or number on, except the suffix of a file.
     """
     segments = path.split("/")
     globs = []
-    for place, segment in enumerate(segments):
-        is_file = place == len(segments) - 1
+    for index, segment in enumerate(segments):
+        is_file = index == len(segments) - 1
         stem, dot, ending = segment.rpartition(".") if is_file else (segment, "", "")
         match = _DATED.search(stem) or _NUMBERED.search(stem)
         if match is None:
@@ -166,22 +164,21 @@ def run_globs_of(path: str) -> tuple[str, ...]:
         number = _NUMBER.search(stem, match.start())
         ordinal = None if is_file else _ORDINAL.match(stem)
         start = ordinal.end() if ordinal else number.start() if number else match.start()
-        globs.append("/".join((*segments[:place], f"{stem[:start]}*{dot}{ending}", *segments[place + 1 :])))
+        globs.append("/".join((*segments[:index], f"{stem[:start]}*{dot}{ending}", *segments[index + 1 :])))
     return tuple(globs)
 
 
-def near(files: Iterable[TrackedFile], folder: str) -> Iterator[TrackedFile]:
-    """Files by how near they lie to a folder: those of it and below it first, then those of the folders above."""
-    above = [folder]
-    while above[-1]:
-        above.append(above[-1].rpartition("/")[0])
-    place = {each: index for index, each in enumerate(above)}
+def nearest_first(files: Iterable[TrackedFile], folder: str) -> list[TrackedFile]:
+    """Files sorted by distance from a folder: first those in and below it, then those in and below each parent."""
+    ancestors = [folder]
+    while ancestors[-1]:
+        ancestors.append(ancestors[-1].rpartition("/")[0])
+    levels_up = {ancestor: level for level, ancestor in enumerate(ancestors)}
 
     def distance(file: TrackedFile) -> tuple[int, int, str]:
-        at = file.folder
-        steps = 0
-        while at not in place:
-            at, steps = at.rpartition("/")[0], steps + 1
-        return place[at], steps, file.path
+        ancestor, levels_down = file.folder, 0
+        while ancestor not in levels_up:
+            ancestor, levels_down = ancestor.rpartition("/")[0], levels_down + 1
+        return levels_up[ancestor], levels_down, file.path
 
-    return iter(sorted(files, key=distance))
+    return sorted(files, key=distance)

@@ -42,6 +42,11 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: ``1 file``, ``1,204 files``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def spreadsheet_safe(value: str | float | None) -> str:
     """A value as a cell of CSV: empty if undefined, truth as ``true`` and ``false``, numbers in full.
 

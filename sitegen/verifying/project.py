@@ -77,7 +77,7 @@ class WorktreeProject(NamedTuple):
         if evals_dir is not None:
             config = replace(config, evals_dir=_folder_in_project(root, evals_dir))
         searched = work_tree_files(root, kind_of_case_file)
-        config, manifest = with_found_evals(config, _read_manifest(root, config), searched)
+        config, manifest = with_found_evals(config, worktree_manifest(root, config), searched)
         project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
         match found_evaluation(searched):
             case EvaluationConfig() as evaluation:
@@ -181,7 +181,8 @@ class WorktreeProject(NamedTuple):
             return File(name, None, error.strerror or "it cannot be read")
 
 
-def _read_manifest(root: Path, config: SiteConfig) -> Manifest:
+def worktree_manifest(root: Path, config: SiteConfig) -> Manifest:
+    """The manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
     name = f"{config.evals_dir}/manifest.yaml"
     try:
         content = read_inside(root, name, config.limits.max_blob_bytes)

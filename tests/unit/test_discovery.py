@@ -10,9 +10,9 @@ import yaml
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import read_manifest
 from sitegen.discovery import Discovery, discover
+from sitegen.discovery.config_text import manifest_text, site_text
 from sitegen.discovery.instruction_files import InstructionGlob
 from sitegen.discovery.output_series import run_globs_of
-from sitegen.discovery.written import manifest_text, site_text
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
 from tests.sites import content, run
@@ -139,7 +139,7 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
 
 
 def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
-    assert {(each.id, each.standing.points, each.standing.newest) for each in (*found.known, *found.proposed)} == {
+    assert {(each.id, each.trial.points, each.trial.newest) for each in (*found.existing, *found.proposed)} == {
         ("receipts", 1, "F1 1.000 over 1 document"),
         ("orders", 3, "F1 1.000 over 1 document"),
         ("catalogue", 2, "F1 1.000 over 2 documents"),
@@ -172,7 +172,7 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
     again = _look(project, read_manifest(found.manifest.encode(), "manifest.yaml", "evals"))
     assert (again.proposed, again.manifest) == ((), None)
-    assert sorted(each.id for each in again.known) == [
+    assert sorted(each.id for each in again.existing) == [
         "benchmarks",
         "catalogue",
         "ci",

@@ -26,7 +26,7 @@ from tests.sites import content, run
 
 Done: TypeAlias = CompletedProcess[str]
 PATHS = [path for _, path in SKELETONS]
-NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(commits=1, is_whole=True, files=1)))
+NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(files=1)))
 """What is said of a project that has neither evals nor instructions."""
 
 
