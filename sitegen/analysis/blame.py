@@ -1,9 +1,10 @@
-"""Blame: for each cell when it was right and wrong, and which point flipped it, and why."""
+"""Blame: when each cell was right or wrong, which points flipped it, and which role caused the flip."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cells import fate_of, held_documents, spans
@@ -13,28 +14,28 @@ from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED
 
 FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
-"""From wrong to right, and from right to wrong. What only appears or vanishes did not flip."""
+"""From wrong to right, and from right to wrong. Appearing or vanishing is not a flip."""
 
 
 class ExplainedRun(NamedTuple):
-    """Consecutive points at which nothing about a cell changed, and what began them."""
+    """A run of a cell, and what caused it."""
 
     run: Run
     end: int
-    """Index of the point after the last."""
+    """Index of the point after its last."""
     fate: Fate | None
-    """What became of the cell at the first of them; None if it was right before and after, or is judged first."""
+    """The cell's fate at the first point; None if it was right before and after, or is judged for the first time."""
     causes: tuple[Role, ...]
-    """Which of the roles that changed at that point changed the cell; empty for the first stretch."""
+    """Which of the roles that changed at the first point changed the cell; empty for the first run."""
 
     @property
     def points(self) -> int:
-        """How many points it lasts."""
+        """Number of points."""
         return self.end - self.run.start
 
     @property
     def is_flip(self) -> bool:
-        """Whether it began with a flip."""
+        """Whether it begins with a flip."""
         return self.fate in FLIPS
 
 
@@ -54,17 +55,17 @@ class CellBlame(NamedTuple):
 
     @property
     def flips(self) -> int:
-        """How often it went from wrong to right or back."""
+        """Number of flips."""
         return sum(stretch.is_flip for stretch in self.stretches)
 
     @property
     def judged(self) -> int:
-        """Points that judged it."""
+        """Number of points that judged it."""
         return sum(stretch.points for stretch in self.stretches if stretch.run.state != "absent")
 
     @property
     def wrong(self) -> int:
-        """Points at which it was an error."""
+        """Number of points at which it was an error."""
         return sum(stretch.points for stretch in self.stretches if stretch.run.is_wrong)
 
 
@@ -73,30 +74,30 @@ class ChangePoint(NamedTuple):
 
     point: int
     fates: tuple[tuple[Fate, int], ...]
-    """How many cells shared which fate, of those for which something changed."""
+    """(fate, number of changed cells)."""
     causes: tuple[tuple[Role, int], ...]
-    """How many of these cells it changed; most first. A cell that two of them changed counts for both."""
+    """(role, number of cells that it changed), most first. A cell that two roles changed counts for both."""
     wrong: int
     judged: int
-    """Cells, from this point until the next turn."""
+    """Number of cells, from this point until the next change."""
 
     def number(self, fate: Fate) -> int:
-        """How many cells."""
+        """Number of cells with a fate."""
         return dict(self.fates).get(fate, 0)
 
 
 class Blame:
-    """Follows cells back to what changed them; what several cells need is looked up once."""
+    """Finds the causes of cells' changes; caches what differs between points, which all cells share."""
 
     def __init__(self, cells: CellMap, snapshots: Sequence[Snapshot]) -> None:
-        """``snapshots``: at least those that the cells were followed through."""
+        """*snapshots* has at least those that the cells were followed through."""
         self._points = cells.points
         self._snapshots = snapshots
         self._held = held_documents(cells)
-        self._changed: dict[int, tuple[Role, ...]] = {}
+        self._changed_roles: dict[int, tuple[Role, ...]] = {}
 
-    def of(self, cell: Cell, points: int | None = None) -> CellBlame:
-        """The history of a cell of the map, through its first ``points``; default: all of them."""
+    def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
+        """The history of a cell of the map through the first *points*; by default through all."""
         points = points or self._points
         stretches = []
         before: Run | None = None
@@ -112,33 +113,32 @@ class Blame:
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 
     def _causes(self, before: Run | None, run: Run) -> tuple[Role, ...]:
-        """The one role that changed at the point; of several those whose side of the cell did, else all of them.
+        """Which of the roles that changed at a run's first point changed the cell.
 
-        All of them too where the values are redacted: whether they changed cannot be told any more.
+        A single role is the cause. Of several, the causes are those whose side of the cell changed. If neither side
+        changed the rules are the cause. If values are redacted, all are: whether these changed cannot be seen.
         """
         start = run.start
-        changed = self._changed.get(start)
+        changed = self._changed_roles.get(start)
         if changed is None:
-            changed = self._changed[start] = differing_roles(self._snapshots[start - 1], self._snapshots[start])
+            changed = self._changed_roles[start] = differing_roles(self._snapshots[start - 1], self._snapshots[start])
         if len(changed) < 2:
             return changed
         expected, actual = (before.expected, before.actual) if before else ("", "")
         if REDACTED.literal in {expected, actual, run.expected, run.actual}:
             return changed
         sides = {"outputs": actual != run.actual, "ground_truth": expected != run.expected}
-        found = tuple(role for role in changed if sides.get(role))
-        if found:
-            return found
-        return ("rules",) if "rules" in changed else changed
+        causes = tuple(role for role in changed if sides.get(role))
+        return causes or (("rules",) if "rules" in changed else changed)
 
 
 def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
-    """The cells of each attribute that was ever judged, in the order of the map. A cell that moved is in several."""
-    found: dict[str, list[Cell]] = {}
+    """The cells of each attribute, in the order of the map. A cell is listed under its earlier attributes too."""
+    cells_of: dict[str, list[Cell]] = {}
     for cell in cells.cells:
         for attribute in (cell.attribute, *cell.earlier_attributes):
-            found.setdefault(attribute, []).append(cell)
-    return found
+            cells_of.setdefault(attribute, []).append(cell)
+    return cells_of
 
 
 def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
@@ -149,32 +149,28 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
     for cell in cells:
         for stretch in cell.stretches:
             start = stretch.run.start
-            here, why = fates.setdefault(start, Counter()), causes.setdefault(start, Counter())
+            fates_here, causes_here = fates.setdefault(start, Counter()), causes.setdefault(start, Counter())
             if stretch.fate:
-                here[stretch.fate] += 1
-                why.update(stretch.causes)
+                fates_here[stretch.fate] += 1
+                causes_here.update(stretch.causes)
+            # Differences at both ends of a run: their running sums are the numbers at each point.
             for totals, counts in ((wrong, stretch.run.is_wrong), (judged, stretch.run.state != "absent")):
                 totals[start] += counts
                 totals[stretch.end] -= counts
-    found = []
-    number_wrong = number_judged = 0
-    for point in range(points):
-        number_wrong, number_judged = number_wrong + wrong[point], number_judged + judged[point]
-        if point in fates:
-            why = causes[point]
-            order = sorted(why.items(), key=lambda item: (-item[1], ROLES.index(item[0])))
-            found.append(
-                ChangePoint(
-                    point=point,
-                    fates=tuple(sorted(fates[point].items())),
-                    causes=tuple(order),
-                    wrong=number_wrong,
-                    judged=number_judged,
-                )
-            )
-    return tuple(found)
+    number_wrong, number_judged = list(accumulate(wrong)), list(accumulate(judged))
+    return tuple(
+        ChangePoint(
+            point=point,
+            fates=tuple(sorted(fates[point].items())),
+            causes=tuple(sorted(causes[point].items(), key=lambda item: (-item[1], ROLES.index(item[0])))),
+            wrong=number_wrong[point],
+            judged=number_judged[point],
+        )
+        for point in sorted(fates)
+        if point < points
+    )
 
 
 def worst_first(cells: Iterable[CellBlame]) -> list[CellBlame]:
     """Cells that are wrong now, those that flip most often first; then the others, likewise."""
-    return sorted(cells, key=lambda one: (one.wrong_since is None, -one.flips, -one.wrong))
+    return sorted(cells, key=lambda cell: (cell.wrong_since is None, -cell.flips, -cell.wrong))

@@ -1,6 +1,6 @@
-"""One kind of value that the memo holds: how it is found again, how it is written, and when it is forgotten.
+"""How one kind of value is stored in the memo, looked up and forgotten.
 
-All kinds are declared in ``sitegen/stages/cached_kinds.py``, one after the other.
+All kinds are declared in ``sitegen/stages/cached_kinds.py``.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 from sitegen.history.fold_state import decode, encode, stored
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk", "build"]
-"""``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until it is kept
-for other inputs. ``walk``: until history is read from its root again. ``build``: until the end of the build."""
+"""``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until it is
+stored for other inputs. ``walk``: until history is read from its root again. ``build``: until the end of the build."""
 
 Owner: TypeAlias = Literal["eval", "instruction file"]
 
 CachedRow: TypeAlias = tuple[str, str, bytes]
-"""(kind, key, content) of one value, as the memo holds it."""
+"""(kind, key, content) of one value, as the memo stores it."""
 
 _DIGEST_LENGTH: Final = 32
-"""Of what ``sitegen.render.writer.digest`` returns."""
+"""Characters of a digest of ``sitegen.render.writer.digest``."""
 _WITHIN: Final = "\x1f"
 
 T = TypeVar("T")
 
 
 class CacheStore(Protocol):
-    """Bytes by kind and key: the memo, or what a process was handed of it."""
+    """Bytes by kind and key: the memo, or the part of it that a process was given."""
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """What was put, or None."""
+        """The stored content, or None."""
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Keep, in place of what was there."""
+        """Store content, in place of any that is stored already."""
 
 
 class AllByKind(Protocol):
@@ -46,18 +46,19 @@ class AllByKind(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedKind(Generic[T]):
-    """A kind of value that is computed once and kept. A value of ``bytes`` is kept as it is, any other one as JSON."""
+    """A kind of value that is computed once and stored: ``bytes`` as they are, any other type as JSON."""
 
     name: str
     type: type[T]
     until: Lifetime
     owner: Owner | None = None
-    """What the key names, or begins with (see ``within``). When it is no more, the value goes, too."""
+    """What the key names, or begins with (see ``within``). The value is deleted when its owner is."""
 
     def get(self, store: CacheStore, key: str = "", inputs: Sequence[str] | None = None) -> T | None:
-        """The value under a key; None if there is none, or if it was kept with the digest of none of these inputs.
+        """The value under a key; None if there is none, or if it was stored for other inputs.
 
-        A value for the beginning of a series is asked for with one digest for each length that the beginning may have.
+        *inputs* are the digests that the value may have been stored with. For a value of the beginning of a series
+        there is one for each length that the beginning may have.
         """
         content = store.get(self.name, stored(key))
         if content is None:
@@ -68,21 +69,21 @@ class CachedKind(Generic[T]):
             content = content[_DIGEST_LENGTH:]
         try:
             return self._decoded(content)
-        except ValueError:  # an older form: it is computed again
+        except ValueError:  # stored in an older form: the caller computes it again
             return None
 
     def all(self, memo: AllByKind) -> Iterator[T]:
-        """Every value of the kind that was kept without inputs, by key."""
+        """Every value of the kind, by key; only for kinds that are stored without inputs."""
         return (self._decoded(content) for _, content in memo.all(self.name))
 
     def keep(self, store: CacheStore, key: str, value: T, inputs: str = "") -> T:
-        """Keep a value, with the digest of what decides it unless the key is that already; returns the value."""
+        """Store a value with the digest of its inputs, unless the key is that digest already; returns the value."""
         content = value if isinstance(value, bytes) else encode(value)
         store.put(self.name, stored(key), inputs.encode() + content)
         return value
 
     def derived(self, store: CacheStore, key: str, inputs: str, compute: Callable[[], T]) -> T:
-        """The value that was kept with the digest of these inputs; else it is computed, and kept."""
+        """The value stored with this digest of its inputs; else compute and store it."""
         value = self.get(store, key, [inputs])
         return value if value is not None else self.keep(store, key, compute(), inputs)
 
@@ -93,28 +94,28 @@ class CachedKind(Generic[T]):
 
 
 class TaskCache:
-    """What a process is handed of the memo, and what it gives back: it cannot have the memo itself."""
+    """The part of the memo that a process is given, and what it adds: a process cannot open the memo itself."""
 
-    def __init__(self, known: Iterable[CachedRow]) -> None:
-        self._known = {(kind, key): content for kind, key, content in known}
+    def __init__(self, rows: Iterable[CachedRow]) -> None:
+        self._contents = {(kind, key): content for kind, key, content in rows}
         self._new: dict[tuple[str, str], bytes] = {}
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """What was handed over, or put here."""
-        return self._known.get((kind, key))
+        """The content that was given or added, or None."""
+        return self._contents.get((kind, key))
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Keep, for the memo as well."""
-        self._known[kind, key] = self._new[kind, key] = content
+        """Store content, for this process and later for the memo."""
+        self._contents[kind, key] = self._new[kind, key] = content
 
     @property
     def new(self) -> tuple[CachedRow, ...]:
-        """What was put here."""
+        """The rows that were added."""
         return tuple((kind, key, content) for (kind, key), content in self._new.items())
 
 
 def within(owner: str, part: object) -> str:
-    """The key of one of many values of the same kind that belong to one eval or file."""
+    """The key of one of several values of a kind that belong to the same eval or file."""
     return f"{owner}{_WITHIN}{part}"
 
 

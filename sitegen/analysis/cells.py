@@ -1,12 +1,11 @@
-"""Follows every cell of an eval from point to point: when it was right and wrong, and what was expected and given.
+"""Follows every cell of an eval from point to point: when it was right or wrong, and its expected and actual values.
 
-A cell keeps only the points at which something about it changed, so that its history costs what happened to it and not
-how many points there are. ``CellTracker`` goes on where an earlier one stopped: a new point costs that point alone.
+A cell stores only the points at which it changed, so that its history grows with its changes and not with the number
+of points. A ``CellTracker`` continues from the cells of an earlier one, so that a new point costs only that point.
 
-``flips`` compares the cells of two points, as two outputs are compared (``analysis/comparison``) and without scoring
-anything again: a cell that only one of them judged is right at the other if it holds a value that nobody expected, in a
-document that both points hold. Any other error without a counterpart comes from other documents or another ground
-truth: it appeared or vanished, and did not flip.
+``flips`` compares the cells of two points without scoring anything again. If only one point judged a cell, and the cell
+is a hallucination in a document that both points hold, then the other point counts as right: the cell flipped. Any
+other error without a counterpart comes from different documents or ground truth: it appeared or vanished.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from sitegen.model.values import Value
 from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200
-"""Characters of a value that a cell keeps."""
+"""Characters of a value that a cell stores."""
 
 
 def short_json(value: Value) -> str:
@@ -30,22 +29,22 @@ def short_json(value: Value) -> str:
 
 
 class CellTracker:
-    """Takes the judgements of one point after the other."""
+    """Builds the histories of all cells from the judgements of one point after the other."""
 
-    def __init__(self, known: CellMap | None = None) -> None:
-        """``known``: what an earlier one ended with."""
-        self._points = known.points if known else 0
+    def __init__(self, earlier: CellMap | None = None) -> None:
+        """Continue from the cells of *earlier*, if given."""
+        self._points = earlier.points if earlier else 0
         self._tracks: dict[CellKey, _Track] = {}
-        for cell in known.cells if known else ():
+        for cell in earlier.cells if earlier else ():
             self._tracks[cell.key] = _Track(cell, list(cell.runs))
 
     @property
     def points(self) -> int:
-        """How many points it has followed."""
+        """How many points have been followed."""
         return self._points
 
     def follow(self, judgements: Iterable[Judgement]) -> None:
-        """One more point."""
+        """Add the judgements of the next point."""
         here = self._points
         tracks = self._tracks
         judged = 0
@@ -54,13 +53,13 @@ class CellTracker:
             track = tracks.get(key)
             if track is None:
                 track = tracks[key] = _Track(judgement, [])
-            if track.seen == here and judgement.outcome not in WRONG:
-                continue  # judged twice at one place: the error is what counts
-            judged += track.seen != here
-            track.seen = here
-            if track.last is not judgement:  # most are made once for each ground truth and come again as they are
-                track.stands_at(judgement)
-                track.become(
+            if track.last_point == here and judgement.outcome not in WRONG:
+                continue  # the cell is judged twice at this point: an error counts, whichever comes first
+            judged += track.last_point != here
+            track.last_point = here
+            if track.latest is not judgement:  # scorers reuse the same object where nothing changed
+                track.move_to(judgement)
+                track.add_run(
                     Run(
                         start=here,
                         state=judgement.outcome,
@@ -70,20 +69,21 @@ class CellTracker:
                 )
         if judged < len(tracks):
             for track in tracks.values():
-                if track.seen != here:
-                    track.last = None
-                    track.become(Run(start=here, state="absent", expected="", actual=""))
+                if track.last_point != here:
+                    track.latest = None
+                    track.add_run(Run(start=here, state="absent", expected="", actual=""))
         self._points = here + 1
 
     def cells(self) -> CellMap:
-        """All that was followed."""
+        """The histories of all cells so far."""
         cells = (track.cell(extra, track.runs) for (_, _, extra), track in self._tracks.items())
         return CellMap(self._points, tuple(cells))
 
     def lately(self) -> CellMap:
-        """What tells the last two points apart: cells that changed or are wrong, without what ended before.
+        """Only what a comparison of the last two points needs: cells that changed or are wrong, with their last runs.
 
-        Of those that stayed right, most of them, one stands for its document: it says that both points hold it.
+        Of the cells that stayed right, which are most of them, one of each document is included: it shows that both
+        points hold the document.
         """
         before = self._points - 2
         held: set[str] = set()
@@ -99,7 +99,7 @@ class CellTracker:
         return CellMap(self._points, tuple(cells))
 
     def wrong_since(self, judgement: Judgement) -> int | None:
-        """The point from which on the cell of a judgement has been wrong without a break, up to the last point."""
+        """The first point of the unbroken streak of errors of a judgement's cell that lasts to the last point."""
         since = None
         for run in reversed(self._tracks[judgement.key].runs):
             if not run.is_wrong:
@@ -109,40 +109,39 @@ class CellTracker:
 
 
 class _Track:
-    """One cell on its way."""
+    """The history of one cell while points are added."""
 
-    __slots__ = ("earlier", "last", "newest", "runs", "seen")
+    __slots__ = ("earlier_attributes", "last_point", "latest", "location", "runs")
 
-    def __init__(self, newest: Judgement | Cell, runs: list[Run]) -> None:
-        self.newest = newest
-        """What says where it stands."""
-        self.earlier = newest.earlier_attributes if isinstance(newest, Cell) else ()
+    def __init__(self, location: Judgement | Cell, runs: list[Run]) -> None:
+        self.location = location
+        """Has the document, path and attribute of the cell, as of the newest point that judged it."""
+        self.earlier_attributes = location.earlier_attributes if isinstance(location, Cell) else ()
         self.runs = runs
-        self.last: Judgement | None = None
-        self.seen = -1
+        self.latest: Judgement | None = None
+        self.last_point = -1
 
     def cell(self, extra: bool, runs: Sequence[Run]) -> Cell:
         """The cell with some of its runs."""
-        at = self.newest
         return Cell(
-            document=at.document,
-            path=at.path,
-            attribute=at.attribute,
+            document=self.location.document,
+            path=self.location.path,
+            attribute=self.location.attribute,
             extra=extra,
             runs=tuple(runs),
-            named_path=at.named_path,
-            earlier_attributes=self.earlier,
+            named_path=self.location.named_path,
+            earlier_attributes=self.earlier_attributes,
         )
 
-    def stands_at(self, judgement: Judgement) -> None:
-        """A newer judgement says where it stands; the attributes that it had before are not forgotten."""
-        if judgement.attribute != self.newest.attribute:
-            had = dict.fromkeys((*self.earlier, self.newest.attribute))
-            self.earlier = tuple(name for name in had if name != judgement.attribute)
-        self.last = self.newest = judgement
+    def move_to(self, judgement: Judgement) -> None:
+        """Take the location from a newer judgement, and remember the attribute that the cell had before."""
+        if judgement.attribute != self.location.attribute:
+            attributes = dict.fromkeys((*self.earlier_attributes, self.location.attribute))
+            self.earlier_attributes = tuple(name for name in attributes if name != judgement.attribute)
+        self.latest = self.location = judgement
 
-    def become(self, run: Run) -> None:
-        """What it is from a point on; nothing is added if it is that already."""
+    def add_run(self, run: Run) -> None:
+        """Begin a run, in place of one that begins at the same point; does nothing if the state is the same."""
         runs = self.runs
         if runs and runs[-1].start == run.start:
             runs.pop()
@@ -151,19 +150,19 @@ class _Track:
 
 
 FEW: Final = 2
-"""Pairs of points up to which looking each cell up is less work than walking through all that it ever was."""
+"""Up to so many pairs of points it is faster to look up each cell than to expand its whole history."""
 
 Held: TypeAlias = dict[str, bytearray]
-"""Of each document, for each point: whether the point judged anything of it."""
+"""For each document and each point, whether the point judged anything in the document."""
 
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
-    """What became of the cells from one point to another; ``before`` and ``after`` are indices in the series."""
+    """The number of cells by fate and attribute from one point to another, given by their indices in the series."""
     return tallied(flipped_cells(cells, before, after))
 
 
 def tallied(flipped: Iterable[CellFlip]) -> Flips:
-    """The cells counted, where they are at hand."""
+    """Count cells by fate and attribute."""
     counts: Counter[tuple[Fate, str]] = Counter()
     by_truth = 0
     for flip in flipped:
@@ -173,7 +172,7 @@ def tallied(flipped: Iterable[CellFlip]) -> Flips:
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
-    """The cells that are wrong at one of two points at least, in the order of the map."""
+    """The cells that are wrong at one or both of two points, in the order of the map."""
     sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
     earlier = {cell.document for cell, run, _ in sides if run is not None and run.state != "absent"}
     later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
@@ -183,7 +182,7 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
 
 
 def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
-    """``flips`` of many pairs of points, each cell walked through once."""
+    """``flips`` for many pairs of points, in one pass over the cells."""
     if len(pairs) <= FEW:
         return tuple(flips(cells, before, after) for before, after in pairs)
     held = held_documents(cells)
@@ -197,7 +196,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
             if not (wrong[before] or wrong[after]):
                 continue
             first, last = line[before], line[after]
-            if fate := fate_of(first, last, _both_hold(points, before, after)):
+            if fate := fate_of(first, last, bool(points[before] and points[after])):
                 tallies[index][fate, cell.attribute] += 1
                 by_truth[index] += (
                     first is not last and CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
@@ -206,7 +205,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
 
 
 def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
-    """What became of a cell; None if it is wrong at neither point. ``held``: both points hold its document."""
+    """The fate of a cell; None if it is wrong at neither point. *held*: whether both points hold its document."""
     was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
     if not was_wrong and not is_wrong:
         return None
@@ -216,10 +215,6 @@ def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
     if was_wrong and is_wrong:
         return "still_wrong"
     return "broken" if is_wrong else "fixed"
-
-
-def _both_hold(points: bytearray, before: int, after: int) -> bool:
-    return bool(points[before] and points[after])
 
 
 def held_documents(cells: CellMap) -> Held:
@@ -234,7 +229,7 @@ def held_documents(cells: CellMap) -> Held:
 
 
 def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
-    """What a cell is at each point."""
+    """The run that a cell is in at each point; None before its first."""
     line: list[Run | None] = [None] * cell.runs[0].start
     for run, end in spans(cell, points):
         line += [run] * (end - run.start)
@@ -251,14 +246,14 @@ def _wrong_points(cell: Cell, points: int) -> bytearray:
 
 
 def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
-    """Each run with the point after its last."""
+    """Each run of a cell, with the index of the point after the run's last."""
     return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
 
 
 def _sorted_flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
-    def tally(wanted: Fate) -> Tally:
-        some = [(attribute, number) for (fate, attribute), number in counts.items() if fate == wanted]
-        return tuple(sorted(some, key=lambda item: (-item[1], item[0])))
+    def tally(fate: Fate) -> Tally:
+        numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
+        return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
 
     return Flips(
         fixed=tally("fixed"),

@@ -1,7 +1,7 @@
-"""Two outputs of an eval held against each other, cell by cell.
+"""Compares two outputs of an eval cell by cell.
 
-Points, reports, the gate, ``sitegen compare`` and the page of comparisons all count what was fixed and what broke from
-here. What moved the metrics, and by how much, is a matter of ``deltas``; whether that is chance, of ``noise``.
+Points, reports, the gate, ``sitegen compare`` and the page of comparisons all take their counts of fixed and broken
+cells from this module. How the metrics changed is computed in ``deltas``, and whether that may be chance in ``noise``.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from sitegen.model.scorecards import Result
 
 
 class OutputComparison(NamedTuple):
-    """What became of every cell between two outputs."""
+    """What happened to every cell between two outputs."""
 
     flipped: tuple[CellFlip, ...]
-    """The cells that are wrong on one side at least, in the order in which they were judged first."""
+    """The cells that are wrong on at least one side, in the order in which they were judged first."""
     still_right: int
     """Cells that are right on both sides."""
     right_on_one_side: int
-    """Cells that are right where they are judged, and that the other side does not have."""
+    """Cells that are right on one side and missing from the other."""
     common: int
-    """Documents that both sides hold."""
+    """Documents that both sides have."""
     only_before: int
     only_after: int
 
     @property
     def flips(self) -> Flips:
-        """The cells counted by attribute."""
+        """The number of cells by fate and attribute."""
         return tallied(self.flipped)
 
     def with_fate(self, *fates: Fate) -> tuple[CellFlip, ...]:
-        """The cells that went one of these ways."""
+        """The cells with one of these fates."""
         return tuple(flip for flip in self.flipped if flip.fate in fates)
 
 
@@ -46,8 +46,8 @@ def compare_results(before: Result, after: Result) -> OutputComparison:
 
 
 def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
-    """Compare two points of a series; ``before`` and ``after`` are their places in it."""
-    right = [
+    """Compare two points of a series, given by their indices."""
+    right_sides = [
         (_is_right(first), _is_right(last))
         for first, last in ((cell.at(before), cell.at(after)) for cell in cells.cells)
         if not ((first and first.is_wrong) or (last and last.is_wrong))
@@ -55,8 +55,8 @@ def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
     documents = [(bool(held[before]), bool(held[after])) for held in held_documents(cells).values()]
     return OutputComparison(
         flipped=tuple(flipped_cells(cells, before, after)),
-        still_right=right.count((True, True)),
-        right_on_one_side=right.count((True, False)) + right.count((False, True)),
+        still_right=right_sides.count((True, True)),
+        right_on_one_side=right_sides.count((True, False)) + right_sides.count((False, True)),
         common=documents.count((True, True)),
         only_before=documents.count((True, False)),
         only_after=documents.count((False, True)),

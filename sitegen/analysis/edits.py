@@ -1,14 +1,15 @@
-"""Which edit of the instructions made which output, and which edits stand beside a point.
+"""Attributes each output to an edit of the instructions, and lists the edits that stand beside each point.
 
-The rule: an output was made with the newest edit that it can have been made with. That is
+An output is attributed to the newest edit that it can have been made with:
 
-1. by the commit that it records, if it records one: the newest edit up to that commit;
-2. else by the time that it records: the newest edit that was committed by then. But an output that came in one commit
-   with an edit, and was recorded after the commit before that, was made while the edit was at work, and with it;
-3. else by the commit that brought it: the newest edit up to that commit.
+1. If the output records a commit, this is the newest edit up to that commit.
+2. Else, if it records a time, this is the newest edit that was committed by then. But if the output was committed
+   together with an edit, and was recorded after the commit before that, the edit was already at work: the output is
+   attributed to it.
+3. Else it is the newest edit up to the commit that added the output.
 
-An output that is only scored again keeps the edit that made it, whenever the rules changed. All of this is association
-in time; nothing tells that an edit caused what an output is like.
+An output that is only scored again stays attributed to its edit. All of this is association in time: it does not show
+that an edit caused anything about an output.
 """
 
 from __future__ import annotations
@@ -23,31 +24,31 @@ from sitegen.model.gate import InstructionChange
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 
 SHORTEST_ID: Final = 7
-"""Digits of a recorded commit id, below which it names none."""
+"""A recorded commit id with fewer digits is ignored."""
 BEFORE_ANY: Final = -1
-"""Stands for the position of an edit, where an output was made before all of them."""
+"""The position of an edit, for an output that was made before all of them."""
 
 
 class OutputEdits(NamedTuple):
-    """The snapshots of an eval and the edits of its instructions, by the rule above: one entry a snapshot."""
+    """The snapshots of an eval, and which edits belong to each. Lists have one entry for each snapshot."""
 
     snapshots: Sequence[Snapshot]
     edits: Sequence[Edit]
     """All edits of the instructions that drive the eval, by commit."""
     made_with: Sequence[Commit | None]
-    """What ``instructions_of`` says of the output."""
+    """The result of ``instructions_of``."""
     made_by: Sequence[int]
-    """Position of the edit that made the output; ``BEFORE_ANY`` also if that is unknown."""
+    """Position of the edit that the output is attributed to; ``BEFORE_ANY`` also if it is unknown."""
     since_previous: Sequence[tuple[Edit, ...]]
-    """What ``edits_of_points`` says: each edit stands at one point."""
+    """The result of ``edits_of_points``: each edit belongs to exactly one point."""
     beside: Sequence[tuple[Edit, ...]]
-    """What ``_beside`` says: the edits that the output may owe its change to, by time alone."""
+    """The edits that may have changed the output since the one before, by time alone (``_beside``)."""
     stale: Sequence[bool]
     """Whether instructions were edited after the output was made, and it was not made again."""
 
 
 def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> OutputEdits:
-    """Tell for each snapshot of an eval which edit made its output, and which stand beside it.
+    """Find for each snapshot of an eval the edit that its output is attributed to, and the edits beside it.
 
     Args:
         snapshots: of the eval, in series order.
@@ -67,18 +68,19 @@ def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> Ou
     )
 
 
-def instructions_of(at: Snapshot, edits: Sequence[Edit]) -> Commit | None:
-    """The newest of the edits, which are in the order of commits, that the output can have been made with.
+def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
+    """The commit of the newest edit that the output can have been made with.
 
-    Not after the time that the output records, else not after its commit. None if there is none, if a recorded time
-    cannot be read, and if the output records a commit: that one is the answer.
+    It is not after the time that the output records, nor after its commit. None if there is no such edit, if a
+    recorded time cannot be read, and if the output records a commit: then that commit is the answer.
+    *edits* are in the order of commits.
     """
-    if at.made_at:
+    if snapshot.made_at:
         return None
-    recorded = _time(at.recorded_at) if at.recorded_at else None
-    if at.recorded_at and recorded is None:
+    recorded = _time(snapshot.recorded_at) if snapshot.recorded_at else None
+    if snapshot.recorded_at and recorded is None:
         return None
-    for index in range(bisect_right(edits, at.commit.position, key=_edit_position), 0, -1):
+    for index in range(bisect_right(edits, snapshot.commit.position, key=_edit_position), 0, -1):
         commit = edits[index - 1].commit
         committed = _time(commit.committed_at) if recorded else None
         if recorded is None or (committed is not None and committed <= recorded):
@@ -87,12 +89,11 @@ def instructions_of(at: Snapshot, edits: Sequence[Edit]) -> Commit | None:
 
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """For each snapshot the edits after the commit of the one before it, and up to its own commit."""
-    positions = [edit.commit.position for edit in edits]
+    """For each snapshot the edits after the commit of the snapshot before it, up to its own commit."""
     since_previous = []
     start = 0
     for snapshot in snapshots:
-        end = max(start, bisect_right(positions, snapshot.commit.position))
+        end = max(start, bisect_right(edits, snapshot.commit.position, key=_edit_position))
         since_previous.append(tuple(edits[start:end]))
         start = end
     return since_previous
@@ -101,16 +102,16 @@ def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> lis
 def edited_since(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[InstructionChange]:
     """The instruction files whose contents differ between two revisions, by path; a mere rename does not count.
 
-    Each has its edits that *before* does not know. Those may be none, where history was written anew.
+    Each is given with the commits of its edits that *before* does not have. There are none if history was rewritten.
     """
     contents = {file.path: _newest_blob_id(file) for file in before}
-    known = {edit.commit.sha for file in before for edit in file.edits}
+    earlier_commits = {edit.commit.sha for file in before for edit in file.edits}
     changes = []
     for file in after:
         names = [file.path, *(edit.path for edit in reversed(file.edits))]
         earlier = next((contents[name] for name in names if name in contents), None)
         if earlier != _newest_blob_id(file):
-            commits = (edit.commit for edit in file.edits if edit.commit.sha not in known)
+            commits = (edit.commit for edit in file.edits if edit.commit.sha not in earlier_commits)
             changes.append(InstructionChange(file.path, tuple(dict.fromkeys(commits))))
     return sorted(changes, key=lambda change: change.path)
 
@@ -132,53 +133,54 @@ def _made_by(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Se
 def _instructions_at_work(
     snapshot: Snapshot, edits: Sequence[Edit], commits: _KnownCommits, newest: Commit | None
 ) -> Commit | None:
-    """A commit with the instructions that the output was made with. ``newest``: what ``instructions_of`` says."""
+    """A commit with the instructions that the output was made with. *newest* is the result of ``instructions_of``."""
     if snapshot.made_at is None:
         before = commits.before(snapshot.commit.position)
         return snapshot.commit if before and _recorded_after(snapshot, before) else newest
-    recorded = commits.named(snapshot.made_at) if len(snapshot.made_at) >= SHORTEST_ID else None
-    # A commit that neither edited these instructions nor brought a point: its place is not known here, its time may be.
+    recorded = commits.with_prefix(snapshot.made_at) if len(snapshot.made_at) >= SHORTEST_ID else None
+    # A commit that neither edited these instructions nor added a point has no known position, but perhaps a time.
     return recorded or instructions_of(snapshot._replace(made_at=None), edits)
 
 
 class _KnownCommits:
-    """The commits that brought outputs of an eval or edited its instructions, in their order."""
+    """The commits that added outputs of an eval or edited its instructions, in their order."""
 
     def __init__(self, snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> None:
         by_position = {edit.commit.position: edit.commit for edit in edits}
         by_position |= {snapshot.commit.position: snapshot.commit for snapshot in snapshots}
         self._positions = sorted(by_position)
         self._by_position = by_position
-        self._by_start: dict[str, list[Commit]] = {}
+        self._by_prefix: dict[str, list[Commit]] = {}
         for position in self._positions:
             commit = by_position[position]
-            self._by_start.setdefault(commit.sha[:SHORTEST_ID], []).append(commit)
+            self._by_prefix.setdefault(commit.sha[:SHORTEST_ID], []).append(commit)
 
     def before(self, position: int) -> Commit | None:
-        """The last one before a position on the first-parent line."""
-        here = bisect_left(self._positions, position)
-        return self._by_position[self._positions[here - 1]] if here else None
+        """The last commit before a position on the first-parent line."""
+        index = bisect_left(self._positions, position)
+        return self._by_position[self._positions[index - 1]] if index else None
 
-    def named(self, start: str) -> Commit | None:
-        """The first one whose id starts so, of ``SHORTEST_ID`` digits or more."""
-        alike = self._by_start.get(start[:SHORTEST_ID], ())
-        return next((commit for commit in alike if commit.sha.startswith(start)), None)
+    def with_prefix(self, prefix: str) -> Commit | None:
+        """The first commit whose id begins with these digits, of which there are at least ``SHORTEST_ID``."""
+        candidates = self._by_prefix.get(prefix[:SHORTEST_ID], ())
+        return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
 
 
 def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequence[int]) -> list[tuple[Edit, ...]]:
-    """For each snapshot the edits since the outputs before; of one that is only scored again, since the point before.
+    """For each snapshot the edits since the output before it, or since the point before if it was only scored again.
 
-    History does not say which of several outputs of one commit came before an edit: all of them have the edits since
-    the last output of an earlier commit, and those of their own commit. What outputs record says more: the edits that
-    came after this output, and those that the output before was made with already, are left out. A copy of the output
-    before, byte for byte, leaves its edits to the next one as well: perhaps nothing was made with them yet.
+    History does not show which of several outputs of one commit were made before an edit. So all of them get the edits
+    since the last output of an earlier commit, and the edits of their own commit. What outputs record narrows this
+    down: edits after this output, and edits that the output before was already made with, are left out. If an output
+    is a byte-for-byte copy of the one before, the next output gets its edits too: perhaps nothing was made with them
+    yet.
     """
     positions = [edit.commit.position for edit in edits]
     beside = []
-    previous = BEFORE_ANY  # position of the point before
-    earlier = newest = BEFORE_ANY  # of the commits that brought outputs: of the last but one, and of the last
-    made_before: int | None = None  # the edit that made the output before, if that records when or by which commit
-    contents: list[str] = []  # of that output
+    previous = BEFORE_ANY  # position of the previous point's commit
+    earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
+    made_before: int | None = None  # edit of the previous output, if that records a time or a commit
+    contents: list[str] = []  # blob ids of the previous output
     for snapshot, edit in zip(snapshots, made_by, strict=True):
         here = snapshot.commit.position
         start, end = previous, here
@@ -192,7 +194,7 @@ def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Seque
             if not oids or oids != contents:
                 earlier, newest, made_before, contents = since, here, made_here, oids
         linked = edits[bisect_right(positions, start) : bisect_right(positions, end)]
-        if start >= here == end:  # the edit was at work in both outputs, and may have been a draft in the first
+        if start >= here == end:  # both outputs were made with this edit, the first perhaps with a draft of it
             linked = edits[bisect_right(positions, here - 1) : bisect_right(positions, here)]
         beside.append(tuple(linked))
         previous = here
@@ -200,28 +202,28 @@ def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Seque
 
 
 def _stale(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequence[int]) -> list[bool]:
-    """Of each point, whether instructions were edited after those its output was made with, and it was not made again.
+    """For each point whether instructions were edited after its output was made, and the output was not made again.
 
-    That can be said of the newest point, and of points that were only scored again. An edit that came in one commit
-    with the output, and was at work when it was made, is none of these edits.
+    Only the newest point, and points that were only scored again, can be stale. An edit that was committed together
+    with the output, and was at work when the output was made, does not count.
     """
     positions = [edit.commit.position for edit in edits]
     stale = []
-    made = 0
+    newest_used = 0  # position of the newest edit, or commit, that the current output was made with
     for snapshot, edit in zip(snapshots, made_by, strict=True):
         rescored = "outputs" not in snapshot.cause
         if not rescored:
-            made = edit if edit >= 0 else snapshot.commit.position
+            newest_used = edit if edit >= 0 else snapshot.commit.position
         until = bisect_right(positions, snapshot.commit.position)
-        stale.append(rescored and until > bisect_right(positions, made))
+        stale.append(rescored and until > bisect_right(positions, newest_used))
     if stale:
-        stale[-1] = len(positions) > bisect_right(positions, made)
+        stale[-1] = len(positions) > bisect_right(positions, newest_used)
     return stale
 
 
-def _recorded_after(at: Snapshot, commit: Commit) -> bool:
-    """Whether the time that an output records is not before a commit's; False if either is no time."""
-    recorded, committed = _time(at.recorded_at or ""), _time(commit.committed_at)
+def _recorded_after(snapshot: Snapshot, commit: Commit) -> bool:
+    """Whether the time that an output records is not before a commit's; False if either cannot be read."""
+    recorded, committed = _time(snapshot.recorded_at or ""), _time(commit.committed_at)
     return recorded is not None and committed is not None and recorded >= committed
 
 
@@ -235,7 +237,7 @@ def _edit_position(edit: Edit) -> int:
 
 
 def _time(iso: str) -> datetime | None:
-    """A time without a zone is taken as UTC."""
+    """Parse ISO 8601; a time without a zone is taken as UTC. None if it cannot be read."""
     try:
         time = datetime.fromisoformat(iso)
     except ValueError:

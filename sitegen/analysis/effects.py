@@ -1,8 +1,8 @@
-"""Effects of instruction edits: every eval before an edit, and until the next one. Association in time, not cause.
+"""Effects of instruction edits: how each eval changed from before an edit until the next. Association, not cause.
 
-A *window* is the points of one eval whose outputs one edit made (``analysis/edits.py``); an *effect* is that eval
-before and after the edit, for the pages; a *peak* is its best output, and the *best version* of a file the one that was
-in force then.
+A *window* is the points of one eval that are attributed to one edit (``analysis/edits.py``). An *effect* is the eval
+before and after the edit, for the pages. A *peak* is the best output of an eval, and the *best version* of a file the
+version in force then.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class EvalPeak(NamedTuple):
 class BestVersion(NamedTuple):
     """The version of a file that was in force when an eval was at its best."""
 
-    of: EvalPeak
+    peak: EvalPeak
     edit: int
     """Index of the edit that made the version."""
 
 
 def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ...]:
-    """The windows of an eval, by edit: each with its last output, and the last point before that of an earlier edit.
+    """The windows of an eval, by edit: each with its last output, and the last point of an earlier edit before that.
 
     Args:
-        points: of the eval, with what changed since the one before.
-        made_by: position of the edit that made the output of each, as ``OutputEdits`` has it.
+        points: of the eval, each with its delta to the point before.
+        made_by: for each point the position of the edit that its output is attributed to (``OutputEdits``).
 
     """
     last = {
@@ -55,7 +55,7 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
     }
     newest: dict[int, int] = {}
     positions: list[int] = []
-    found = []
+    ordered = []
     for index, position in enumerate(made_by):
         if position not in newest:
             insort(positions, position)
@@ -67,7 +67,7 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
             model, judge = (
                 (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
             )
-            found.append(
+            ordered.append(
                 Window(
                     edit=position,
                     before=before,
@@ -78,13 +78,13 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
                     judge=judge,
                 )
             )
-    return tuple(sorted(found))
+    return tuple(sorted(ordered))
 
 
 def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind: str, since: int = 0) -> Peak | None:
     """The best output by the newest ground truth and rules; None if none has a headline.
 
-    ``since``: index of the first point whose headline no other judge gave than that of the newest.
+    *since* is the index of the first point whose headline comes from the same judge as the newest one's.
     """
     best: Peak | None = None
     sign = 1 if spec.higher_is_better else -1
@@ -114,31 +114,31 @@ def _comparable(deltas: Iterable[Delta | None]) -> bool:
 
 
 class EffectIndex:
-    """Finds the effects of an edit in time that grows with what the edit touched, not with history."""
+    """Looks up the effects of an edit, in time that grows with the evals it changed and not with history."""
 
     def __init__(self, summaries: Iterable[EvalSummary], driven_by: Mapping[str, frozenset[str]]) -> None:
-        """``driven_by``: for evals that only some files drive, the paths of those; every file drives the others."""
+        """*driven_by* has the paths of the files that drive an eval; other evals are driven by every file."""
         self._driven_by = driven_by
         self._summaries = {summary.info.id: summary for summary in summaries}
-        self._at: dict[int, list[tuple[EvalSummary, Window]]] = {}
+        self._windows: dict[int, list[tuple[EvalSummary, Window]]] = {}
         for summary in self._summaries.values():
             for window in summary.windows:
-                self._at.setdefault(window.edit, []).append((summary, window))
+                self._windows.setdefault(window.edit, []).append((summary, window))
 
-    def around(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
-        """What became of each eval around the edit at a commit's position, in the order of the evals.
+    def effects_of(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
+        """The effects of the edit at a commit's position, in the order of the evals.
 
-        Only evals with output made between this edit and the next, the others have nothing to say about this one; with
-        ``path``, only those that this file drives.
+        Only evals with an output made between this edit and the next have one. With *path*, only evals that this file
+        drives are listed.
         """
         return tuple(
             _effect(summary, window)
-            for summary, window in self._at.get(position, ())
+            for summary, window in self._windows.get(position, ())
             if path is None or self.drives(path, summary.info.id)
         )
 
     def drives(self, path: str, eval_id: str) -> bool:
-        """Whether the file is one of those that drive the eval."""
+        """Whether the file drives the eval."""
         return path in self._driven_by.get(eval_id, (path,))
 
     def peaks(self, path: str) -> tuple[EvalPeak, ...]:
@@ -156,13 +156,13 @@ class EffectIndex:
         )
 
     def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
-        """Positions of the edits whose effect on an eval is decided by its points from the index ``first`` on."""
+        """Positions of the edits whose effect on an eval depends on its points from the index *first* on."""
         summary = self._summaries.get(eval_id)
         return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
 
     def positions(self) -> tuple[int, ...]:
         """Positions of all edits that any point is attributed to, ascending."""
-        return tuple(sorted(self._at))
+        return tuple(sorted(self._windows))
 
 
 def _effect(summary: EvalSummary, window: Window) -> Effect:
@@ -181,15 +181,15 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
 
 
 def mean_change(effects: Iterable[Effect]) -> float | None:
-    """The mean change of the headline that outputs made, over the evals where it is defined; None if it is nowhere.
+    """The mean change of the headline that outputs made, over the evals where it is defined; None if there are none.
 
-    Each in the direction in which it is better, and as a share of its metric's range. Numbers that were only recorded
-    count where there are no others.
+    Each change is a share of its metric's range, positive if it is for the better. Recorded numbers count only if there
+    are no computed ones.
     """
-    known = tuple(effects)
-    computed = [effect for effect in known if not effect.specs or not effect.specs[0].recorded]
+    effects = tuple(effects)
+    computed = [effect for effect in effects if not effect.specs or not effect.specs[0].recorded]
     changes = [
-        _toward_better(effect, change) for effect in computed or known if (change := effect.by_outputs) is not None
+        _toward_better(effect, change) for effect in computed or effects if (change := effect.by_outputs) is not None
     ]
     return fsum(changes) / len(changes) if changes else None
 
@@ -202,17 +202,14 @@ def _toward_better(effect: Effect, change: float) -> float:
 
 
 def best_versions(edits: Sequence[Edit], peaks: Iterable[EvalPeak]) -> tuple[BestVersion, ...]:
-    """The best version for each eval whose best output was made after the file came to be, by the eval's name.
+    """The best version for each eval whose best output was made after the file was added, by the eval's name.
 
     Args:
         edits: of the file, oldest first.
         peaks: of the evals that it drives.
 
     """
-    found = ((of, bisect_right(edits, of.peak.edit, key=_commit_position) - 1) for of in peaks)
-    best = [BestVersion(of, edit) for of, edit in found if edit >= 0]
-    return tuple(sorted(best, key=lambda one: (one.of.name, one.of.eval_id)))
-
-
-def _commit_position(edit: Edit) -> int:
-    return edit.commit.position
+    positions = [edit.commit.position for edit in edits]
+    versions = [BestVersion(best, bisect_right(positions, best.peak.edit) - 1) for best in peaks]
+    in_force = (version for version in versions if version.edit >= 0)
+    return tuple(sorted(in_force, key=lambda version: (version.peak.name, version.peak.eval_id)))

@@ -1,7 +1,7 @@
-"""The gate: limits, changes and noise in, verdicts out.
+"""The gate: computes the verdict on each metric and eval from limits, changes and noise.
 
-A floor is held against the head as it is. A drop is held against the change over what both sides have in common, and
-fails only beyond noise, where noise can be told. What cannot be compared never passes for something that was.
+A floor applies to the value at the head. A drop applies to the change over what both sides have in common, and fails
+only beyond noise, where noise can be estimated. What cannot be compared never counts as compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
-"""From the best to the worst: of several, the worst counts."""
+"""From the best to the worst; of several verdicts the worst counts."""
 
 VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "below the floor": "fail",
@@ -44,21 +44,21 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 _ROUNDING: Final = 1e-9
 
 Chance = Callable[[MetricSpec], ChangeVerdict | None]
-"""Whether the change of a metric is more than chance; None if that cannot be told."""
+"""Judges whether the change of a metric is more than chance; None if that cannot be judged."""
 
 
 def limits_of(
     gate: GateSettings, thresholds: Iterable[tuple[str, float]], eval_id: str, specs: Sequence[MetricSpec]
 ) -> dict[str, MetricLimits]:
-    """What is wanted of each metric of an eval, by name, those of its kind first.
+    """The limits of each metric of an eval by name, the metrics of its kind first.
 
-    What is said of the eval goes before what is said of all, and there what names the metric goes before what is said
-    of the headline. The manifest's *thresholds* are floors that name eval and metric, after the gate's own.
+    Limits of the eval take precedence over those of all evals, and limits of a named metric over those of the headline.
+    The manifest's *thresholds* are floors of a metric of the eval, which rank after the gate's own.
     """
     own, floors = gate.evals.get(eval_id, EvalLimits()), dict(thresholds)
     names = [spec.name for spec in specs]
     headline = names[0]
-    strangers = [name for name in (*own.metrics, *floors) if name not in names]
+    unknown_metrics = [name for name in (*own.metrics, *floors) if name not in names]
 
     def limits(name: str) -> MetricLimits:
         named, general = own.metrics.get(name, Limit()), gate.metrics.get(name, Limit())
@@ -68,7 +68,7 @@ def limits_of(
             _first_stated(named.drop, of_eval.drop, general.drop, of_all.drop),
         )
 
-    return {name: limits(name) for name in dict.fromkeys((*names, *strangers))}
+    return {name: limits(name) for name in dict.fromkeys((*names, *unknown_metrics))}
 
 
 def check_metric(
@@ -80,11 +80,11 @@ def check_metric(
     *,
     regraded: bool = False,
 ) -> MetricCheck:
-    """Hold a metric against its limits.
+    """Check a metric against its limits.
 
-    *values* are those of base and head as they are, *delta* the change over what both have in common, None if there is
-    nothing to compare with. Without *chance* any drop beyond the limit fails. *regraded*: the metric is made from
-    grades, and another judge gave those of the head, so that nothing is to be said of its change.
+    *values* are those of base and head; *delta* is the change over what both have in common, None if there is nothing
+    to compare with. Without *chance* any drop beyond the limit fails. *regraded*: the metric is computed from grades,
+    and those of the head come from another judge, so that its change is not judged.
     """
     before, after = values
     reasons: list[Reason] = []
@@ -113,7 +113,7 @@ def check_metric(
 
 
 def check_stranger(name: str, limits: MetricLimits) -> MetricCheck:
-    """A limit of a metric that the eval's kind has not."""
+    """The failed check of a limit on a metric that the eval's kind does not have."""
     return MetricCheck(
         spec=MetricSpec(name, name, ""),
         limits=limits,
@@ -131,7 +131,7 @@ def check_eval(
     compared: GatedChange | None = None,
     file: str = "",
 ) -> EvalCheck:
-    """An eval from its metrics and what is to be said of the whole."""
+    """The check of an eval, from the checks of its metrics and the reasons that concern the whole eval."""
     whole = tuple(reasons)
     if compared and compared.overlap.verdict == "refused":
         whole += ("nothing in common",)
@@ -155,7 +155,7 @@ def check_eval(
 
 
 def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incomparable: bool = False) -> GateReport:
-    """The whole. With *allow_incomparable* what cannot be compared fails only if nothing else could be."""
+    """The report on all evals. With *allow_incomparable* the gate passes if at least one eval could be compared."""
     ordered = tuple(sorted(evals, key=lambda check: (-VERDICTS.index(check.verdict), check.info.id)))
     matched = sum(check.matched for check in ordered)
     verdict: GateVerdict = max((check.verdict for check in ordered), key=VERDICTS.index, default="pass")
@@ -168,7 +168,7 @@ def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incom
 
 
 def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:
-    """Why there is no change of a metric that the base has."""
+    """Why the change of a metric is undefined, if the base has the metric."""
     if before is None:
         return ()
     return ("undefined",) if after is None else ("nothing in common",)
@@ -181,7 +181,7 @@ def _floor_reasons(spec: MetricSpec, floor: float, value: float | None) -> tuple
 
 
 def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:
-    """Points, of an amount percent of what it was before; below zero if it got better."""
+    """By how many points a metric got worse, or an amount in percent of its value before; negative if better."""
     if isinf(spec.high):
         points = 100 * change / before if before else copysign(inf, change)
     else:

@@ -1,8 +1,8 @@
-"""The memo: one SQLite file that remembers scorecards, the folded timeline and which pages stand in which folder.
+"""The memo: one SQLite file that stores scorecards, the folded timeline, and the files of each output folder.
 
-Safe to delete at any time (the next build is a cold one) and safe beside a second process: SQLite's write-ahead log
-keeps readers and writers apart, scorecards are content-addressed, and what belongs to one output folder is replaced in
-one transaction. A damaged file is put aside and begun anew, never an error.
+It is safe to delete at any time (the next build is a cold one), and several processes can use it: SQLite's write-ahead
+log separates readers and writers, scorecards are content-addressed, and the rows of one output folder are replaced in
+one transaction. A damaged file is renamed and replaced by a new one; it never ends a build.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sitegen.history.fold_state import stored
 from sitegen.locking import PATIENCE, wait_for_lock
 
 SCHEMA_VERSION: Final = 39
-"""Raised whenever the tables, or the form of anything that is kept in them, change: an older memo is emptied."""
+"""Raised whenever the tables, or the form of any stored value, change: a memo of another version is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
@@ -44,20 +44,20 @@ _PAGE: Final = "owner, path, key, size, full"
 
 
 class PageRow(NamedTuple):
-    """A file of a site: who it belongs to, where it stands, and the digest of what it was made from."""
+    """A file of a site: its owner, its path, and the digest of what it was made from."""
 
     owner: str
-    """What it is rebuilt with: ``eval:<id>``, ``instruction:<path>``, ``commits``, or empty for the site itself."""
+    """It is rebuilt with this: ``eval:<id>``, ``instruction:<path>``, ``commits``, or empty for the site itself."""
     path: str
     key: str
     size: int = 0
     """In bytes."""
     full: int = 0
-    """Of a short page that makes room: bytes of the full report, with the data beside it; 1 if nobody rendered it."""
+    """For the short page of a thinned report: bytes of the full report and its data; 1 if that was never rendered."""
 
 
 class Memo:
-    """The open memo. Reading never fails for want of an entry; writing happens inside ``transaction``."""
+    """An open memo. Reading a missing entry gives None; writing happens inside ``transaction``."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._db = connection
@@ -67,9 +67,9 @@ class Memo:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open or begin the memo in a folder, which ignores itself by a ``.gitignore`` of its own."""
+        """Open or create the memo in a folder, which has a ``.gitignore`` that ignores the folder itself."""
         begin_cache_folder(folder)
-        with _locked(folder):  # a file that another process has only begun would look damaged
+        with _locked(folder):  # a file that another process is just creating would look damaged
             try:
                 return cls(_connect(folder / MEMO), folder)
             except sqlite3.Error as error:
@@ -79,22 +79,22 @@ class Memo:
             return cls(_connect(folder / MEMO), folder)
 
     def close(self) -> None:
-        """Close the file; whatever was not committed is gone."""
+        """Close the file; what was not committed is lost."""
         self._db.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Close. Of whatever was not foreseen, the memo is asked whether it is to blame; if so, it is put aside.
+        """Close the memo. After an unexpected error, check whether the file is damaged; if it is, put it aside.
 
-        Raises MemoDamagedError, or MemoError where the disk or another program is at fault.
+        Raises MemoDamagedError, or MemoError if the disk or another program is at fault.
         """
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             self._give_up()
             raise memo_error(error, self._folder) from error
-        asked = isinstance(error, Exception) and not isinstance(error, (SitegenError, OSError))
-        damaged = asked and (isinstance(error, (sqlite3.Error, DamageError)) or holds_damage(self._db))
+        unexpected = isinstance(error, Exception) and not isinstance(error, (SitegenError, OSError))
+        damaged = unexpected and (isinstance(error, (sqlite3.Error, DamageError)) or holds_damage(self._db))
         self._give_up()
         if damaged:
             with _locked(self._folder):
@@ -111,13 +111,13 @@ class Memo:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other builds of this memo waiting until the end: one process folds history at a time."""
+        """Make other builds with this memo wait: only one process at a time folds history."""
         with _locked(self._folder):
             yield
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing: a killed process leaves the memo as it was before."""
+        """Commit all writes or none: a killed process leaves the memo unchanged."""
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
             yield
@@ -129,7 +129,7 @@ class Memo:
 
     @contextmanager
     def tentative(self, lasting: Collection[str]) -> Iterator[None]:
-        """Forget at the end what is put meanwhile, but for values of these kinds."""
+        """Discard at the end everything that is written meanwhile, except values of the *lasting* kinds."""
         self._lasting, self._put_meanwhile = frozenset(lasting), []
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
@@ -141,34 +141,34 @@ class Memo:
         with self.transaction():
             self.put_rows(self._put_meanwhile)
 
-    # Values by kind and key. The kinds are declared in ``stages/cached_kinds.py``, but for the three of the fold.
+    # Values by kind and key. Their kinds are declared in ``stages/cached_kinds.py``, except the three of the fold.
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """The content of one, or None."""
+        """The content of a value, or None."""
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
         return opened(row[0]) if row else None
 
     def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
-        """Those of a kind that have one of these keys."""
-        every = list(dict.fromkeys(map(stored, keys)))
-        for start in range(0, len(every), 500):
-            some = every[start : start + 500]
-            marks = ",".join("?" * len(some))
-            found = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *some))
-            yield from ((kind, key, opened(body)) for key, body in found)
+        """The values of a kind with one of these keys."""
+        distinct = list(dict.fromkeys(map(stored, keys)))
+        for start in range(0, len(distinct), 500):  # SQLite limits the number of parameters
+            batch = distinct[start : start + 500]
+            marks = ",".join("?" * len(batch))
+            rows = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch))
+            yield from ((kind, key, opened(body)) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
-        """Those of a kind whose key is ``within`` an eval or a file."""
+        """The values of a kind whose key is ``within`` an eval or a file."""
         bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
-        found = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
-        return ((kind, key, opened(body)) for key, body in found)
+        rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
+        return ((kind, key, opened(body)) for key, body in rows)
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Keep one."""
+        """Store a value."""
         self.put_rows([(kind, key, content)])
 
     def put_rows(self, rows: Iterable[CachedRow]) -> None:
-        """Keep some."""
+        """Store values."""
         if self._lasting:
             rows = list(rows)
             self._put_meanwhile += (row for row in rows if row[0] in self._lasting)
@@ -178,22 +178,21 @@ class Memo:
         )
 
     def delete(self, kind: str, key: str) -> None:
-        """Forget one."""
+        """Delete a value."""
         self._db.execute("DELETE FROM parts WHERE kind = ? AND key = ?", (kind, stored(key)))
 
     def forget(self, kind: str) -> None:
-        """Forget all of a kind."""
+        """Delete all values of a kind."""
         self._db.execute("DELETE FROM parts WHERE kind = ?", (kind,))
 
     def forget_others(self, kind: str, owners: Iterable[str]) -> None:
-        """Forget those of a kind whose key neither is nor is ``within`` one of these."""
-        known = set(map(stored, owners))
-        every = self._db.execute("SELECT key FROM parts WHERE kind = ?", (kind,)).fetchall()
-        gone = ((kind, key) for (key,) in every if owner_of(key) not in known)
-        self._db.executemany("DELETE FROM parts WHERE kind = ? AND key = ?", gone)
+        """Delete the values of a kind that belong to none of these owners."""
+        remaining = set(map(stored, owners))
+        orphans = [(kind, key) for key in self.keys(kind) if owner_of(key) not in remaining]
+        self._db.executemany("DELETE FROM parts WHERE kind = ? AND key = ?", orphans)
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        """The keys of all of a kind, sorted."""
+        """The keys of all values of a kind, sorted."""
         return tuple(row[0] for row in self._db.execute("SELECT key FROM parts WHERE kind = ? ORDER BY key", (kind,)))
 
     def all(self, kind: str) -> tuple[tuple[str, bytes], ...]:
@@ -201,19 +200,19 @@ class Memo:
         rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? ORDER BY key", (kind,))
         return tuple((key, opened(body)) for key, body in rows)
 
-    # What stands in an output folder.
+    # The files of an output folder.
 
     def site(self, site: str) -> bytes | None:
-        """The state of an output folder as the last finished build left it; None if unknown or interrupted."""
+        """The state of an output folder after the last finished build; None if unknown, or if one was interrupted."""
         row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
         return opened(row[0]) if row else None
 
     def keep_site(self, site: str, body: bytes) -> None:
-        """Remember the state of an output folder: its build is finished."""
+        """Store the state of an output folder, after its build is finished."""
         self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, sealed(body)))
 
     def mark_dirty(self, site: str) -> None:
-        """Forget the state of an output folder before the first write into it, at once and for every process to see."""
+        """Delete the state of an output folder before the first write into it, visibly for every process at once."""
         patiently(self._db, "DELETE FROM sites WHERE site = ?", self._folder, (site,))
 
     def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
@@ -227,10 +226,10 @@ class Memo:
         return tuple(PageRow(*row) for row in query)
 
     def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:
-        """Those files of an owner that stand at one of these paths."""
+        """The files of an owner at these paths."""
         query = f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? AND path = ?"
-        found = (self._db.execute(query, (site, stored(owner), path)).fetchone() for path in paths)
-        return tuple(PageRow(*row) for row in found if row)
+        rows = (self._db.execute(query, (site, stored(owner), path)).fetchone() for path in paths)
+        return tuple(PageRow(*row) for row in rows if row)
 
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""
@@ -247,24 +246,24 @@ class Memo:
         )
 
     def count_pages(self, site: str) -> int:
-        """How many files the site has."""
+        """Number of files of a site."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
 
     def sizes(self, site: str) -> tuple[tuple[str, bytes], ...]:
-        """(owner, what its files have in bytes), as far as that is kept."""
+        """(owner, sizes of its files in bytes), for the owners whose sizes are stored."""
         rows = self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,))
         return tuple((name, opened(body)) for name, body in rows)
 
     def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
-        """Remember what the files of an owner have."""
+        """Store the sizes of the files of an owner."""
         self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), sealed(body)))
 
     def forget_sizes(self, site: str) -> None:
-        """Forget it of all owners."""
+        """Delete the stored sizes of all owners."""
         self._db.execute("DELETE FROM sizes WHERE site = ?", (site,))
 
     def folders(self, site: str) -> tuple[tuple[str, int], ...]:
-        """(folder, modification time in ns) as the last finished build left them."""
+        """(folder, modification time in ns) after the last finished build."""
         return tuple(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))
 
     def keep_folders(self, site: str, rows: Iterable[tuple[str, int]]) -> None:
@@ -275,17 +274,17 @@ class Memo:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Alone among processes, until the end."""
+    """Hold the lock of the memo, which one process at a time can."""
     with open(folder / "lock", "a", encoding="utf-8") as handle:
         wait_for_lock(handle, folder / "lock", "The memo")
         yield
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    """Open the file and bring it to this version; a memo of another version is emptied, for it can be made again."""
+    """Open the file; a memo of another version is emptied, because everything in it can be computed again."""
     connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
     try:
-        # Scorecards have 2 KB and parts hundreds: pages of SQLite's own 4 KB made a new file two fifths larger.
+        # Scorecards have about 2 KB, other values up to hundreds: with pages of 4 KB a file is two fifths larger.
         connection.execute("PRAGMA page_size = 16384")
         patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -1,6 +1,6 @@
-"""What can be wrong with the memo's file: damage, a full disk, another program that holds it.
+"""Handles faults of the memo's file: damage, a full disk, another program that holds it.
 
-SQLite notices a broken structure, not a changed byte in a value. So whatever the memo keeps has a checksum before it.
+SQLite notices a broken structure, but not a changed byte in a value. So every stored value begins with a checksum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitegen.locking import PATIENCE, holder, say_waiting
 
 ASIDE: Final = "memo.damaged.sqlite3"
 _WAIT: Final = 60_000
-"""Milliseconds that another program may hold the memo, after it was said."""
+"""Milliseconds to wait for another program that holds the memo, after a message says so."""
 _FILES: Final = (MEMO, f"{MEMO}-shm", f"{MEMO}-wal")
 _NO_DAMAGE: Final = {
     sqlite3.SQLITE_BUSY: "is held by another program",
@@ -31,16 +31,16 @@ _NO_DAMAGE: Final = {
 
 
 class DamageError(Exception):
-    """A stored value does not have the checksum that it was stored with."""
+    """A stored value does not match its checksum."""
 
 
 def sealed(body: bytes) -> bytes:
-    """The value with its checksum before it."""
+    """A value with its checksum in front."""
     return zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def opened(stored: bytes) -> bytes:
-    """The value without its checksum. Raises DamageError if the checksum does not fit."""
+    """A stored value without its checksum. Raises DamageError if the checksum does not match."""
     if not isinstance(stored, bytes) or zlib.crc32(body := stored[4:]).to_bytes(4, "big") != stored[:4]:
         raise DamageError
     return body
@@ -55,15 +55,15 @@ def is_damage(error: sqlite3.Error) -> bool:
 def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
     """The error that ends the command if the file is not at fault."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    what = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
+    message = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        what = what.replace("another program", holder(*(folder / name for name in _FILES)))
+        message = message.replace("another program", holder(*(folder / name for name in _FILES)))
     fix = "Make room on the disk, end the other program, or name another folder with --cache."
-    return MemoError(f"{what}.", where=str(folder / MEMO), fix=fix)
+    return MemoError(f"{message}.", where=str(folder / MEMO), fix=fix)
 
 
 def patiently(connection: sqlite3.Connection, statement: str, folder: Path, values: tuple[Any, ...] = ()) -> None:
-    """Run a statement that may have to wait for another program; if it does, say for whom."""
+    """Run a statement that may have to wait for another program; if it does, print which one."""
     try:
         connection.execute(statement, values)
     except sqlite3.OperationalError as error:
@@ -76,7 +76,7 @@ def patiently(connection: sqlite3.Connection, statement: str, folder: Path, valu
 
 
 def holds_damage(connection: sqlite3.Connection) -> bool:
-    """Read the whole file and say whether any of it is damaged. Slow; called only after something failed."""
+    """Whether any part of the file is damaged. Reads the whole file; called only after an error."""
     try:
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return True
@@ -94,7 +94,7 @@ def holds_damage(connection: sqlite3.Connection) -> bool:
 
 
 def put_aside(folder: Path) -> None:
-    """Move a damaged memo out of the way, and say so."""
+    """Rename a damaged memo, and warn about it."""
     if (folder / MEMO).exists():
         (folder / MEMO).replace(folder / ASIDE)
     for name in _FILES[1:]:

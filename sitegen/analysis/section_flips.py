@@ -1,4 +1,4 @@
-"""Sections of an instruction file against the fields that flipped with them: counts over history, an association."""
+"""Counts which fields flipped when which section of an instruction file was edited: association, not cause."""
 
 from __future__ import annotations
 
@@ -9,86 +9,85 @@ from typing import Final, NamedTuple
 from sitegen.model.series import Effect
 
 FIELDS: Final = 6
-"""Fields that are kept of a section: those that flipped more often with it than without it come first."""
+"""Fields that are listed for a section: those that flipped more often with it than without it come first."""
 SECTIONS: Final = 40
-"""Sections that are kept: those with the most edits come first."""
+"""Sections that are listed: those with the most edits come first."""
 
 
 class FieldFlips(NamedTuple):
-    """A field beside the edits of one section."""
+    """How often a field flipped with the edits of one section."""
 
     attribute: str
     edits: int
-    """Edits of the section around which any cell of the field flipped."""
+    """Edits of the section across which any cell of the field flipped."""
     elsewhere: int
-    """Edits of the file that left the section alone, around which it flipped as well."""
+    """Other edits of the file across which it flipped as well."""
     fixed: int
     broken: int
     """Cells, over the edits of the section and all evals."""
 
 
 class SectionFlips(NamedTuple):
-    """A section, by its headings."""
+    """A section of an instruction file, and the fields that flipped with its edits."""
 
     path: str
-    """Empty: before the first heading."""
+    """Its headings; empty for the part before the first heading."""
     edits: int
-    """Edits that touched it, with output before and after."""
+    """Edits that touched it and have output before and after."""
     elsewhere: int
-    """Edits of the file, measured as well, that left it alone."""
+    """Edits of the file that did not touch it and have output before and after."""
     fixed: int
     broken: int
     fields: tuple[FieldFlips, ...]
     more: int
-    """Fields that flipped with it and are not listed."""
+    """Number of further fields that flipped with it."""
 
 
-class _Edit(NamedTuple):
-    """The cells that flipped around one edit, over all evals, by attribute."""
+class _EditFlips(NamedTuple):
+    """The cells that flipped across one edit, over all evals, by attribute."""
 
     sections: frozenset[str]
     fixed: Counter[str]
     broken: Counter[str]
-
     attributes: frozenset[str]
 
 
 def section_flips(
     sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]
 ) -> tuple[tuple[SectionFlips, ...], int]:
-    """The sections with the fields that flipped with them, and how many sections are left out.
+    """The sections with the fields that flipped with them, and the number of sections that are left out.
 
     Args:
-        sections: those that each edit touched; of the edit that wrote the file there is nothing to say.
-        effects: of each edit, with flips where the eval had output before and after. Those of evals whose model changed
-            as well are left out.
+        sections: those that each edit touched; none for the edit that added the file.
+        effects: of each edit, with flips where the eval had output before and after. Effects of evals whose model
+            changed too are left out.
 
     """
-    effects = [[effect for effect in around if effect.model is None] for around in effects]
+    same_model = [[effect for effect in of_edit if effect.model is None] for of_edit in effects]
     edits = [
-        _edit_flips(touched, around)
-        for touched, around in zip(sections, effects, strict=True)
-        if touched and any(effect.flips is not None for effect in around)
+        _edit_flips(touched, of_edit)
+        for touched, of_edit in zip(sections, same_model, strict=True)
+        if touched and any(effect.flips is not None for effect in of_edit)
     ]
     paths = dict.fromkeys(path for edit in edits for path in sorted(edit.sections))
     everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
-    every = (_flips_of_section(path, edits, everywhere) for path in paths)
-    found = sorted(every, key=lambda one: (-one.edits, -len(one.fields), one.path))
-    return tuple(found[:SECTIONS]), max(0, len(found) - SECTIONS)
+    rows = [_flips_of_section(path, edits, everywhere) for path in paths]
+    rows.sort(key=lambda row: (-row.edits, -len(row.fields), row.path))
+    return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
 
 
-def _edit_flips(touched: Sequence[str], around: Sequence[Effect]) -> _Edit:
+def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips:
     fixed: Counter[str] = Counter()
     broken: Counter[str] = Counter()
-    for effect in around:
+    for effect in effects:
         if effect.flips is not None:
             fixed.update(dict(effect.flips.fixed))
             broken.update(dict(effect.flips.broken))
-    return _Edit(sections=frozenset(touched), fixed=fixed, broken=broken, attributes=frozenset((*fixed, *broken)))
+    return _EditFlips(sections=frozenset(touched), fixed=fixed, broken=broken, attributes=frozenset((*fixed, *broken)))
 
 
-def _flips_of_section(path: str, edits: Sequence[_Edit], everywhere: Counter[str]) -> SectionFlips:
-    """One section. ``everywhere``: around how many edits of the file each field flipped."""
+def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counter[str]) -> SectionFlips:
+    """The flips of one section. *everywhere* has the number of edits of the file across which each field flipped."""
     inside = [edit for edit in edits if path in edit.sections]
     outside = len(edits) - len(inside)
     fixed: Counter[str] = Counter()
@@ -105,11 +104,11 @@ def _flips_of_section(path: str, edits: Sequence[_Edit], everywhere: Counter[str
         for name, number in here.items()
     ]
 
-    def order(field: FieldFlips) -> tuple[float, int, str]:
+    def most_associated_first(field: FieldFlips) -> tuple[float, int, str]:
         usual = field.elsewhere / outside if outside else 0.0
         return usual - field.edits / len(inside), -field.fixed - field.broken, field.attribute
 
-    fields.sort(key=order)
+    fields.sort(key=most_associated_first)
     return SectionFlips(
         path=path,
         edits=len(inside),

@@ -1,4 +1,4 @@
-"""Series: the points of an eval by both clocks, keys and forms of their scorecards, and what is kept of each point."""
+"""Builds the points of an eval from scorecards: deltas, flips and intervals by both clocks, and their stored forms."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ from sitegen.model.series import Headline, Point
 from sitegen.model.timeline import Blob, Snapshot
 
 HEADLINES: Final = 3
-"""Metrics of a kind that are kept of every point at once: the headline and what is drawn beside it."""
+"""How many metrics are stored for every point: the headline and those that are drawn beside it."""
 
 
 def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") -> str:
-    """The digest of everything that decides a scorecard: scorer, its version, settings, blob ids and file formats.
+    """A digest of everything that decides a scorecard: scorer, its version, settings, blob ids and file formats.
 
-    What a record beside the output says that it took decides too, for that is among the metrics; so do the *model*
-    that makes vectors, if there is one, and the packages that unpack results of other tools: what is installed later
-    scores again.
+    Usage that is recorded beside the output is part of it, because it is among the metrics. *model* names the installed
+    embedding model, and packages that read results of other tools, so that installing one scores again.
 
-    Where a file stands does not count, so that renames and reverts cost nothing; but its ending does, for it says
-    how the file is read, and with several output files their names, which tell the documents apart.
+    Folders are not part of it, so that renames and reverts cost nothing. The ending of a file is, because it decides
+    how the file is read. If there are several output files their names are too: they tell the documents apart.
     """
     single = len(snapshot.outputs) == 1
 
-    def named(blob: Blob | None, *, whole: bool = False) -> list[str] | None:
+    def name_and_id(blob: Blob | None, *, whole: bool = False) -> list[str] | None:
         if blob is None:
             return None
         name = blob.path.rpartition("/")[2]
@@ -47,10 +46,10 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
         kind,
         version,
         snapshot.settings,
-        [named(blob, whole=not single) for blob in snapshot.outputs],
-        named(snapshot.ground_truth),
-        named(snapshot.mapping),
-        named(snapshot.schema),
+        [name_and_id(blob, whole=not single) for blob in snapshot.outputs],
+        name_and_id(snapshot.ground_truth),
+        name_and_id(snapshot.mapping),
+        name_and_id(snapshot.schema),
         *([model] if model else []),
         *([snapshot.usage] if snapshot.usage else []),
     ]
@@ -58,7 +57,7 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:
-    """A point as a few numbers: the first metrics, the interval of the headline, and the errors by type."""
+    """The stored summary of a point: its first metrics, the interval of the headline, and the errors by type."""
     snapshot, scorecard, counts = point.snapshot, point.scorecard, point.scorecard.counts
     return Headline(
         commit_position=snapshot.commit.position,
@@ -75,7 +74,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
 
 
 def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
-    """The findings of a scorecard, each placed at the file that it concerns."""
+    """The findings of a scorecard as problems of the files that they are in."""
     files = {
         "output": snapshot.outputs[0] if snapshot.outputs else None,
         "ground_truth": snapshot.ground_truth,
@@ -99,9 +98,9 @@ def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) ->
 
 
 def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
-    """The problems of all points, each once with the first commit that had it: a truth is wrong once, not once a run.
+    """The distinct problems of all points, each with the first commit that had it.
 
-    Those that the newest point does not have any more are past; all of them, if the eval is deleted.
+    Problems that the newest point does not have are marked as past; all of them if the eval is deleted.
     """
     newest = {problem._replace(commit=None) for problem in points[-1]} if points and not deleted else set()
     first: dict[Problem, Problem] = {}
@@ -112,21 +111,21 @@ def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -
 
 
 class SeriesInputs(NamedTuple):
-    """What the points of an eval are made from."""
+    """The inputs of ``points``."""
 
     edits: OutputEdits
-    """Its snapshots, and the edits of the instructions that drive it."""
+    """The snapshots of the eval, and the edits of the instructions that drive it."""
     metrics_for: MetricsFor
     kind: str
 
     @property
     def snapshots(self) -> Sequence[Snapshot]:
-        """Of the eval, in series order."""
+        """The snapshots of the eval, in series order."""
         return self.edits.snapshots
 
 
 class Derived(NamedTuple):
-    """What is computed of a point, from its numbers and from those before it: nothing that comes later changes it."""
+    """What is computed from a point and the one before it. Later points do not change it, so it can be stored."""
 
     delta: Delta | None
     flips: Flips | None
@@ -134,22 +133,25 @@ class Derived(NamedTuple):
 
 
 def points(
-    inputs: SeriesInputs, card: Callable[[Snapshot], Scorecard], cells: CellMap, known: Sequence[Derived] = ()
+    inputs: SeriesInputs,
+    scorecard_of: Callable[[Snapshot], Scorecard],
+    cells: CellMap,
+    stored: Sequence[Derived] = (),
 ) -> tuple[Point, ...]:
     """All points, oldest first.
 
-    ``card``: the scorecard of a snapshot, or of a mixture of two. ``known``: of the first points.
+    *scorecard_of* scores a snapshot, or a mixture of two; *stored* are the derived values of the first points.
     """
     snapshots = inputs.snapshots
     if not snapshots:
         return ()
-    sides = [ScoredPoint(snapshot, card(snapshot)) for snapshot in snapshots]
+    sides = [ScoredPoint(snapshot, scorecard_of(snapshot)) for snapshot in snapshots]
     columns = zip(
         snapshots,
         [side.scorecard for side in sides],
         inputs.edits.since_previous,
-        [card(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots],
-        (*known, *_derived(inputs, sides, len(known), card, cells)),
+        [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots],
+        (*stored, *_derived(inputs, sides, len(stored), scorecard_of, cells)),
         inputs.edits.stale,
         strict=True,
     )
@@ -172,14 +174,14 @@ def _derived(
     inputs: SeriesInputs,
     sides: Sequence[ScoredPoint],
     first: int,
-    card: Callable[[Snapshot], Scorecard],
+    scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
 ) -> Iterator[Derived]:
-    """Of the points from the ``first`` on."""
+    """The derived values of the points from index *first* on."""
     intervals = (interval_of(side.scorecard, inputs.kind) for side in sides[first:])
     if not first:
         yield Derived(None, None, next(intervals))
     start = max(0, first - 1)
     flips = flips_between(cells, list(pairwise(range(start, len(sides)))))
     for (before, after), flipped, interval in zip(pairwise(sides[start:]), flips, intervals, strict=True):
-        yield Derived(delta(inputs.metrics_for, before, after, card), flipped, interval)
+        yield Derived(delta(inputs.metrics_for, before, after, scorecard_of), flipped, interval)

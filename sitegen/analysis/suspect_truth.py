@@ -1,4 +1,4 @@
-"""Which labels may be wrong: those that many outputs contradict with one and the same value."""
+"""Finds labels that may be wrong: those that many outputs contradict with the same value."""
 
 from __future__ import annotations
 
@@ -12,42 +12,40 @@ from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.values import REDACTED
 
 LEAST: Final = 3
-"""Outputs that have to agree."""
+"""How many outputs have to agree."""
 SHARE: Final = 0.6
-"""Share of the outputs held against the label that have to agree."""
+"""The share of the outputs compared with the label that has to agree."""
 MOST: Final = 50
-"""Suspects of one eval, those with the most agreeing outputs."""
+"""Suspects that are listed for one eval."""
 
 
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
-    """The suspects of an eval at its newest point, the most agreed on first.
+    """The suspects of an eval at its newest point, those with the most agreeing outputs first.
 
-    Counted are outputs, each once, since the label has been what it is; a point that was only scored again brings
-    none. The newest output still has to be wrong there. An omission is no value: nothing is what a bad prompt gives.
+    Each output since the last change of the label counts once; points that were only scored again do not count. The
+    newest output has to be wrong too. Omissions do not count as agreement: any bad prompt leaves values out.
     """
     if not points:
         return ()
     last = len(points) - 1
-    made = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
-    found = []
-    for cell in cells.cells:
-        newest = cell.at(last)
-        if newest is not None and newest.is_wrong and not cell.extra:
-            suspect = _suspect(cell, newest.expected, made, points)
-            if suspect is not None:
-                found.append(suspect)
-    return tuple(sorted(found, key=_strongest_first)[:MOST])
+    new_outputs = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
+    suspects = (
+        _suspect(cell, newest.expected, new_outputs, points)
+        for cell in cells.cells
+        if (newest := cell.at(last)) is not None and newest.is_wrong and not cell.extra
+    )
+    return tuple(sorted(filter(None, suspects), key=_strongest_first)[:MOST])
 
 
-def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
-    held = _held_against(cell, label, made)
-    given = Counter(run.actual for _, run in held if run.is_wrong and run.actual not in {"", REDACTED.literal})
-    if not given:
+def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
+    compared = _compared_with(cell, label, new_outputs)
+    values = Counter(run.actual for _, run in compared if run.is_wrong and run.actual not in {"", REDACTED.literal})
+    if not values:
         return None
-    value, agreeing = given.most_common(1)[0]
-    if agreeing < LEAST or agreeing < SHARE * len(held):
+    value, agreeing = values.most_common(1)[0]
+    if agreeing < LEAST or agreeing < SHARE * len(compared):
         return None
-    agreed = [index for index, run in held if run.actual == value]
+    agreed = [index for index, run in compared if run.actual == value]
     edits = sum(len(point.edits) for point in points[agreed[0] + 1 : agreed[-1] + 1])
     return SuspectTruth(
         document=cell.document,
@@ -56,7 +54,7 @@ def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point
         expected=label,
         actual=value,
         agreeing=agreeing,
-        outputs=len(held),
+        outputs=len(compared),
         edits=edits,
         first=agreed[0],
         last=agreed[-1],
@@ -64,17 +62,17 @@ def _suspect(cell: Cell, label: str, made: Sequence[int], points: Sequence[Point
     )
 
 
-def _held_against(cell: Cell, label: str, made: Sequence[int]) -> list[tuple[int, Run]]:
-    """The points with outputs that the label has been compared with since it is what it is, in series order."""
-    found: list[tuple[int, Run]] = []
-    for index in reversed(made):
+def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Run]]:
+    """The new outputs that were compared with the label since its last change, in series order."""
+    compared: list[tuple[int, Run]] = []
+    for index in reversed(new_outputs):
         run = cell.at(index)
         if run is None or run.state == "absent":
             continue
         if run.expected != label:
             break
-        found.append((index, run))
-    return found[::-1]
+        compared.append((index, run))
+    return compared[::-1]
 
 
 def _strongest_first(suspect: SuspectTruth) -> tuple[int, float, str, str]:

@@ -27,7 +27,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     """Print the runs of every cell of a field, newest first."""
     series = read_series(options, eval_id)
     whose = Blame(series.cells, [point.snapshot for point in series.points])
-    found = [whose.of(cell) for cell in matching_cells(series.cells.cells, field, document)]
+    found = [whose.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
     if as_json:
         text = json.dumps(blame_document(series, field, found), ensure_ascii=False, indent=1)
         print_document(text.encode("utf-8", "backslashreplace") + b"\n")

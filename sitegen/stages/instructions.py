@@ -89,7 +89,7 @@ def write_instructions(
             FileRecord(
                 file,
                 file_size(counts_of_edits(memo, file, timeline.context, failures)),
-                impact(effects.around(file.edits[-1].commit.position, file.path)),
+                impact(effects.effects_of(file.edits[-1].commit.position, file.path)),
             )
             for file in timeline.instructions
         ),
@@ -156,7 +156,7 @@ def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[
     """The effects of one edit, with the fields that flipped and whether the change is more than chance."""
     return tuple(
         _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
-        for effect in index.around(position, path)
+        for effect in index.effects_of(position, path)
     )
 
 
@@ -204,6 +204,6 @@ def _directions(memo: Memo, effects: EffectIndex, positions: frozenset[int]) -> 
     """For each commit with edits: 1 if the mean headline rose, -1 if it fell, otherwise 0."""
     directions = EDIT_DIRECTIONS.get(memo) or {}
     for position in sorted(positions):
-        change = mean_change(effects.around(position)) or 0.0
+        change = mean_change(effects.effects_of(position)) or 0.0
         directions[str(position)] = (change > 0) - (change < 0)
     return tuple(EDIT_DIRECTIONS.keep(memo, "", directions).values())

@@ -178,7 +178,7 @@ def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> I
     newest_first = merge(*map(_newest_first, timeline.instructions), key=_position, reverse=True)
     for position, same_commit in groupby(newest_first, key=_position):
         edits = tuple(sorted(same_commit, key=_edited_path))
-        yield EditEffects(edits[0].edit.commit, edits, instructions.effects.around(position))
+        yield EditEffects(edits[0].edit.commit, edits, instructions.effects.effects_of(position))
 
 
 def _newest_first(file: InstructionHistory) -> Iterator[FileEdit]:

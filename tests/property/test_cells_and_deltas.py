@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker, flipped_cells, short_json
-from sitegen.analysis.deltas import ROLES, attribute, subsets
+from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
 from sitegen.stages.scorecard_store import keep_cells, known_cells
@@ -136,7 +136,7 @@ def test_an_extra_item_is_not_the_expected_item_of_its_number():
 def test_the_parts_of_a_change_sum_to_the_whole(size, data):
     roles = ROLES[:size]
     values = {taken: data.draw(st.floats(0, 1)) for taken in subsets(roles)}
-    parts = attribute(roles, values.__getitem__)
+    parts = shapley_parts(roles, values.__getitem__)
     assert parts is not None
     assert abs(sum(parts) - (values[roles] - values[()])) < 1e-12
     assert all(part == 0 for role, part in zip(ROLES, parts, strict=True) if role not in roles)
@@ -145,17 +145,17 @@ def test_the_parts_of_a_change_sum_to_the_whole(size, data):
 @given(st.data())
 def test_a_role_that_never_matters_has_no_part(data):
     without = {taken: data.draw(st.floats(0, 1)) for taken in subsets(ROLES[:2])}
-    parts = attribute(ROLES, lambda taken: without[tuple(role for role in taken if role != "rules")])
+    parts = shapley_parts(ROLES, lambda taken: without[tuple(role for role in taken if role != "rules")])
     assert parts is not None
     assert abs(parts.rules) < 1e-12
 
 
 def test_two_roles_that_only_help_together_share_what_they_do():
     values = {(): 0.5, ("outputs",): 0.5, ("ground_truth",): 0.5, ("outputs", "ground_truth"): 0.75}
-    parts = attribute(("outputs", "ground_truth"), values.__getitem__)
+    parts = shapley_parts(("outputs", "ground_truth"), values.__getitem__)
     assert parts == (0.125, 0.125, 0.0)
 
 
 def test_an_undefined_mixture_leaves_the_parts_undefined():
     values = {(): 0.5, ("outputs",): None, ("rules",): 0.5, ("outputs", "rules"): 0.75}
-    assert attribute(("outputs", "rules"), values.__getitem__) is None
+    assert shapley_parts(("outputs", "rules"), values.__getitem__) is None

@@ -39,7 +39,7 @@ def snapshots(*changed: tuple[Role, ...]) -> list[Snapshot]:
 
 
 def blamed(one: Cell, some: list[Snapshot], *others: Cell) -> CellBlame:
-    return Blame(CellMap(len(some), (one, *others)), some).of(one)
+    return Blame(CellMap(len(some), (one, *others)), some).trace(one)
 
 
 def test_a_cell_is_followed_from_run_to_run():
@@ -110,7 +110,7 @@ def test_what_happened_is_summed_up_by_point():
     late = cell((2, "omission", "5", ""), path="c")
     cells = CellMap(4, (one, other, late))
     blame = Blame(cells, some)
-    assert change_points(map(blame.of, cells.cells), 4) == (
+    assert change_points(map(blame.trace, cells.cells), 4) == (
         ChangePoint(0, (), (), 1, 2),
         ChangePoint(1, (("broken", 1),), (("outputs", 1),), 2, 2),
         ChangePoint(
@@ -128,7 +128,7 @@ def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
     flaky = flaky._replace(runs=(*flaky.runs, Run(3, "omission", "1", "")))
     cells = CellMap(4, (right, past, stuck, flaky))
     blame = Blame(cells, some)
-    assert [one.cell.path for one in worst_first(map(blame.of, cells.cells))] == ["flaky", "stuck", "past", "right"]
+    assert [one.cell.path for one in worst_first(map(blame.trace, cells.cells))] == ["flaky", "stuck", "past", "right"]
 
 
 CELLS = (

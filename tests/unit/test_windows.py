@@ -129,10 +129,10 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
         Effect("a", "a", headline(0.25), headline(0.75), (F1,), 0.125),
         Effect("b", "b", headline(0.25), headline(0.75), (F1,)),
     )
-    assert index.around(5) == index.around(5, "b.md") == both
-    assert index.around(5, "a.md") == both[:1]
-    assert index.around(3) == (Effect("a", "a", None, headline(0.25), (F1,)),)
-    assert index.around(4) == ()
+    assert index.effects_of(5) == index.effects_of(5, "b.md") == both
+    assert index.effects_of(5, "a.md") == both[:1]
+    assert index.effects_of(3) == (Effect("a", "a", None, headline(0.25), (F1,)),)
+    assert index.effects_of(4) == ()
     assert index.positions() == (3, 5)
     assert list(index.edits_measured_from("a", 1)) == [5]
     assert (index.drives("a.md", "a"), index.drives("a.md", "b"), index.drives("b.md", "b")) == (True, False, True)

@@ -164,7 +164,7 @@ class _FieldPage:
         self._series = series
         self._work = work
         self._points = work.last + 1
-        self._cells = [blame.of(cell, self._points) for cell in work.cells]
+        self._cells = [blame.trace(cell, self._points) for cell in work.cells]
         self._places: dict[int, PointName] = {}
 
     def view(self) -> FieldView:

@@ -131,8 +131,8 @@ def _best_row(file: InstructionHistory, best: BestVersion, version: str | None) 
     edit = file.edits[best.edit]
     is_newest = best.edit == len(file.edits) - 1
     return BestRow(
-        of=best.of,
-        name=line(best.of.name, 80),
+        of=best.peak,
+        name=line(best.peak.name, 80),
         number=best.edit + 1,
         commit=edit.commit,
         version=version,
