@@ -11,7 +11,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from sitegen.data_files.reading import DUPLICATE_KEY, MAX_DEPTH, UnreadableError, constant, fraction, integer, text_of
+from sitegen.data_files.json_reader import read_json
+from sitegen.data_files.reading import (
+    DUPLICATE_KEY,
+    MAX_DEPTH,
+    ParsedFile,
+    UnreadableError,
+    constant,
+    fraction,
+    integer,
+    text_of,
+)
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 
@@ -51,6 +61,14 @@ def read_yaml(content: bytes) -> ParsedYaml:
     builder = _ValueBuilder(text)
     values = _unreadable_if_invalid(lambda: tuple(builder.documents()))
     return ParsedYaml(values, builder.lines, tuple(builder.findings))
+
+
+def read_json_or_yaml(ending: str, content: bytes) -> ParsedFile:
+    """Parse YAML if the name ends so, else JSON; several YAML documents become a list. Raises UnreadableError."""
+    if ending not in ("yaml", "yml"):
+        return read_json(content)
+    values, _, findings = read_yaml(content)
+    return ParsedFile(values[0] if len(values) == 1 else list(values), findings)
 
 
 def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:

@@ -1,14 +1,14 @@
-"""The documents of an output: one file or several, one document or a list of them."""
+"""Reads the documents of an output: from one file or several, each with one document or a list of them."""
 
 from __future__ import annotations
 
 import posixpath
 from typing import NamedTuple
 
-from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError, text_of
-from sitegen.data_files.yaml_reader import read_yaml
-from sitegen.model.problems import Finding
+from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.mapping import Mapping
@@ -17,27 +17,30 @@ from sitegen.scoring.scorer import File
 
 
 class ReadOutput(NamedTuple):
-    """What could be read of an output."""
+    """The documents of an output that could be read, and the errors of the others."""
 
     documents: dict[str, dict[str, Value]]
     """By their names; a single document without a name is called ``""``."""
     unreadable: dict[str, str]
-    """Name of a document -> why it cannot be read. ``""`` stands for all that are missing."""
+    """Name of a document -> why it cannot be read; ``""`` stands for all that are missing."""
     findings: list[Finding]
 
     def refuse(self, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
-        """Note that a document, or with an empty name all of the output, cannot be read."""
+        """Record that a document, or with an empty name the whole output, cannot be read."""
         self.unreadable[name] = why
-        which = f"The output {name[:80]!r}" if name else "The output"
-        self.findings.append(Finding(severity="error", what=f"{which} cannot be read: {why}", fix=fix, line=line))
+        subject = f"The output {name[:80]!r}" if name else "The output"
+        self.findings.append(Finding(severity="error", what=f"{subject} cannot be read: {why}", fix=fix, line=line))
 
 
 def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> ReadOutput:
     """Read the files of one output. Never raises.
 
-    *expected* documents are in the ground truth, which *key* names in a list; without a key they are numbered from 1.
-    A list is a mistake where one document without a name is expected. Of several files each is one document, called
-    as its stem.
+    Args:
+        files: the files of the output; of several, each is one document with the name of the file.
+        mapping: states where the list of documents is, and how a file of cases is read.
+        expected: how many documents the ground truth has. If it is one document without a name, a list is an error.
+        key: the key that names each document of a list; without one, they are numbered from 1.
+
     """
     output = ReadOutput({}, {}, [])
     if not files:
@@ -73,12 +76,7 @@ class _OutputReader:
         if ending in ("jsonl", "ndjson"):
             self._lines(content)
             return
-        if ending in ("yaml", "yml"):
-            yaml = read_yaml(content)
-            value: Value = yaml.values[0] if len(yaml.values) == 1 else list(yaml.values)
-            findings = yaml.findings
-        else:
-            value, findings = read_json(content)
+        value, findings = read_json_or_yaml(ending, content)
         self._output.findings.extend(findings)
         if self._path and isinstance(value, dict):
             try:
@@ -92,21 +90,21 @@ class _OutputReader:
             for number, document in enumerate(value, 1):
                 self._document(document, number, None)
         elif isinstance(value, dict):
-            # One document for one: they belong together, whatever the output calls it.
+            # A single document belongs to the single expected one, whatever its name.
             self._add(stem or ("" if self._lone else self._name(value, 1)), value)
         else:
             raise UnreadableError("its root is no object", "Write one JSON object.")
 
     def cases(self, path: str, content: bytes) -> None:
-        """Add the output sides of a file of cases, each a document. Raises UnreadableError."""
-        read = read_case_file(path, content, self._keys)
-        self._output.findings.extend(finding for finding in read.findings if finding.severity == "error")
-        for case in read.cases:
-            if not case.given:
+        """Add the output side of each case as a document. Raises UnreadableError."""
+        file = read_case_file(path, content, self._keys)
+        self._output.findings.extend(finding for finding in file.findings if finding.severity == "error")
+        for case in file.cases:
+            if case.output is None:
                 because = f": {case.error[:200]}" if case.error else ""
                 self._output.unreadable[case.id] = f"there is no output{because}"
                 continue
-            value = _from_text(case.output) if isinstance(case.expected, dict | list) else case.output
+            value = _json_in_text(case.output) if isinstance(case.expected, dict | list) else case.output
             if isinstance(case.expected, dict) and not isinstance(value, dict):
                 self._output.refuse(case.id, "it is no object", case.line)
             else:
@@ -149,12 +147,12 @@ class _OutputReader:
             self._report("warning", f"The document {name[:80]!r} stands twice; the last one counts", None)
         self._output.documents[name] = value
 
-    def _report(self, severity: str, what: str, line: int | None) -> None:
-        self._output.findings.append(Finding(severity=severity, what=what, fix="Correct the output.", line=line))  # type: ignore[arg-type]
+    def _report(self, severity: Severity, message: str, line: int | None) -> None:
+        self._output.findings.append(Finding(severity=severity, what=message, fix="Correct the output.", line=line))
 
 
-def _from_text(value: Value) -> Value:
-    """An output that a model wrote as text is read as JSON, where more than a text is expected."""
+def _json_in_text(value: Value) -> Value:
+    """A text that holds JSON, as models write it, is parsed; anything else stays as it is."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,37 +1,41 @@
-"""What an output itself states about the run that made it: commit, hashes and version of the prompt, and time.
+"""Reads what an output states about the run that made it: its commit, prompt hashes, prompt version, time and run id.
 
-A document that was extracted may have a time of its own. So the time of an output of kind ``fields`` counts only in an
-object beside the document's values, ``metadata`` for one, that also states which instructions made it.
+An extracted document may have a time of its own. So the time of an output of kind ``fields`` counts only in an object
+beside the document's values, such as ``metadata``, that also states which instructions made it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.model.problems import Finding
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
+from sitegen.model.values import Value
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables.settings import read_settings
+from sitegen.scoring.responses.texts import id_text
 
 _BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
+_RUN_KEYS: Final = ("run_id", "run")
 _LINES: Final = 20
-"""Lines that are read from the end of a file to which lines are appended."""
+"""Lines that are read from the end of a file to which runs append."""
 _ORIGIN_BYTES: Final = tuple(f'"{key}"'.encode() for key in ORIGIN_KEYS)
 _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 
 
 def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
-    """What the output states; None if that is nothing. Never raises."""
+    """What the output states; None if it states nothing. Never raises."""
     if kind == "judged":
         return _of_judge(path, content, settings) or _of_json(path, content, with_time=False)
     return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
 
 
 def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
-    """What the tool's own format has a place for; the rows of a table have none."""
+    """What the format of the judging tool has a place for; the rows of a table have none."""
     if read_settings(settings).columns is not None:
         return None
     try:
@@ -55,11 +59,11 @@ def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
         return None
     is_lines = path.lower().endswith((".jsonl", ".ndjson"))
     objects = _last_lines(content, keys) if is_lines else _last_objects(_parsed_json(content))
-    return next((recorded for stating in objects if (recorded := _stated_by(stating, with_time=with_time))), None)
+    return next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
 
 
 def _last_lines(content: bytes, keys: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
-    """The lines that state anything, the last one first: what is appended is newer. A first line may speak for all."""
+    """Lines with any of the keys, the last one first because newer lines are appended; then the first, as a header."""
     lines = content.rstrip().split(b"\n")
     for line in (*lines[:-_LINES:-1], *lines[:1]):
         if any(key in line for key in keys) and isinstance(parsed := _parsed_json(line), dict):
@@ -92,3 +96,33 @@ def _parsed_json(text: bytes) -> Any:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
+
+
+class NewestRun(NamedTuple):
+    """The lines of the newest run, in a JSON Lines file to which every run appends."""
+
+    lines: tuple[int, ...]
+    """Indices."""
+    findings: tuple[Finding, ...] = ()
+
+
+def newest_run(lines: Sequence[Value], source: str = "") -> NewestRun:
+    """The lines of the run that the last line names, if every line names its run; else all lines.
+
+    If each of several lines has a run of its own, that is the id of a call, and all count. Lines that are no objects
+    belong to every run. *source* says in the message whose lines they are.
+    """
+    all_lines = NewestRun(tuple(range(len(lines))))
+    objects = [(index, line) for index, line in enumerate(lines) if isinstance(line, dict)]
+    for key in _RUN_KEYS:
+        runs = {index: id_text(line.get(key)) for index, line in objects}
+        names = set(runs.values())
+        if len(names) < 2 or not all(names) or len(names) == len(runs):
+            continue
+        newest = runs[objects[-1][0]]
+        left_out = sum(name != newest for name in runs.values())
+        message = f"{left_out} lines{source} are of earlier runs and do not count; the newest run is {newest[:80]!r}"
+        fix = "Nothing has to be done: each commit of the file is a point of its own."
+        of_newest = tuple(index for index in all_lines.lines if runs.get(index, newest) == newest)
+        return NewestRun(of_newest, (Finding("note", message, fix),))
+    return all_lines

@@ -15,7 +15,10 @@ MAX_FINDINGS: Final = 100
 
 
 class File(NamedTuple):
-    """A file to read: its path says the format, its content may be missing."""
+    """A file that decides a result. Its path tells the format; its content may be missing.
+
+    ``history.blobs.BlobRead`` is no substitute: scoring does not know git, whose blobs have object ids and no paths.
+    """
 
     path: str
     content: bytes | None

@@ -1,4 +1,4 @@
-"""Ground truth files (rules 17 and 18): one file a layout, tried in the order of ``LAYOUTS``."""
+"""Ground truth files (rules 17 and 18). Each layout of CSV files has a module; ``reader.LAYOUTS`` lists them."""
 
 from sitegen.scoring.ground_truth.reader import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth

@@ -1,28 +1,28 @@
 """Layout ``building_summary_csv``: the detailed report that CBECC-Res and EnergyPro print.
 
-``,Field,Value,Unit`` rows, and sections ``,Exterior Walls:, Name, Zone, ...`` whose items follow with one comma more.
-A section within a section stands one column further right. A row with a single cell further right continues the one
-above it (layers of a construction). A blank row ends a section; a section may stand several times.
+It has rows ``,Field,Value,Unit``, and sections ``,Exterior Walls:, Name, Zone, ...`` whose items follow with one comma
+more. A section within a section starts one column further right. A row with a single cell further right continues the
+row above it (layers of a construction). A blank row ends a section; a section may occur several times.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, unmapped
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.text.similarity import normalise
 
 
 class CsvSection(NamedTuple):
-    """A section header: its name, and the columns that it names by their place in the row."""
+    """The header row of a section."""
 
     name: str
     column: int
-    """Where the name stands in its row."""
+    """The index of the name in its row."""
     columns: dict[int, str]
+    """Names of the columns, by their index in the row."""
 
 
 def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
@@ -37,15 +37,15 @@ def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
 def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     """Read the one document of a report."""
     lists = {
-        _section_key(said.csv_section): (path, said)
-        for path, said in mapping.array_mappings.items()
-        if said.csv_section
+        _section_key(array.csv_section): (path, array)
+        for path, array in mapping.array_mappings.items()
+        if array.csv_section
     }
     tree = Tree()
     items: dict[str, list[Value]] = {}
     unmapped_names: list[str] = []
-    seen: set[str] = set()
-    findings: list[Finding] = []
+    fields: set[str] = set()
+    findings = []
     section: CsvSection | None = None
     for number, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]
@@ -55,31 +55,25 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         header = _section_header(row)
         if header is not None:
             section = header
-            path, stated = lists.get(_section_key(section.name), (None, None))
-            if path is None:
+            if _section_key(section.name) in lists:
+                items.setdefault(lists[_section_key(section.name)][0], [])
+            else:
                 unmapped_names.append(section.name)
-            else:
-                items.setdefault(path, [])
         elif section is not None:
-            path, stated = lists.get(_section_key(section.name), (None, None))
-            if path is not None and stated is not None and not _continues(cells, section):
-                items[path].append(_section_item(row, section, stated, unmapped_names))
-        elif cells[1]:
-            if cells[1] in seen and cells[1] in mapping.csv_to_json:
-                what = "A field stands twice; the first one counts"
-                fix = "Map the second one in a list."
-                findings.append(
-                    Finding(
-                        severity="warning", what=what, fix=fix, line=number, about="ground_truth", value=repr(cells[1])
-                    )
-                )
-            elif cells[1] in mapping.csv_to_json:
-                tree.put(mapping.csv_to_json[cells[1]], row[2] if len(row) > 2 else "")
+            if _section_key(section.name) in lists and not _continues_row_above(cells, section):
+                path, array = lists[_section_key(section.name)]
+                items[path].append(_section_item(row, section, array, unmapped_names))
+        elif field := cells[1]:
+            if field not in mapping.csv_to_json:
+                unmapped_names.append(field)
+            elif field in fields:
+                message, fix = "A field stands twice; the first one counts", "Map the second one in a list."
+                findings.append(truth_warning(message, fix, number, repr(field)))
             else:
-                unmapped_names.append(cells[1])
-            seen.add(cells[1])
-    for path, given in items.items():
-        tree.put(path, given)
+                tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "")
+            fields.add(field)
+    for path, section_items in items.items():
+        tree.put(path, section_items)
     findings += tree.findings
     return GroundTruth(
         documents=(TruthDocument("", tree.value()),),
@@ -94,7 +88,7 @@ def _section_key(name: str | None) -> str:
 
 
 def _section_header(row: list[str]) -> CsvSection | None:
-    """A header: its first filled cell, in the second or third column, ends in a colon."""
+    """The header in a row whose first filled cell, in the second or third column, ends in a colon; else None."""
     first = next((place for place, cell in enumerate(row) if cell.strip()), 0)
     if first not in (1, 2) or not row[first].strip().endswith(":") or len(row) <= first + 1:
         return None
@@ -102,21 +96,21 @@ def _section_header(row: list[str]) -> CsvSection | None:
     return CsvSection(row[first].strip(), first, columns) if columns else None
 
 
-def _continues(cells: list[str], section: CsvSection) -> bool:
+def _continues_row_above(cells: list[str], section: CsvSection) -> bool:
     filled = [place for place, cell in enumerate(cells) if cell]
     return len(filled) == 1 and filled[0] > section.column + 1
 
 
 def _section_item(
-    row: list[str], section: CsvSection, stated: ArrayMapping, unmapped_names: list[str]
+    row: list[str], section: CsvSection, array: ArrayMapping, unmapped_names: list[str]
 ) -> dict[str, Value]:
-    """One item; the cell below the section's own name is called ``Name`` if no column is."""
+    """One item. If no column is called ``Name``, the cell below the name of the section is."""
     columns = section.columns
     if "Name" not in columns.values():
         columns = {section.column: "Name", **columns}
     item = Tree()
     for place, column in columns.items():
-        key = stated.fields.get(column)
+        key = array.fields.get(column)
         if key:
             item.put(key, row[place] if place < len(row) else "")
         elif column not in ("Name", "Layers:"):

@@ -1,11 +1,10 @@
-"""Layout ``long``: a row a field, ``field,value``, with an id column if there are several documents."""
+"""Layout ``long``: one row for each field, ``field,value``, with an id column if there are several documents."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.problems import Finding
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, is_plain_path, mapped_path, unmapped
 from sitegen.scoring.ground_truth.wide import check_distinct, id_column
 from sitegen.scoring.mapping import Mapping
@@ -16,16 +15,16 @@ _FIELD_OF_TWO: Final = _FIELD | frozenset(
     {"field name", "field path", "attribute name", "column", "column name", "parameter", "property", "key"}
 )
 _VALUE_OF_TWO: Final = _VALUE | frozenset({"expected value", "correct value", "true value", "ground truth", "gold"})
-"""Words that are taken for a field and its value only where they are the two headers of a file of several rows."""
+"""Words that count only as the two headers of a file of several rows."""
 
 
 def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
-    """Whether each row seems to hold a field.
+    """Whether each row seems to hold one field, which its first cell (the label) names.
 
     Either the first two headers are a word for the field and a word for the value. Or there are two headers and at
-    least two rows, no label of a row stands twice, and the headers are such words in more spellings, or labels are
-    mapped and headers are not, or every label is a field path and one of them an item of a list. Headers that are
-    mapped themselves are fields of the wide layout, unless labels are mapped too.
+    least two rows, no label repeats, and one of these is true: the headers are such words in more spellings; labels are
+    mapped; every label is a field path and one of them leads to an item of a list. Headers that are mapped themselves
+    are fields of the wide layout, unless labels are mapped too.
     """
     header = _header_row(rows)
     if len(header) < 2:
@@ -45,10 +44,10 @@ def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
 
 
 def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
-    """Read the documents. Without a mapping the field is a path itself.
+    """Read the documents. Without a mapping, each field is a path.
 
-    The columns of the field and of its value are found by their words; where one of them is not, they are the first
-    two that do not name the document.
+    Words of the header tell the columns of field and value. Where one of them is not recognised, they are the first two
+    columns that do not name the document.
     """
     header = _header_row(rows)
     check_distinct(header, 1)
@@ -61,8 +60,8 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             raise UnreadableError("it has no column for the field and one for its value", "Write both columns.", 1)
         field, value = first_two
     id_name = mapping.id_column or "id"
-    named_by = header.index(id_name) if id_name in header else None
-    if mapping.id_column is not None and named_by is None:
+    id_place = header.index(id_name) if id_name in header else None
+    if mapping.id_column is not None and id_place is None:
         raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
     blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
@@ -73,16 +72,16 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         cells = [*row, *blanks]
         name = cells[field].strip()
         path = mapped_path(name, mapping)
-        tree = trees.setdefault(cells[named_by].strip() if named_by is not None else "", Tree())
+        tree = trees.setdefault(cells[id_place].strip() if id_place is not None else "", Tree())
         if path:
             tree.put(path, cells[value])
         else:
             left_over.append(name)
     if not trees:
         raise UnreadableError("it has a header and no rows", "Write one row a field.")
-    findings: list[Finding] = [finding for tree in trees.values() for finding in tree.findings]
+    findings = [finding for tree in trees.values() for finding in tree.findings]
     documents = tuple(TruthDocument(name, tree.value()) for name, tree in trees.items())
-    key = None if named_by is None else (mapping.documents.key if mapping.documents else "id")
+    key = None if id_place is None else (mapping.documents.key if mapping.documents else "id")
     return GroundTruth(documents=documents, written=True, key=key, findings=(*findings, *unmapped(left_over)))
 
 
@@ -91,7 +90,7 @@ def _has_cells(row: list[str]) -> bool:
 
 
 def _first_data_row(rows: list[list[str]]) -> int:
-    """The place of the row behind the header."""
+    """The index of the row below the header."""
     return next((place for place, row in enumerate(rows, 1) if _has_cells(row)), len(rows))
 
 

@@ -1,4 +1,4 @@
-"""Chooses the layout of a ground truth file and reads it."""
+"""Reads a ground truth file, by its ending and layout (rules 17 and 18)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Final, Protocol
 from sitegen.data_files.csv_reader import csv_rows
 from sitegen.data_files.reading import UnreadableError
 from sitegen.scoring.case_files import VALUE, read_case_file
-from sitegen.scoring.ground_truth import building_summary_csv, long, trees, wide
+from sitegen.scoring.ground_truth import building_summary_csv, long, wide
+from sitegen.scoring.ground_truth.trees import read_tree_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
 from sitegen.scoring.mapping import Mapping
 
 
 class CsvLayout(Protocol):
-    """One way to lay out a CSV file; its module's name is the word for ``ground_truth_format``."""
+    """A module that reads one layout of CSV files; its name is the value of ``ground_truth_format``."""
 
     def is_layout(self, rows: list[list[str]], mapping: Mapping) -> bool:
         """Whether the rows look like this layout."""
@@ -29,13 +30,8 @@ LAYOUTS: Final[tuple[tuple[str, CsvLayout], ...]] = (
 )
 """In the order in which ``auto`` tries them; the last takes whatever is left."""
 
-TREES: Final = {
-    "json": trees.read_json_truth,
-    "jsonl": trees.read_jsonl_truth,
-    "ndjson": trees.read_jsonl_truth,
-    "yaml": trees.read_yaml_truth,
-    "yml": trees.read_yaml_truth,
-}
+_TREES: Final = ("json", "jsonl", "ndjson", "yaml", "yml")
+"""Endings of files that have the form of an output."""
 
 
 def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
@@ -43,8 +39,8 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     if mapping.ground_truth_format == "cases":
         return _truth_of_cases(path, content, mapping)
     ending = path.rpartition(".")[2].lower()
-    if ending in TREES:
-        return TREES[ending](content, mapping)
+    if ending in _TREES:
+        return read_tree_truth(ending, content, mapping)
     rows = csv_rows(content)
     for name, layout in LAYOUTS:
         if mapping.ground_truth_format == name or (
@@ -60,14 +56,14 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
 
 
 def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
-    """The expected sides of a file of cases: each case is a document, called by its id. The last of one id counts."""
-    read = read_case_file(path, content, mapping.cases)
+    """The expected side of each case as a document named by its id; if an id repeats, the last case counts."""
+    file = read_case_file(path, content, mapping.cases)
     documents = {
         case.id: TruthDocument(case.id, case.expected if isinstance(case.expected, dict) else {VALUE: case.expected})
-        for case in read.cases
+        for case in file.cases
         if case.expected is not None
     }
     if not documents:
         raise UnreadableError("nothing is expected of any case", "Write an expected side for the cases.")
-    findings = tuple(finding._replace(about="ground_truth") for finding in read.findings)
+    findings = tuple(finding._replace(about="ground_truth") for finding in file.findings)
     return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)

@@ -1,10 +1,10 @@
-"""Ground truth that has the form of the output already: JSON, JSONL (one document a line) and YAML."""
+"""Reads ground truth that has the form of an output: JSON, YAML, and JSON Lines with one document a line."""
 
 from __future__ import annotations
 
-from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError, text_of
-from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
@@ -12,29 +12,22 @@ from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 
 
-def read_json_truth(content: bytes, mapping: Mapping) -> GroundTruth:
-    """One object, a list of objects, or an object with the list at ``documents.path``."""
-    value, findings = read_json(content)
-    return _truth_of_documents(value, mapping, findings)
+def read_tree_truth(ending: str, content: bytes, mapping: Mapping) -> GroundTruth:
+    """One object, a list of objects, or an object with the list at ``documents.path``. Raises UnreadableError.
 
-
-def read_jsonl_truth(content: bytes, mapping: Mapping) -> GroundTruth:
-    """One object a line. A line that cannot be read makes the file unreadable: it would be missing from every mean."""
+    A JSON line that cannot be read makes the file unreadable: its document would be missing from every mean.
+    """
+    if ending not in ("jsonl", "ndjson"):
+        value, odd = read_json_or_yaml(ending, content)
+        return _truth_of_documents(value, mapping, odd)
     values: list[Value] = []
     findings: list[Finding] = []
     for number, line in enumerate(text_of(content).split("\n"), 1):
         if line.strip():
-            value, more = parse_json(line, number)
+            value, odd = parse_json(line, number)
             values.append(value)
-            findings += more
+            findings += odd
     return _truth_of_documents(values, mapping, tuple(findings))
-
-
-def read_yaml_truth(content: bytes, mapping: Mapping) -> GroundTruth:
-    """As JSON; several YAML documents are several documents."""
-    parsed = read_yaml(content)
-    value: Value = parsed.values[0] if len(parsed.values) == 1 else list(parsed.values)
-    return _truth_of_documents(value, mapping, parsed.findings)
 
 
 def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:

@@ -1,4 +1,4 @@
-"""What every layout of ground truth is read into."""
+"""The types that every layout of ground truth is read into, and what the layouts share."""
 
 from __future__ import annotations
 
@@ -26,32 +26,37 @@ class GroundTruth(NamedTuple):
 
     documents: tuple[TruthDocument, ...]
     written: bool
-    """The values are texts of a CSV file: types that nothing declares are inferred."""
+    """The values are texts of a CSV file, so that types which nothing declares are inferred."""
     key: str | None
-    """The key that names documents in file and output, itself not scored; None: they have no names."""
+    """The key that names documents in the file and in the output, not scored itself; None: they have no names."""
     findings: tuple[Finding, ...]
 
 
+def truth_warning(message: str, fix: str, line: int | None = None, value: str = "") -> Finding:
+    """A warning about the file of the ground truth."""
+    return Finding(severity="warning", what=message, fix=fix, line=line, about="ground_truth", value=value)
+
+
 class Tree:
-    """Builds the tree of a document out of (path, value); ``a[0].b`` makes lists."""
+    """Builds the tree of a document from paths and values; ``a[0].b`` makes a list."""
 
     def __init__(self) -> None:
         self._root: dict[Step, object] = {}
         self.findings: list[Finding] = []
 
     def put(self, path: str, value: Value) -> None:
-        """Set a value. A path that cannot be read, or that has a value already, is a finding and left out."""
+        """Set a value. If the path cannot be read, or has a value already, a finding is added instead."""
         try:
             *above, last = _steps(path)
         except PathError as error:
             self._report(str(error), "Map the column to a path such as 'walls[0].area'.")
             return
         if any(isinstance(step, int) and step < 0 for step in (*above, last)):
-            self._root.setdefault(path_text((*above, last)), value)  # a key that no output has: it is missing (rule 19)
-            what = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
-            self.findings.append(
-                Finding(severity="warning", what=what, fix="Count items from 0.", line=None, about="ground_truth")
-            )
+            self._root.setdefault(
+                path_text((*above, last)), value
+            )  # no output has such a key, so that it is an omission (rule 19)
+            message = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
+            self.findings.append(truth_warning(message, "Count items from 0."))
             return
         holder = self._root
         for step in above:
@@ -65,16 +70,12 @@ class Tree:
                 return
         self._report(f"the path {path!r} has a value already", "Map each column to a path of its own.")
 
-    def _report(self, what: str, fix: str) -> None:
-        self.findings.append(
-            Finding(
-                severity="warning", what=f"A column is not scored: {what}", fix=fix, line=None, about="ground_truth"
-            )
-        )
+    def _report(self, reason: str, fix: str) -> None:
+        self.findings.append(truth_warning(f"A column is not scored: {reason}", fix))
 
     def value(self) -> dict[str, Value]:
         """The finished tree."""
-        return {str(step): _finished(below) for step, below in self._root.items()}
+        return {str(step): _with_lists(below) for step, below in self._root.items()}
 
 
 def _steps(path: str) -> tuple[Step, ...]:
@@ -84,21 +85,22 @@ def _steps(path: str) -> tuple[Step, ...]:
     return steps
 
 
-def _finished(node: object) -> Value:
+def _with_lists(node: object) -> Value:
+    """The node, with a list instead of each object that has indices for keys."""
     if not isinstance(node, dict):
         return node  # type: ignore[return-value]
     if node and all(isinstance(step, int) for step in node):
-        return [_finished(node[index]) if index in node else None for index in range(max(node) + 1)]
-    return {str(step): _finished(below) for step, below in node.items()}
+        return [_with_lists(node[index]) if index in node else None for index in range(max(node) + 1)]
+    return {str(step): _with_lists(below) for step, below in node.items()}
 
 
 def is_plain_path(label: str) -> bool:
-    """Whether a label leads below a key and looks like nothing else: ``items[0].name``, ``seller.name``."""
+    """Whether a label is clearly a path below a key: ``items[0].name``, ``seller.name``."""
     return _PLAIN_PATH.fullmatch(label) is not None
 
 
 def mapped_path(label: str, mapping: Mapping) -> str | None:
-    """The field path that a column or a row stands for; None: it is not mapped.
+    """The field path of a column or a row; None: it is not mapped.
 
     Without ``csv_to_json`` every label is a path. With it, a label that is a path below a key needs no entry.
     """
@@ -108,7 +110,7 @@ def mapped_path(label: str, mapping: Mapping) -> str | None:
 
 
 def unmapped(names: list[str]) -> tuple[Finding, ...]:
-    """One note on all columns that are not mapped, in their order."""
+    """One note on all columns that are not mapped, in their order; empty if there are none."""
     distinct = list(dict.fromkeys(names))
     if not distinct:
         return ()

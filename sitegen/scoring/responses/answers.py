@@ -22,8 +22,8 @@ from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.newest_run import newest_run
 from sitegen.scoring.responses.texts import id_text, text_of_value
+from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File
 
 _HASH: Final = 12
@@ -142,8 +142,9 @@ class _ResponsesReader:
         self._findings += (finding for finding in read.findings if finding.severity == "error")
         self.beside = read.beside
         for case in read.cases:
-            if case.given or case.error:
-                self._respond(case.id, case.output, "" if case.given else case.error, case.member, case.line)
+            if case.output is not None or case.error:
+                error = case.error if case.output is None else ""
+                self._respond(case.id, case.output, error, case.member, case.line)
 
     def document(self, content: bytes) -> None:
         value, findings = read_json(content)

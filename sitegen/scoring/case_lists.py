@@ -1,0 +1,117 @@
+"""Finds the list of cases in a parsed file, and the keys under which a case holds its two sides.
+
+Keys are recognised by their usual names, unless the eval's settings state them (``CaseKeys``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from sitegen.model.values import Value
+from sitegen.scoring.mapping import CaseKeys
+from sitegen.scoring.paths import PathError, follow, parse_path
+
+EXPECTED: Final = (
+    "expected",
+    "expected_output",
+    "expected_answer",
+    "expected_response",
+    "expected_result",
+    "expected_value",
+    "ground_truth",
+    "target",
+    "gold",
+    "reference",
+    "reference_answer",
+    "ideal",
+    "label",
+    "answer_key",
+)
+OUTPUT: Final = (
+    "output",
+    "actual",
+    "actual_output",
+    "model_output",
+    "extracted",
+    "prediction",
+    "predicted",
+    "response",
+    "model_response",
+    "answer",
+    "result",
+    "completion",
+)
+"""Usual names of each side, the surest first. Letter case, ``_``, ``-`` and spaces do not count."""
+_PARTIAL_LISTS: Final = frozenset(
+    ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
+)
+"""Keys of lists in which a report repeats only some of its cases."""
+_MAX_DEPTH: Final = 3
+"""Levels below the root on which a list of cases is looked for."""
+_OWN_SCHEMA: Final = "sitegen/"
+"""How the ``schema`` of the files begins that sitegen itself writes about an output."""
+
+
+def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
+    """The list of cases: at the stated path, else the one nearest to the root whose members have both sides."""
+    if keys.list:
+        stated = value_at_key(root, keys.list)
+        return stated if isinstance(stated, list) else list(stated.values()) if isinstance(stated, dict) else ()
+    if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
+        return ()
+    level: list[Value] = [root]
+    for _ in range(_MAX_DEPTH):
+        below: list[Value] = []
+        for container in level:
+            if isinstance(container, list) and is_two_sided(container, keys):
+                return container
+            if isinstance(container, dict):
+                if is_two_sided([container], keys):
+                    return [container]
+                if container and all(is_two_sided([case], keys) for case in container.values()):
+                    return [{"id": name, **case} for name, case in container.items() if isinstance(case, dict)]
+                below += [value for key, value in container.items() if plain_key(key) not in _PARTIAL_LISTS]
+        level = below
+    return ()
+
+
+def is_two_sided(members: Sequence[Value], keys: CaseKeys) -> bool:
+    """Whether any member has both an expected side and an output."""
+    return any(_has_both_sides(member, keys) for member in members if isinstance(member, dict))
+
+
+def _has_both_sides(case: dict[str, Value], keys: CaseKeys) -> bool:
+    return all(
+        value_at_key(case, stated) is not None if stated else bool(usual_key([case], names))
+        for stated, names in ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    )
+
+
+def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
+    """The key of the first of these names that any member has, as it is written there; empty if there is none."""
+    written: dict[str, str] = {}
+    for member in members:
+        for key in member:
+            written.setdefault(plain_key(key), key)
+    return next((written[plain] for name in names if (plain := plain_key(name)) in written), "")
+
+
+def plain_key(key: str) -> str:
+    """A key without letter case, ``_``, ``-`` and spaces."""
+    return key.casefold().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def value_at_key(value: Value, path: str) -> Value:
+    """The value at a key, or at a path of keys; None if there is none."""
+    if not isinstance(value, dict) or path in value:
+        return value[path] if isinstance(value, dict) else None
+    try:
+        return cast("Value", follow(value, parse_path(path)))
+    except PathError:
+        return None
+
+
+def has_key(member: dict[str, Value], path: str) -> bool:
+    """Whether a case has a value at a path; a plain key may hold null."""
+    return path in member or value_at_key(member, path) is not None
