@@ -75,7 +75,7 @@ def closing_line(site: Site) -> str:
     counts = ", ".join(
         (_counted(site.commits, "commit"), _counted(site.evals, "eval"), _counted(site.iterations, "iteration"))
     )
-    written = f"{_counted(site.written, 'file')} written, {site.kept:,} kept{removed}"
+    written = f"{_counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}"
     thinned = f"; {_counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
     failed = f"; sitegen failed to make {_counted(site.failed, 'part')} of the site" if site.failed else ""
     return f"{counts}; {written}; {problems}{thinned}{failed}\n{site.page}"

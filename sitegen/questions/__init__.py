@@ -1,1 +1,1 @@
-"""Questions about a project that are no build: its history, comparisons, the gate, exports, a preview, secrets."""
+"""Answers about a project that need no build: history, comparisons, the gate, exports, a preview, secrets."""

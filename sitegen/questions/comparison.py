@@ -1,11 +1,11 @@
-"""What is compared: variants of the work tree, iterations, or revisions, each scored now."""
+"""Scores what ``sitegen compare`` compares: variants of the work tree, prompts, iterations, or revisions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise, starmap
+from itertools import chain, pairwise, starmap
 from typing import NamedTuple, TypeAlias
 
 from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
@@ -28,11 +28,11 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import verify
 
 Thresholds: TypeAlias = dict[str, float]
-"""Least value wanted, by name of the metric."""
+"""The least acceptable value, by name of the metric."""
 
 
 class ComparisonWithThresholds(NamedTuple):
-    """A comparison, and what is wanted of each eval's metrics."""
+    """A comparison, and the thresholds of each eval's metrics."""
 
     document: ComparisonDocument
     thresholds: dict[str, Thresholds]
@@ -40,7 +40,7 @@ class ComparisonWithThresholds(NamedTuple):
 
 
 class ScoredSide(NamedTuple):
-    """One result to compare, and what it is called."""
+    """One result to compare, with the label that readers see."""
 
     label: str
     kind: str
@@ -48,35 +48,35 @@ class ScoredSide(NamedTuple):
 
 
 def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
-    """Variants of an eval as they lie in the work tree, all of them if none is named.
+    """Compare variants of an eval as they lie in the work tree; all of them if none is named.
 
     Raises ConfigurationError if there is no such eval or variant, or if there are not two.
     """
     verified = verify(project, eval_id)
-    known = {variant.name: variant for variant in variants_of(verified.result)}
-    fix = f"The variants of {eval_id}: {', '.join(name for name in known if name) or 'none'}."
+    variants = {variant.name: variant for variant in variants_of(verified.result)}
+    fix = f"The variants of {eval_id}: {', '.join(name for name in variants if name) or 'none'}."
     for name in names:
-        if name not in known:
+        if name not in variants:
             raise ConfigurationError(f"The eval {eval_id!r} has no variant {name!r}.", fix=fix)
-    chosen = [known[name] for name in dict.fromkeys(names or known)]
+    chosen = [variants[name] for name in dict.fromkeys(names or variants)]
     if len(chosen) < 2:
         raise ConfigurationError(f"Of the eval {eval_id!r} there are no two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
-    found = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
-    return ComparisonWithThresholds(ComparisonDocument(variants=(found,)), {eval_id: thresholds})
+    comparison = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
+    return ComparisonWithThresholds(ComparisonDocument(variants=(comparison,)), {eval_id: thresholds})
 
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> ComparisonWithThresholds:
-    """Prompts that answered the test cases of one eval, each called by its path."""
+    """Compare prompts that answered the test cases of one eval, each labelled with its path."""
     chosen = [variant_of(evaluation.document.prompt_path, evaluation.verified.result) for evaluation in evaluations]
-    found = variant_comparison(entry.id, chosen, _alpha_of(entry))
+    comparison = variant_comparison(entry.id, chosen, _alpha_of(entry))
     return ComparisonWithThresholds(
-        ComparisonDocument(variants=(found,)), {entry.id: _thresholds("responses", entry.thresholds)}
+        ComparisonDocument(variants=(comparison,)), {entry.id: _thresholds("responses", entry.thresholds)}
     )
 
 
 def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> ComparisonWithThresholds:
-    """Iterations of one eval, each as it was last scored.
+    """Compare iterations of one eval, each as it was last scored.
 
     Raises ConfigurationError if there is no such eval or iteration.
     """
@@ -102,7 +102,7 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
 
 
 def compare_revisions(options: Options, revisions: tuple[str, str]) -> ComparisonWithThresholds:
-    """Every eval that both revisions have: the newest output of each, by the rules of that revision.
+    """Compare two revisions: of every eval that both have the newest outputs, each by the rules of its revision.
 
     Raises NothingToReportError if they have none in common.
     """
@@ -128,8 +128,8 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
         _document(eval_id, [before[eval_id], after[eval_id]], _alpha_of(manifest.entry(eval_id))) for eval_id in common
     ]
     whole = ComparisonDocument(
-        variants=tuple(one for document in documents for one in document.variants),
-        changes=tuple(one for document in documents for one in document.changes),
+        variants=tuple(chain.from_iterable(document.variants for document in documents)),
+        changes=tuple(chain.from_iterable(document.changes for document in documents)),
         passed_over=tuple(sorted((before.keys() | after.keys()) - set(common))),
     )
     return ComparisonWithThresholds(whole, thresholds)
@@ -140,7 +140,7 @@ def _alpha_of(entry: EvalConfig) -> float:
 
 
 def _document(eval_id: str, sides: Sequence[ScoredSide], alpha: float) -> ComparisonDocument:
-    """Responses are compared as prompts, two or more; other kinds as each result against the one named before it."""
+    """Compare responses as two or more prompts, and results of other kinds each with the one named before it."""
     if all(side.result.answers for side in sides):
         variants = [variant_of(side.label, side.result) for side in sides]
         return ComparisonDocument(variants=(variant_comparison(eval_id, variants, alpha),))
@@ -156,12 +156,12 @@ def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> Resul
 
 
 def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:
-    """Those of the manifest go before the kind's own."""
+    """The thresholds of the kind, replaced by those of the manifest where it has any."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 
 
 def _thresholds_of(study: Study) -> dict[str, Thresholds]:
-    """Of every eval."""
+    """The thresholds of every eval, by its id."""
     return {
         eval_id: _thresholds(history.kind, study.timeline.info(history).thresholds)
         for eval_id, history in study.evals.items()
@@ -169,9 +169,9 @@ def _thresholds_of(study: Study) -> dict[str, Thresholds]:
 
 
 def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapshot) -> Origin | None:
-    """Where the change of the headline came from, which takes scoring what both sides can be mixed to.
+    """Split the change of the headline metric by cause, for which every mixture of the two sides is scored.
 
-    None of recorded numbers, and where it cannot be told.
+    None for recorded numbers, which have no inputs to mix, and where a mixture has no headline.
     """
     if traits_of(history.kind).is_recorded:
         return None

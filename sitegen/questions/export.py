@@ -1,4 +1,4 @@
-"""All of history as tables, in files."""
+"""Writes all of history as tables: ``sitegen export``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sitegen.questions.study import open_study
 def write_export(
     options: Options, format: Format, place: Path | None = None, evals: Sequence[str] = ()
 ) -> tuple[Path, ...]:
-    """Write the tables of these evals, by default of all, and say where they are.
+    """Write the tables of these evals, by default of all. Returns the paths of the files.
 
     Raises ConfigurationError if there is no such eval, or if the format needs what is not installed.
     """

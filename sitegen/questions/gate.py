@@ -23,11 +23,11 @@ from sitegen.text.keys import nearest
 
 
 def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
-    """Compare a revision (``HEAD`` unless *options* say otherwise) with the commit where it left *base*.
+    """Compare a revision, by default ``HEAD``, with the commit at which it branched off from *base*.
 
     With *exact* it is compared with *base* itself. Limits are those of the work tree's configuration. Raises
     RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
-    cut off, ConfigurationError if that of a side is wrong, or a limit names an eval or a metric that there is not.
+    cut off, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """
     head = open_project(options._replace(rev=options.rev or "HEAD"), "")
     start = _base_commit(head, base, exact=exact)
@@ -39,35 +39,35 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
         except NothingToReportError:
             earlier = None
         except ConfigurationError as error:
-            fold(head, CopiedParts(memo))  # what is wrong at both is said of the head
+            fold(head, CopiedParts(memo))  # an error that both sides have is reported for the head
             raise ConfigurationError(
                 f"At the base, {start[:7]}: {error.what}",
                 where=error.where,
                 fix="The head is right: merge it without the gate, this once.",
             ) from None
-        parts = CopiedParts(parts)  # the head goes on from the base, where it can
+        parts = CopiedParts(parts)  # the fold of the head continues that of the base, where it can
         later = Study.of(head, memo, parts)
         return _gate_report(earlier, later, start)
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
-    """The id of the commit to compare with."""
+    """Id of the commit to compare with."""
     repository = Repository(head.place)
     if repository.shallow_boundary:
         raise problems.shallow_history(head.place.top)
     named = repository.resolve(base)
-    found = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))
-    if found is None:
+    start = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))
+    if start is None:
         raise RepositoryError(
             f"{head.revision!r} and {base!r} have no commit in common.",
             where=str(head.place.top),
             fix="Name the branch that the work began on, or compare with the revision itself: --exact.",
         )
-    return found
+    return start
 
 
 def _gated_evals(study: Study) -> dict[str, GateSide]:
-    """The evals that live and have an output, by id."""
+    """The evals that were not deleted and have an output, by id."""
     living = ((history, newest_output(history)) for history in study.evals.values() if not history.deleted)
     return {history.id: GateSide(study, history, snapshot) for history, snapshot in living if snapshot}
 
@@ -90,7 +90,7 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
 
 
 def _check_removed(gate: GateSettings, side: GateSide) -> EvalCheck:
-    """An eval that the head lacks: deleting what fails is no way to pass."""
+    """Check an eval that the head no longer has: deleting a failing eval must not let the gate pass."""
     reasons: tuple[Reason, ...] = () if side.history.id in gate.removed else ("removed",)
     return check_eval(side.study.timeline.info(side.history), "gone", reasons=reasons)
 
@@ -118,18 +118,18 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
 
 
 def _refuse_unknown(gate: GateSettings, before: Mapping[str, GateSide], after: Mapping[str, GateSide]) -> None:
-    """A limit that nothing is held against would pass for ever."""
+    """Refuse a limit for an unknown eval or metric: nothing is compared with it, so it would always pass."""
     evals = {**before, **after}
     sides = (*before.values(), *after.values())
     metrics = {spec.name for side in sides for spec in all_specs(side_specs(side))}
-    for what, named, known in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
-        for name in named:
-            if name not in known:
+    for noun, limits, names in (("eval", gate.evals, evals.keys()), ("metric", gate.metrics, metrics)):
+        for name in limits:
+            if name not in names:
                 raise ConfigurationError(
-                    f"[gate] has limits for {name!r}, and no {what} has that name.", fix=_nearest(name, known)
+                    f"[gate] has limits for {name!r}, and no {noun} has that name.", fix=_nearest(name, names)
                 )
 
 
-def _nearest(name: str, known: Collection[str]) -> str:
-    near = nearest(name, known)
-    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(known)) or 'none'}."
+def _nearest(name: str, names: Collection[str]) -> str:
+    near = nearest(name, names)
+    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."

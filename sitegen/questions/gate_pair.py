@@ -1,4 +1,4 @@
-"""One eval at two revisions: both outputs scored, their mixtures, what flipped, and whether that is chance."""
+"""Compares one eval at two revisions for the gate: deltas, flipped cells, and whether they may be chance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sitegen.stages.scorecard_store import runs_of
 from sitegen.stages.timeline import driving_edits
 
 LISTED: Final = 200
-"""Cells of each fate that are kept."""
+"""Fixed cells, and broken cells, that a report lists at most."""
 
 
 class GateSide(NamedTuple):
@@ -43,7 +43,7 @@ class GateSide(NamedTuple):
 
     @property
     def card(self) -> Scorecard:
-        """That output, scored."""
+        """The scorecard of that output."""
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
 
 
@@ -56,24 +56,24 @@ class _ScoredPair(NamedTuple):
     cases: Overlap | None
     """Of test cases, where the kind has these."""
     answers: tuple[tuple[Answer, ...], ...]
-    """Of both sides; none of an output that is the same."""
+    """Of both sides; empty if both have the same output and rules."""
 
 
 def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
-    """The metrics of an eval, the headline first; where its scorecards say them, of all its outputs, as on pages."""
-    by = scorer(side.history.kind)
-    if by.metrics:
+    """The metrics of an eval, the headline first, as on its pages: of the kind, or else of all its scorecards."""
+    eval_scorer = scorer(side.history.kind)
+    if eval_scorer.metrics:
         sides = (side, base) if base else (side,)
-        return series_specs(by, (at.settings for each in sides for at in each.history.snapshots), ())
+        return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
     snapshots = side.history.snapshots
     cards = map(side.study.scorecards(side.history, snapshots).__getitem__, snapshots)
-    return specs_of(by, (*cards, base.card) if base else cards)
+    return specs_of(eval_scorer, (*cards, base.card) if base else cards)
 
 
 def held_specs(
     own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, MetricLimits]
 ) -> tuple[MetricSpec, ...]:
-    """The metrics of an eval, and those of usage that an output states or a limit names."""
+    """The metrics of an eval, and the usage metrics that an output states or a limit names."""
     stated = specs_with_usage(own, cards)
     return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != MetricLimits())
 
@@ -82,14 +82,14 @@ class GatedPair:
     """An eval that both revisions have, of one kind."""
 
     def __init__(self, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...]) -> None:
-        """``specs``: what ``side_specs`` says of both."""
+        """``specs``: the result of ``side_specs`` for both sides."""
         self._specs = specs
         self._before = before
         self._after = after
         self._scorer = scorer(after.history.kind)
 
     def metrics(self, limits: Mapping[str, MetricLimits], *, noise: bool) -> Iterator[MetricCheck]:
-        """Every metric of the kind, held against its limits."""
+        """Compare every metric with its limits."""
         before, after = self._scored.cards
         refused = self.overlap.verdict == "refused"
         changes = {moved.name: moved for moved in self._scored.delta.metrics}
@@ -101,13 +101,13 @@ class GatedPair:
             yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None, regraded=anew)
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
-        """The change over the test cases that both sides answered, where others would be in it."""
+        """The change over the test cases that both sides answered, if the two have other cases as well."""
         if self.overlap.verdict != "bridged" or not self._scored.cases or not is_mean(moved.name):
             return moved
         return MetricDelta(moved.name, answers_change(moved.name, *self._scored.answers), None)
 
     def compared(self) -> GatedChange:
-        """What became of it besides its metrics."""
+        """What changed in the eval besides its metrics."""
         broken, fixed = self._scored.broken, self._scored.fixed
         edits = edited_since(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns = self._scorer.nouns
@@ -124,7 +124,7 @@ class GatedPair:
         )
 
     def changed(self) -> str:
-        """The path of what changed first: output, ground truth, mapping, schema. The output's if nothing did."""
+        """Path of the first file that changed, of output, ground truth, mapping and schema; the output if none did."""
         now, then = self._after.snapshot, self._before.snapshot
         outputs = now.outputs[0] if now.outputs else None
         rules = next((new for new, old in ((now.mapping, then.mapping), (now.schema, then.schema)) if new != old), None)
@@ -133,7 +133,7 @@ class GatedPair:
 
     @property
     def overlap(self) -> Overlap:
-        """What the two have in common: test cases where there are any, else documents."""
+        """How many test cases both sides have in common, or documents where there are no test cases."""
         cases, documents = self._scored.cases, self._scored.delta.overlap
         return documents if cases is None or documents.verdict == "refused" else cases
 
@@ -167,15 +167,15 @@ class GatedPair:
 
     @cached_property
     def _noise(self) -> Noise | None:
-        """What outputs that were made again tell, up to the base: nothing that is judged here may raise its own bar."""
+        """The noise that repeated outputs show up to the base: the judged output must not raise its own bar."""
         study, history = self._before.study, self._before.history
         snapshots = history.snapshots
         runs = [runs_of(snapshot) for snapshot in snapshots]
         cards = study.scorecards(history, (*snapshots, *chain.from_iterable(runs)))
         repeats = RepeatsSoFar()
         edits = edits_of_points(snapshots, driving_edits(study.timeline, history.id))
-        for snapshot, some, since in zip(snapshots, runs, edits, strict=True):
-            repeats.take(Point(snapshot, cards[snapshot], since), [cards[run] for run in some])
+        for snapshot, repeated, since in zip(snapshots, runs, edits, strict=True):
+            repeats.take(Point(snapshot, cards[snapshot], since), [cards[run] for run in repeated])
         return repeats.noise()
 
 

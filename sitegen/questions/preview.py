@@ -40,10 +40,10 @@ def write_preview(project: WorktreeProject, verified: Verified) -> Path:
     kind = verified.place.kind
     renderer = _preview_renderer(project)
     assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
-    there = frozenset((*(one.path for one in pages), *(file.path for file in assets)))
+    there = frozenset((*(sheet.path for sheet in pages), *(file.path for file in assets)))
     writer = Writer(folder, listed=False)
-    for one in pages:
-        writer.write("", one.path, without_links(renderer.render(one), one.path, there))
+    for sheet in pages:
+        writer.write("", sheet.path, without_links(renderer.render(sheet), sheet.path, there))
     for file in assets:
         writer.write("", file.path, file.content)
     return folder / page.path

@@ -1,8 +1,7 @@
-"""What ``--public`` adds to a build: a site that may hold secrets is refused, and taken out of its folder again.
+"""Searches a built site for secrets (``build --public``), and deletes a site that may hold any from its folder.
 
-Every file of the folder is read, foreign ones too: all of them would be published. The digests of those without a
-finding are kept in the memo, so that only new contents are searched. The memo itself holds no file of the site, and
-is not published.
+Every file of the folder is read, foreign ones too, because all of them would be published. The memo stores the digests
+of files without a finding, so that only new contents are searched.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class SecretPlace(NamedTuple):
 
 
 class PublicCheck:
-    """Lets a site pass, or not. Made before the build, so that a wrong configuration is said at once."""
+    """Checks a site after its build. It is made before, so that a wrong configuration is reported at once."""
 
     def __init__(self, options: Options) -> None:
         """Raises ConfigurationError if the configuration is wrong."""
@@ -63,9 +62,9 @@ class PublicCheck:
             if unmatched_redactions:
                 self._withdraw(memo)
                 raise _unmatched_error(unmatched_redactions)
-            known = set(_split_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
-            clean, places = self._search(out, known)
-            if clean != known:
+            searched = set(_split_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
+            clean, places = self._search(out, searched)
+            if clean != searched:
                 with memo.transaction():
                     CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
             if places:
@@ -86,15 +85,15 @@ class PublicCheck:
             (out / LIST).unlink(missing_ok=True)
             return removed
 
-    def _search(self, out: Path, known: set[bytes]) -> tuple[set[bytes], list[SecretPlace]]:
-        """The digests of all files without a finding, and the findings."""
+    def _search(self, out: Path, searched: set[bytes]) -> tuple[set[bytes], list[SecretPlace]]:
+        """The digests of all files without a finding, and the findings. ``searched``: digests that had none before."""
         clean: set[bytes] = set()
         places: list[SecretPlace] = []
         for path in _published_files(out):
             content = (out / path).read_bytes()
             key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
             secrets: tuple[Secret, ...] = ()
-            if key not in known:
+            if key not in searched:
                 secrets = self._detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
             if secrets:
                 places += (SecretPlace(path, secret) for secret in secrets)
@@ -104,7 +103,7 @@ class PublicCheck:
 
 
 def _published_files(out: Path) -> Iterator[str]:
-    """Every file below a folder, relative, sorted; not the marker, which holds no content."""
+    """Relative paths of all files below a folder, sorted; without the marker and the list of a build."""
     for folder, folders, names in os.walk(out, onerror=_raise_error):
         folders.sort()
         for name in sorted(names):
@@ -117,28 +116,28 @@ def _raise_error(error: OSError) -> None:
     raise error
 
 
-def _split_digests(kept: bytes) -> Iterator[bytes]:
-    return (kept[start : start + _DIGEST] for start in range(0, len(kept), _DIGEST))
+def _split_digests(joined: bytes) -> Iterator[bytes]:
+    return (joined[start : start + _DIGEST] for start in range(0, len(joined), _DIGEST))
 
 
 def _unmatched_error(globs: tuple[str, ...]) -> SecretsError:
-    shown = ", ".join(map(repr, globs[:_SHOWN]))
+    listed = ", ".join(map(repr, globs[:_SHOWN]))
     return SecretsError(
-        f"Under redact, {shown} {'fits' if len(globs) == 1 else 'fit'} no field of any output or ground truth: the "
+        f"Under redact, {listed} {'fits' if len(globs) == 1 else 'fit'} no field of any output or ground truth: the "
         "site may show what it should hide, and must not be published. It was deleted from the output folder.",
         fix="Correct the glob, or remove it.",
     )
 
 
 def _secrets_error(places: list[SecretPlace], *, removed: int) -> SecretsError:
-    shown = [f"{place.path}:{place.secret.line} ({place.secret.rule})" for place in places[:_SHOWN]]
+    listed = [f"{place.path}:{place.secret.line} ({place.secret.rule})" for place in places[:_SHOWN]]
     if len(places) > _SHOWN:
-        shown.append(f"and {len(places) - _SHOWN:,} more")
+        listed.append(f"and {len(places) - _SHOWN:,} more")
     count = "1 place looks" if len(places) == 1 else f"{len(places):,} places look"
     gone = " It was deleted from the output folder." if removed else ""
     return SecretsError(
         f"{count} like a secret: the site must not be published.{gone}",
-        where=shown[0],
-        more=tuple(shown[1:]),
+        where=listed[0],
+        more=tuple(listed[1:]),
         fix="Revoke it and name its field under redact; if it is none, list the whole text under allow in [public].",
     )

@@ -1,4 +1,7 @@
-"""A project opened for a question: history folded up to a revision, and its outputs scored as they are asked for."""
+"""Opens a project for a question (the gate, ``compare``, ``history``, an export), at one revision, without building.
+
+History is folded up to the revision, and outputs are scored as they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from sitegen.stages.timeline import Timeline, driving_edits, fold
 
 
 class Study(NamedTuple):
-    """A project at one revision. What is scored for an answer is kept in the memo."""
+    """A project at one revision. Scorecards that an answer needs are stored in the memo."""
 
     timeline: Timeline
     memo: Memo
@@ -30,44 +33,45 @@ class Study(NamedTuple):
 
     @classmethod
     def of(cls, project: Project, memo: Memo, parts: CopiedParts) -> Study:
-        """Fold history into these parts. They are a copy, so that what the memo knows of a built site stays true."""
+        """Fold history into these parts. They are a copy, so that the memo still describes the built site."""
         timeline = fold(project, parts)
         update = timeline.update
-        known = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)[0]
-        evals = {history.id: history for history in known if history.id not in update.removed}
-        # The parts know nothing of the uncommitted state: only the update has it.
+        untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)[0]
+        evals = {history.id: history for history in untouched if history.id not in update.removed}
+        # The uncommitted state is in the update alone, never in the parts.
         evals |= {changed.history.id: changed.history for changed in update.evals}
         return cls(timeline, memo, {eval_id: evals[eval_id] for eval_id in sorted(evals)})
 
     def history(self, eval_id: str) -> EvalHistory:
         """The history of an eval. Raises ConfigurationError if there is no such eval."""
         if eval_id not in self.evals:
-            known = ", ".join(self.evals)
-            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {known}.")
+            raise ConfigurationError(
+                f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {', '.join(self.evals)}."
+            )
         return self.evals[eval_id]
 
     def results(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:
-        """Score snapshots of an eval with every judgement, which the memo does not hold."""
+        """Score snapshots of an eval anew: the memo holds scorecards, but no judgements."""
         return tuple(self._scorecards_of(history).results(snapshots))
 
     def scorecards(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
-        """The scorecards of snapshots of an eval; those that the memo does not know are scored."""
+        """The scorecards of an eval, after those of these snapshots that the memo lacks were scored."""
         scorecards = self._scorecards_of(history)
         scorecards.fill(snapshots)
         return scorecards
 
     def series(self, history: EvalHistory) -> Series:
-        """All points of an eval, by both clocks, and every cell through all of them."""
+        """All points of an eval, under their own rules and the newest ones, and the history of every cell."""
         snapshots = history.snapshots
         scorecards = self._scorecards_of(history)
         keys = [scorecards.key(snapshot) for snapshot in snapshots]
         tracker = CellTracker(known_cells(self.memo, history.id, keys))
-        known = tracker.points
-        for result in scorecards.results(snapshots[known:]):
+        tracked = tracker.points
+        for result in scorecards.results(snapshots[tracked:]):
             tracker.follow(result.judgements)
         cells = tracker.cells()
         inputs = scorecards.series_inputs(driving_edits(self.timeline, history.id))
-        if tracker.points > known and snapshots[-1].commit.sha != WORKTREE:
+        if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE:
             keep_cells(self.memo, history.id, keys, cells)
         return scorecards.series(self.timeline.info(history), inputs, cells)
 

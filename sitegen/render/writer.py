@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
@@ -26,6 +27,15 @@ def digest(*parts: bytes | str) -> str:
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.hexdigest()
+
+
+class WrittenFiles(NamedTuple):
+    """The files of one owner after a writer brought them up to date."""
+
+    rows: tuple[PageRow, ...]
+    """All of them, also those that were fresh."""
+    written: int
+    """How many of them were not in the folder with this content."""
 
 
 class Writer:
@@ -46,7 +56,11 @@ class Writer:
         self._temporary = f"{TEMPORARY}-{os.getpid()}"
         self.rows: list[PageRow] = []
         self.written = 0
-        self.kept = 0
+
+    @property
+    def files(self) -> WrittenFiles:
+        """What the writer wrote or recognised as fresh so far."""
+        return WrittenFiles(tuple(self.rows), self.written)
 
     def known(self, path: str, key: str) -> PageRow | None:
         """The file, if it surely stands in the folder, made from these inputs."""
@@ -59,7 +73,6 @@ class Writer:
         if row is None:
             return False
         self.rows.append(row._replace(owner=owner))
-        self.kept += 1
         return True
 
     def standing(self, path: str, key: str) -> bytes | None:
@@ -75,14 +88,12 @@ class Writer:
         key = key or digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full))
         if self.known(path, key):
-            self.kept += 1
             return
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
         if read_regular(target, size=len(content)) == content:
             if self._listed:
                 list_file(self._folder, path, content)
-            self.kept += 1
             return
         if is_foreign(path, self._foreign) and os.path.lexists(target):
             raise OutputFolderError(

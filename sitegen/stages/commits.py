@@ -22,7 +22,7 @@ from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
 from sitegen.pages.commit.touched import Touched
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
-from sitegen.render.writer import digest
+from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, NEWEST_COMMIT
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
@@ -73,9 +73,7 @@ class CommitsTask(NamedTuple):
 class CommitsDone(NamedTuple):
     """What the process that wrote the pages of several commits returns."""
 
-    rows: tuple[PageRow, ...]
-    written: int
-    kept: int
+    files: WrittenFiles
     uncommitted: CommitView | None
     """What the page of the uncommitted state shows, if it is among them."""
     failures: tuple[Problem, ...] = ()
@@ -87,18 +85,13 @@ def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, 
     update = timeline.update
     newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
-    rows: list[PageRow] = []
     failures: list[Problem] = []
-    written = kept = 0
-    standing = {row.path: row for row in ledger.known(OWNER)} if update.complete else {}
+    standing = {row.path: row for row in ledger.standing_files(OWNER)} if update.complete else {}
     tasks = _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
     for _, done in pool.map(write_commit_pages, tasks):
-        rows += done.rows
-        written += done.written
-        kept += done.kept
+        ledger.record(OWNER, done.files, whole=update.complete)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
-    ledger.record(OWNER, rows, written, kept, whole=update.complete)
     if update.records:
         newest = NEWEST_COMMIT.keep(memo, "", update.records[-1].commit.sha)
     memo.forget(COMMIT_EFFECTS.name)
@@ -208,9 +201,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         uncommitted = view if sha == WORKTREE else uncommitted
         writer.write(OWNER, links.commit(sha), content, key)
     return CommitsDone(
-        rows=tuple(writer.rows),
-        written=writer.written,
-        kept=writer.kept,
+        files=writer.files,
         uncommitted=uncommitted,
         failures=tuple(failures),
     )

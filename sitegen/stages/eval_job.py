@@ -25,7 +25,7 @@ from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.report import leaves_anything_out
 from sitegen.pages.trend.page import has_variants
-from sitegen.render.writer import digest
+from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import columns_of
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
@@ -66,10 +66,7 @@ class EvalDone(NamedTuple):
     """What a process returns for an ``EvalTask``."""
 
     record: EvalRecord
-    pages: tuple[PageRow, ...]
-    """Every file the eval has now."""
-    written: int
-    kept: int
+    files: WrittenFiles
     cached: tuple[CachedRow, ...]
     """What the memo does not hold yet."""
     lost_outputs: int = 0
@@ -245,9 +242,7 @@ class _EvalJob:
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(
             record=record_of(series, self._inputs.edits.made_by, found, steps, suspects, newest),
-            pages=tuple(self._writer.rows),
-            written=self._writer.written,
-            kept=self._writer.kept,
+            files=self._writer.files,
             cached=cache.new,
         )
 

@@ -80,8 +80,8 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
             new_peaks.add(eval_id)
         record = done.record._replace(summary=_sharing(done.record.summary, task.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
-        ledger.record(owner(eval_id), done.pages, done.written, done.kept)
-        room.learn(record.summary, done.pages)
+        ledger.record(owner(eval_id), done.files)
+        room.learn(record.summary, done.files.rows)
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     return Evals(
         summaries=tuple(record.summary for _, record in every),
@@ -98,7 +98,7 @@ def _write_failed(timeline: Timeline, ledger: Ledger, eval_id: str, problem: Pro
     """Write the page of an eval that failed, which is then its only page."""
     writer = ledger.writer(owner(eval_id))
     write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
-    ledger.record(owner(eval_id), writer.rows, writer.written, writer.kept)
+    ledger.record(owner(eval_id), writer.files)
 
 
 def _eval_of(problem: Problem) -> str:
@@ -139,7 +139,7 @@ def write_again(
         if isinstance(done, Problem):
             failures.append(done)
         else:
-            ledger.replace(owner(task.info.id), done.pages, done.written)
+            ledger.replace(owner(task.info.id), done.files)
     return tuple(failures)
 
 
@@ -188,7 +188,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, th
         edits=driving_edits(timeline, history.id),
         moved=_moved(timeline, history.id),
         first_new=update.first_new,
-        pages=ledger.known(owner(history.id)),
+        pages=ledger.standing_files(owner(history.id)),
         cached=tuple(_cached(memo, history, context)),
         thinned=thinned,
     )

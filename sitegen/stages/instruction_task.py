@@ -23,7 +23,7 @@ from sitegen.pages.instruction.page import (
     show_text,
     word_counts,
 )
-from sitegen.render.writer import digest
+from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import CountedEdit, NewestEdit
 from sitegen.stages.failures import attempt
 from sitegen.stages.worker_context import WorkerContext
@@ -58,9 +58,7 @@ class InstructionDone(NamedTuple):
     counted: tuple[CountedEdit, ...]
     """Every edit."""
     newest: NewestEdit
-    pages: tuple[PageRow, ...]
-    written: int
-    kept: int
+    files: WrittenFiles
 
 
 def owner(path: str) -> str:
@@ -175,9 +173,7 @@ class _InstructionWork:
         return InstructionDone(
             counted=counted,
             newest=newest,
-            pages=tuple(self._writer.rows),
-            written=self._writer.written,
-            kept=self._writer.kept,
+            files=self._writer.files,
         )
 
 

@@ -79,7 +79,7 @@ def write_instructions(
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
         NEWEST_EDIT.keep(memo, path, done.newest)
-        ledger.record(owner(path), done.pages, done.written, done.kept)
+        ledger.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
     directions = _directions(memo, effects, positions)
@@ -105,7 +105,7 @@ def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, 
     edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
     for path in (links.instruction(file.path), *edits):
         write_in_its_place(writer, renderer, owner(file.path), path, problem)
-    ledger.record(owner(file.path), writer.rows, writer.written, writer.kept)
+    ledger.record(owner(file.path), writer.files)
 
 
 def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
@@ -145,7 +145,7 @@ def _task(
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         newest=NEWEST_EDIT.get(memo, file.path),
-        pages=ledger.known(owner(file.path)),
+        pages=ledger.standing_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,

@@ -36,7 +36,7 @@ def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledge
         writer.write(OWNER, file.path, file.content)
         count += len(entries)
         last = entries if len(entries) < SHARD else ()
-    ledger.record(OWNER, writer.rows, writer.written, writer.kept, whole=timeline.update.complete)
+    ledger.record(OWNER, writer.files, whole=timeline.update.complete)
     SEARCH_TAIL.keep(memo, "", SearchTail(length=count, entries=tuple(last)))
     return count
 

@@ -60,7 +60,7 @@ def write_site(
     writer = ledger.writer(OWNER)
     for file in once.files:
         writer.write(OWNER, file.path, file.content)
-    ledger.record(OWNER, writer.rows, writer.written, writer.kept)
+    ledger.record(OWNER, writer.files)
     severities = [problem.severity for problem in problems if not problem.past]
     return Site(
         page=str(timeline.project.out / links.overview()),

@@ -1,10 +1,10 @@
-"""The ledger: which files a site has, who they belong to, and whether the folder can be trusted to hold them."""
+"""The ledger of an output folder: which files the site has, who owns them, and whether the folder still holds them."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,14 +14,14 @@ from sitegen.history.fold_state import stored
 from sitegen.project import Project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import Claim, Standing, counted, look_into, shorten_list
-from sitegen.render.writer import Writer, folder_times, same_times
+from sitegen.render.writer import Writer, WrittenFiles, folder_times, same_times
 
 
 class Site(NamedTuple):
-    """What a build left behind."""
+    """The outcome of a build, as the command line and the API report it."""
 
     page: str
-    """The first page, as a path."""
+    """Path of the first page on disk."""
     head: str
     commits: int
     evals: int
@@ -30,36 +30,37 @@ class Site(NamedTuple):
     warnings: int
     notes: int
     past: int
-    """Problems of earlier commits that the newest points do not have any more."""
+    """Problems of earlier commits that the newest points no longer have."""
     written: int = 0
-    kept: int = 0
+    unchanged: int = 0
     removed: int = 0
     thinned: int = 0
-    """Reports that are short so that the site fits into ``limits.site_bytes``."""
+    """Reports that were shortened so that the site fits into ``limits.site_bytes``."""
     failed: int = 0
-    """Parts that sitegen failed to make: evals, instruction files, single pages. They are among the errors."""
+    """Evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
-    """Globs under ``redact`` that fit no field: the site may show what they should hide."""
+    """Globs under ``redact`` that match no field: the site may show what they should hide."""
     extensions: tuple[tuple[str, str, int], ...] = ()
-    """(group of entry points, name, version) of what installed packages added to its evals."""
+    """(group of entry points, name, version) of the kinds and metrics that installed packages added to its evals."""
 
     @property
     def problems(self) -> int:
-        """What ``--strict`` counts; notes are only worth knowing."""
+        """How many problems ``--strict`` counts: errors and warnings, not notes."""
         return self.errors + self.warnings
 
 
 def _still_installed(extensions: list[tuple[str, str, int]]) -> bool:
-    """Whether packages that added something to the last site are as they were. Most sites have none: no import."""
+    """Whether the packages that added kinds or metrics to the last site are installed in the same versions."""
     if not extensions:
         return True
+    # Most sites have none, and a build that changes nothing imports as little as it can.
     from sitegen.scoring.own import still_installed
 
     return still_installed(extensions)
 
 
 class Ledger:
-    """The files of one output folder, while a build brings them up to date."""
+    """Records the files of one output folder while a build brings them up to date."""
 
     def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
         self._project = project
@@ -74,122 +75,118 @@ class Ledger:
             and not project.options.verify
             and same_times(claim.folder, memo.folders(self._site))
         )
-        """The last build was finished, nobody touched the folders since, and nobody asks for a look at each file."""
+        """The last build was finished, no folder changed since, and ``--verify`` does not ask to compare every file."""
         self._standing = self._look()
-        self._owners: set[str] = set()
+        self._whole_owners: set[str] = set()
+        """Owners all of whose files were recorded."""
         self._files: dict[str, list[PageRow]] = {}
-        """What was recorded, by owner."""
-        self._gone: list[PageRow] = []
-        """What was recorded and is a file of the site no more."""
+        """The recorded files, by owner."""
+        self._replaced: list[PageRow] = []
+        """Files that were recorded, and that a second record of their owner does not have."""
         self._written = 0
-        self._kept = 0
         self.bound: int | None = self._state.get("bound") if self._state else None
-        """What the files of the site have at most, in bytes, were no report short; None if nobody counted."""
+        """Upper bound on the bytes of the site if no report were short; None if they were never added up."""
 
     def _look(self) -> Standing:
-        """What stands in the folder. While nothing was added to it, that is what the last build saw."""
+        """List the foreign files of the folder. While nothing was added to it, they are those of the last build."""
         if self.trusted and self._state is not None and not self._claim.force:
             return Standing(tuple(self._state["foreign"]))
-        known = (row.path for row in self._memo.pages(self._site))
-        return look_into(self._claim.folder, known, each=self._claim.force)
+        paths = (row.path for row in self._memo.pages(self._site))
+        return look_into(self._claim.folder, paths, each=self._claim.force)
 
     @property
     def foreign(self) -> tuple[str, ...]:
-        """The files of the folder that no build wrote, and that none may replace."""
+        """Files of the folder that no build wrote and that none may replace; none with ``--force``."""
         return () if self._claim.force else self._standing.foreign
 
     @property
     def head(self) -> str | None:
-        """The commit that the folder shows; None if it cannot be trusted, or if more than history has changed since."""
+        """Id of the commit that the folder shows; None if the folder is not trusted or more than history changed."""
         if self._state and self.trusted and self._state["fingerprint"] == self._project.fingerprint:
             return str(self._state["head"]) if _still_installed(self._state["site"]["extensions"]) else None
         return None
 
     def unchanged(self) -> Site:
-        """What the last build left behind, with nothing written."""
+        """The outcome of a build that has nothing to do: that of the last build, with nothing written."""
         assert self._state is not None
         site = Site(**self._state["site"])
         return site._replace(
             written=0,
             removed=0,
-            kept=self._memo.count_pages(self._site),
+            unchanged=self._memo.count_pages(self._site),
             unmatched_redactions=tuple(site.unmatched_redactions),
             extensions=tuple((group, name, version) for group, name, version in site.extensions),
         )
 
-    def known(self, owner: str) -> tuple[PageRow, ...]:
-        """The files of an owner that surely stand in the folder."""
-        if owner in self._owners:
+    def standing_files(self, owner: str) -> tuple[PageRow, ...]:
+        """The files of an owner that certainly stand in the folder; none if it cannot be trusted."""
+        if owner in self._whole_owners:
             return tuple(self._files.get(owner, ()))
         return self._memo.pages(self._site, owner) if self.trusted else ()
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """A writer for the files of one owner, in this process. ``new``: for files that the owner does not have yet."""
-        return Writer(self._into, () if new else self.known(owner), self.foreign)
+        return Writer(self._into, () if new else self.standing_files(owner), self.foreign)
 
-    def record(self, owner: str, rows: Iterable[PageRow], written: int, kept: int, *, whole: bool = True) -> None:
-        """The files that an owner has now; not ``whole``: those besides what it had."""
-        self._files.setdefault(owner, []).extend(rows)
-        self._written += written
-        self._kept += kept
+    def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
+        """Record files of an owner: all that it has now, or, if not ``whole``, those added to what it had."""
+        self._files.setdefault(owner, []).extend(files.rows)
+        self._written += files.written
         if whole:
-            self._owners.add(owner)
+            self._whole_owners.add(owner)
 
-    def replace(self, owner: str, rows: Sequence[PageRow], written: int) -> None:
-        """The files of an owner that was written a second time, or was not touched so far."""
-        before, now = self._files.get(owner, []), {row.path for row in rows}
-        self._gone += [row for row in before if row.path not in now]
-        self._files[owner] = list(rows)
-        self._written += written
-        self._kept += len(rows) - len(before) - written
-        self._owners.add(owner)
+    def replace(self, owner: str, files: WrittenFiles) -> None:
+        """Record all files of an owner in place of what was recorded of it, if anything was."""
+        paths = {row.path for row in files.rows}
+        self._replaced += [row for row in self._files.pop(owner, ()) if row.path not in paths]
+        self.record(owner, files)
 
     def recorded(self) -> Iterator[PageRow]:
-        """The files that were recorded so far."""
+        """All files that were recorded so far."""
         return chain.from_iterable(self._files.values())
 
     def owners(self) -> tuple[str, ...]:
-        """Those of whose files any were recorded or dropped."""
-        return tuple(sorted(self._owners | self._files.keys()))
+        """Every owner that was recorded or dropped."""
+        return tuple(sorted(self._whole_owners | self._files.keys()))
 
     def is_whole(self, owner: str) -> bool:
-        """Whether what was recorded is all that the owner has."""
-        return owner in self._owners
+        """Whether all files of an owner were recorded."""
+        return owner in self._whole_owners
 
     def recorded_of(self, owner: str) -> tuple[PageRow, ...]:
         """The files of an owner that were recorded so far."""
         return tuple(self._files.get(owner, ()))
 
-    def others(self) -> Iterator[PageRow]:
-        """The files that the site has from earlier builds, where this one is not complete."""
-        owners, recorded = set(map(stored, self._owners)), {row.path for row in self.recorded()}
+    def earlier_files(self) -> Iterator[PageRow]:
+        """The files of earlier builds that an incremental build leaves as they are."""
+        owners, recorded = set(map(stored, self._whole_owners)), {row.path for row in self.recorded()}
         rows = self._memo.pages(self._site)
         return (row for row in rows if row.owner not in owners and row.path not in recorded)
 
     def drop(self, owner: str) -> None:
-        """An owner is no more."""
-        self._owners.add(owner)
+        """Record that an owner has no files any more."""
+        self._whole_owners.add(owner)
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
-        """Delete what the site no longer has, and remember what it has. Inside the build's transaction.
+        """Delete the files that the site no longer has, and store those that it has. Inside the build's transaction.
 
-        ``complete``: every file of the site was recorded, so whatever else is known or found is stale. What the folder
-        shows is not remembered of a site of which a part failed, so that the next build makes it again.
+        ``complete``: every file of the site was recorded, so any other file of an earlier build is stale. If a part
+        of the site failed, the built commit is not stored, so that the next build makes the whole site again.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
         before, rows = self._before(complete), list(self.recorded())
-        stale = {row.path: row.size for row in self._stale((*before, *self._gone))}
+        stale = {row.path: row.size for row in self._stale((*before, *self._replaced))}
         removed, changed = remove(folder, [*stale.items(), *((path, None) for path in self._unlisted())])
-        known = set(before)
-        memo.forget_pages(name, known.difference(rows))
-        memo.keep_pages(name, (row for row in rows if row not in known))
-        if site.failed and complete:  # what was written of a part that failed is recorded nowhere
+        earlier = set(before)
+        memo.forget_pages(name, earlier.difference(rows))
+        memo.keep_pages(name, (row for row in rows if row not in earlier))
+        if site.failed and complete:  # the files that were written of a failed part are recorded nowhere
             removed += self._remove_unrecorded(rows)
         foreign = self._name_foreign(changed)
         listed = 0 if site.failed else self._shorten_list()
         folders = (path for path, _ in memo.folders(name))
         memo.keep_folders(name, folder_times(folder, folders, (row.path for row in rows)))
-        done = site._replace(written=self._written, kept=max(0, self._kept), removed=removed)
+        done = self._counted(site, removed)
         state = {
             "fingerprint": self._project.fingerprint,
             "head": head,
@@ -202,28 +199,33 @@ class Ledger:
             memo.keep_site(name, json.dumps(state).encode())
         return done
 
+    def _counted(self, site: Site, removed: int) -> Site:
+        """The outcome with how many files were written, left as they were, and deleted."""
+        recorded = sum(map(len, self._files.values()))
+        return site._replace(written=self._written, unchanged=max(0, recorded - self._written), removed=removed)
+
     def _unlisted(self) -> list[str]:
-        """What former builds wrote, the memo does not know, and the site does not have: left by a build that died."""
+        """Files that a build wrote before it was killed: they are in no memo, and the site does not have them."""
         now = {row.path for row in self.recorded()}
         return [path for path in self._standing.unlisted if path not in now]
 
     def _remove_unrecorded(self, rows: list[PageRow]) -> int:
-        """Delete what this build wrote by the list, and did not record."""
+        """Delete the files that this build wrote, according to the list in the folder, but did not record."""
         left = look_into(self._claim.folder, (row.path for row in rows)).unlisted
         return remove(self._claim.folder, ((path, None) for path in left))[0]
 
     def _name_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
-        """Say once which files of the folder are not of any build. Returns those that stay."""
-        before = set(self._state["foreign"]) if self._state else set()
-        seen = sorted({*self._standing.foreign, *changed})
-        now = {row.path for row in self.recorded()} if seen else set()
-        replaced = tuple(path for path in seen if path in now)
-        kept = tuple(path for path in seen if path not in now)
-        for what, paths in (("stays", kept), ("was replaced by a page", replaced)):
-            if new := tuple(path for path in paths if path not in before):
-                text = f"{self._into} holds what no build wrote, and it {what}: {counted(new)}"
+        """Warn once of every file of the folder that no build wrote. Returns those that stay."""
+        warned = set(self._state["foreign"]) if self._state else set()
+        foreign = sorted({*self._standing.foreign, *changed})
+        recorded = {row.path for row in self.recorded()} if foreign else set()
+        replaced = tuple(path for path in foreign if path in recorded)
+        staying = tuple(path for path in foreign if path not in recorded)
+        for fate, paths in (("stays", staying), ("was replaced by a page", replaced)):
+            if new := tuple(path for path in paths if path not in warned):
+                text = f"{self._into} holds what no build wrote, and it {fate}: {counted(new)}"
                 warnings.warn(text, Notice, stacklevel=1)
-        return kept
+        return staying
 
     def _shorten_list(self) -> int:
         before = self._state["list"] if self._state and self.trusted else None
@@ -231,24 +233,23 @@ class Ledger:
         return shorten_list(self._claim.folder, paths, before)
 
     def _before(self, complete: bool) -> tuple[PageRow, ...]:
-        """What is known of all files, or of those of the owners that were recorded whole."""
+        """The files of the last build: all of them, or those of the owners that were recorded whole."""
         if complete:
             return self._memo.pages(self._site)
-        return tuple(row for owner in sorted(self._owners) for row in self._memo.pages(self._site, owner))
+        return tuple(row for owner in sorted(self._whole_owners) for row in self._memo.pages(self._site, owner))
 
     def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
-        """Of these, the files that the site no longer has."""
-        now = {row.path for row in self.recorded()}
-        return [row for row in before if row.path not in now]
+        """Those of these files that the site no longer has."""
+        recorded = {row.path for row in self.recorded()}
+        return [row for row in before if row.path not in recorded]
 
 
 class Overlay(Ledger):
-    """The ledger of a build on top of a site that stands: what differs goes into a folder of its own.
+    """The ledger of a build on top of an existing site: only files that differ are written, into a folder of their own.
 
-    Nothing is remembered of it. To the stages it is one more commit's; the site below is neither written nor read.
-
-    The folder then holds the files that the site below does not have, or has otherwise; ``gone`` are those that only
-    the site below has.
+    Stages use it like any other ledger. The site below is neither written nor read, and the memo stays as it is. After
+    the build the folder holds the files that the site below lacks or has with other contents; ``gone`` names those
+    that only the site below has.
     """
 
     def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
@@ -258,11 +259,11 @@ class Overlay(Ledger):
         self.gone: frozenset[str] = frozenset()
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
-        """Delete what the build before left in the folder and this one did not write. The memo stays as it is."""
+        """Delete what the previous build left in the folder and this one did not write."""
         below = {row.path: row.key for row in self._memo.pages(self._site)} if self.trusted else {}
         differ = [row for row in self.recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._before(complete)))
         paths = {row.path for row in differ}
         removed, _ = remove(self._into, ((path, None) for path in self._standing.unlisted if path not in paths))
         shorten_list(self._into, paths, None)
-        return site._replace(written=self._written, kept=max(0, self._kept), removed=removed)
+        return self._counted(site, removed)

@@ -50,7 +50,7 @@ def test_several_processes_write_the_bytes_of_one(demo, demo_site, tmp_path):
 def test_a_build_with_nothing_to_do_writes_nothing(demo, tmp_path):
     first = build_site(demo, tmp_path / "public", jobs=1)
     again = build_site(demo, tmp_path / "public", jobs=1)
-    assert again == first._replace(written=0, kept=first.written)
+    assert again == first._replace(written=0, unchanged=first.written)
 
 
 def test_new_points_draw_no_edit_and_render_no_text_again(small, tmp_path, monkeypatch):

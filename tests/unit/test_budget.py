@@ -213,7 +213,7 @@ def test_far_from_the_limit_nothing_is_added_up_but_what_is_new(project, tmp_pat
     def asked(ledger: Ledger) -> None:
         raise AssertionError("all files of the site")
 
-    monkeypatch.setattr(Ledger, "others", asked)
+    monkeypatch.setattr(Ledger, "earlier_files", asked)
     project.commit({"evals/b/extracted.json": output(5)}, message="Again")
     build_site(project.path, tmp_path / "out", jobs=1)
     assert len(reports(tmp_path / "out")) == POINTS
@@ -226,13 +226,13 @@ def test_over_the_limit_every_file_is_looked_at_once_and_then_what_is_new(projec
     limits(project, site_bytes=size_of(out) + 1_000)
     build_site(project.path, out, jobs=1)
     asked: list[int] = []
-    others = Ledger.others
+    others = Ledger.earlier_files
 
     def counted(ledger: Ledger) -> Iterator[PageRow]:
         asked.append(step)
         return others(ledger)
 
-    monkeypatch.setattr(Ledger, "others", counted)
+    monkeypatch.setattr(Ledger, "earlier_files", counted)
     for step, eval_id in enumerate("abab"):
         files = {f"evals/{eval_id}/extracted.json": output(5 + step), "CLAUDE.md": f"# Rules\n\n{step}\n"}
         project.commit(files, message=f"Again {step}")

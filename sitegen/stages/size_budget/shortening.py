@@ -14,6 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.placeholders import thinned_page
+from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.eval_job import owner
 from sitegen.stages.scorecard_store import EvalScorecards
@@ -29,7 +30,7 @@ AT_ONCE: Final = 50
 def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory, thinned: int) -> bool:
     """Make so many of the oldest reports of an eval short. False, and nothing done, if a short one has room again."""
     info, context = timeline.info(history), timeline.context_for(history.id)
-    rows = {row.path: row for row in ledger.known(owner(info.id))}
+    rows = {row.path: row for row in ledger.standing_files(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
     if any(links.report(info.id, at.slug) in short for at in history.snapshots[thinned:]):
         return False
@@ -43,7 +44,7 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
         full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)
         size = full.size + (beside.size if beside else 0)
         writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
-    ledger.replace(owner(info.id), (*rows.values(), *writer.rows), writer.written)
+    ledger.replace(owner(info.id), WrittenFiles((*rows.values(), *writer.rows), writer.written))
     return True
 
 

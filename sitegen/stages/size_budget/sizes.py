@@ -94,12 +94,12 @@ class Sizes:
         """Some evals were written a second time."""
         for eval_id in eval_ids:
             name = owner_of(eval_id)
-            self._keep(stored(name), self._of(stored(name), self._ledger.known(name)))
+            self._keep(stored(name), self._of(stored(name), self._ledger.standing_files(name)))
 
     def _begin(self) -> None:
         """Look at every file."""
         rows: dict[str, list[PageRow]] = defaultdict(list)
-        for row in chain(self._ledger.recorded(), () if self._complete else self._ledger.others()):
+        for row in chain(self._ledger.recorded(), () if self._complete else self._ledger.earlier_files()):
             rows[stored(row.owner)].append(row)
         rows.pop(self._but, None)
         self._memo.forget_sizes(self._site)
@@ -111,7 +111,7 @@ class Sizes:
         for owner in self._ledger.owners():
             name = stored(owner)
             if self._ledger.is_whole(owner):
-                self._keep(name, self._of(name, self._ledger.known(owner)))
+                self._keep(name, self._of(name, self._ledger.standing_files(owner)))
             else:
                 self._keep(name, self._grown(name, self._ledger.recorded_of(owner)))
 
