@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
-from sitegen.comparing.document import comparison_json
-from sitegen.comparing.plots import NoPlotsError, PlotFormat, plots
-from sitegen.comparing.prompts import prompts_document
-from sitegen.comparing.report import comparison_markdown
+from sitegen.comparison_files.document import comparison_json
+from sitegen.comparison_files.markdown import comparison_markdown
+from sitegen.comparison_files.plots import NoPlotsError, PlotFormat, plots
+from sitegen.comparison_files.prompts import prompts_document
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.project import Options
 from sitegen.questions.comparison import (

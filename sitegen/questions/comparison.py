@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
 from sitegen.analysis.deltas import ScoredPoint, delta, mixtures
-from sitegen.comparing.document import ComparisonDocument
+from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from sitegen.analysis.regressions import mute_of
-from sitegen.comparing.words import NIL, code, count, name, number, points, table
 from sitegen.config import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
@@ -23,6 +22,7 @@ from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.page import EditEffects
 from sitegen.scoring.usage import UNITS, usage_metrics
+from sitegen.text.markdown_cells import NIL, code, count, name, number, points, table
 from sitegen.text.values import amount
 
 LINES: Final = 200

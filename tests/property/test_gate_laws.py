@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_report
-from sitegen.comparing.gate.annotations import Annotation
-from sitegen.comparing.gate.junit import gate_junit
-from sitegen.comparing.gate.markdown import LONGEST, gate_markdown
-from sitegen.comparing.words import code
+from sitegen.gate_report.annotations import Annotation
+from sitegen.gate_report.junit import gate_junit
+from sitegen.gate_report.markdown import LONGEST, gate_markdown
 from sitegen.model.deltas import MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import EvalInfo
+from sitegen.text.markdown_cells import code
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)

@@ -8,14 +8,14 @@ from typing import Any
 
 from sitegen import schemas
 from sitegen.commands.blame import BlameDocument
-from sitegen.comparing.document import SCHEMA as COMPARISON
-from sitegen.comparing.document import ComparisonDocument
-from sitegen.comparing.gate.document import SCHEMA as GATE
-from sitegen.comparing.gate.document import GateDocument
-from sitegen.comparing.prompts import PromptsDocument
+from sitegen.comparison_files.document import SCHEMA as COMPARISON
+from sitegen.comparison_files.document import ComparisonDocument
+from sitegen.comparison_files.prompts import PromptsDocument
 from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
+from sitegen.gate_report.document import SCHEMA as GATE
+from sitegen.gate_report.document import GateDocument
 from sitegen.pages.data.badges import BadgeEndpoint
 from sitegen.pages.data.forms import IndexDocument, SeriesDocument
 from sitegen.saving import AggregateDocument

@@ -13,14 +13,14 @@ from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, ResultChange
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
-from sitegen.comparing import plots as drawing
-from sitegen.comparing.document import ComparisonDocument, comparison_json
-from sitegen.comparing.plots import plots
-from sitegen.comparing.report import comparison_markdown
-from sitegen.comparing.words import name
+from sitegen.comparison_files import plots as drawing
+from sitegen.comparison_files.document import ComparisonDocument, comparison_json
+from sitegen.comparison_files.markdown import comparison_markdown
+from sitegen.comparison_files.plots import plots
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import Significance
+from sitegen.text.markdown_cells import name
 
 HOSTILE = (
     "a|b",

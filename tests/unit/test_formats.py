@@ -2,8 +2,8 @@
 
 import pytest
 
-from sitegen.comparing import words
 from sitegen.html import formats
+from sitegen.text import markdown_cells
 
 
 def test_an_undefined_number_is_an_em_dash_that_says_so():
@@ -28,7 +28,7 @@ def test_a_metric_has_three_digits(value, text):
     ],
 )
 def test_pages_and_the_terminal_write_a_metric_alike(value, unit, text):
-    assert (formats.number(value, unit=unit), words.number(value, unit=unit)) == (text, text)
+    assert (formats.number(value, unit=unit), markdown_cells.number(value, unit=unit)) == (text, text)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of
-from sitegen.comparing.document import ComparisonDocument
-from sitegen.comparing.report import comparison_markdown
+from sitegen.comparison_files.document import ComparisonDocument
+from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stated

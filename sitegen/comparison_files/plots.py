@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
-from sitegen.comparing.document import ComparisonDocument
+from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.errors import SitegenError
 from sitegen.model.metrics import MetricSpec
 from sitegen.scoring.usage import USAGE, USAGE_METRICS

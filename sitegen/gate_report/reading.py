@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
-from sitegen.comparing.gate.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
 from sitegen.errors import SitegenError
+from sitegen.gate_report.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
 from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sitegen.analysis.comparison.values import MetricTest, Tested, VariantComparison, VariantPair
-from sitegen.comparing.changed import change_lines
-from sitegen.comparing.document import ComparisonDocument
-from sitegen.comparing.flips import flip_lines
-from sitegen.comparing.words import NIL, count, name, number, probability, prose, signed, table
+from sitegen.comparison_files.change_markdown import change_lines
+from sitegen.comparison_files.document import ComparisonDocument
+from sitegen.comparison_files.flips import flip_lines
 from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.significance import ALPHA
+from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
 
 
 def comparison_markdown(document: ComparisonDocument) -> str:

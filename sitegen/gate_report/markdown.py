@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from sitegen.comparing.gate.document import expected_of_cell
-from sitegen.comparing.gate.wording import error_sentence, is_amount, nothing_compared, points_of, reason_sentences
-from sitegen.comparing.words import NIL, code, count, name, number, points, prose, table
 from sitegen.errors import SitegenError
+from sitegen.gate_report.document import expected_of_cell
+from sitegen.gate_report.wording import error_sentence, is_amount, nothing_compared, points_of, reason_sentences
 from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
 from sitegen.pages.changes import split
+from sitegen.text.markdown_cells import NIL, code, count, name, number, points, prose, table
 
 LONGEST: Final = 65_000
 """Characters; GitHub takes 65,536 in a comment."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
-from sitegen.comparing.flips import flip_lines
-from sitegen.comparing.words import NIL, count, name, number, probability, prose, signed, table
+from sitegen.comparison_files.flips import flip_lines
 from sitegen.model.metrics import Nouns
 from sitegen.pages.labels import reason
 from sitegen.scoring.usage import UNITS
 from sitegen.stats.significance import Significance
+from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
 
 _NOUNS: Final = Nouns("judgement", "judgements")
 """Words that fit every kind."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.comparison.values import Flipped
-from sitegen.comparing.words import count, table
+from sitegen.text.markdown_cells import count, table
 
 SHOWN: Final = 50
 """Rows that a report lists; all of them are in the JSON."""

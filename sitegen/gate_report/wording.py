@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isinf
 
-from sitegen.comparing.words import number
 from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.pages.changes import in_points
 from sitegen.pages.labels import reason as by_noise
+from sitegen.text.markdown_cells import number
 
 
 def reason_sentences(check: EvalCheck) -> Iterator[str]:
