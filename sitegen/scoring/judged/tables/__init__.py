@@ -1,5 +1,5 @@
-"""Tables of results, one case a row, whose columns the manifest explains or a preset knows.
+"""Tables of results with one case per row, whose columns the manifest or a preset describes.
 
-``rows`` reads files into rows, ``columns`` says what columns mean, ``presets`` holds what tools call them, ``settings``
-reads the manifest, ``reader`` makes cases of rows.
+``rows`` reads files into rows, ``columns`` maps columns to parts of a case, ``presets`` holds the columns of tools,
+``settings`` reads the manifest, and ``reader`` turns rows into cases.
 """

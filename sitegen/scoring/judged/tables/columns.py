@@ -1,9 +1,9 @@
-"""What the columns of a table mean: patterns for each part of a case, and the columns of one table that fit them."""
+"""Maps the columns of a table to parts of a case: patterns of column names, and the columns that match them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.model.values import Value
@@ -27,38 +27,38 @@ PARTS: Final = (
     "cost",
     "latency",
 )
-"""The parts of a case that a column may hold; ``scores`` besides, which names several."""
+"""The parts of a case that a column may hold. A map may also have ``scores``, which are any number of columns."""
 
 EVERY: Final = "*"
-"""The pattern of scores that fits every column with nothing but numbers in it that holds no other part."""
+"""The pattern of scores that matches every column of numbers that holds no other part."""
 
 
 class ScoreColumns(NamedTuple):
     """Columns that hold scores."""
 
     pattern: str
-    """A column's name, where one ``*`` stands for any text; of columns that hold no other part and no score yet."""
+    """The name of a column. One ``*`` matches any text, in columns that hold no other part or score."""
     name: str = ""
-    """What the score is called; empty: what the ``*`` stands for, else the column's name."""
+    """The name of the score. Empty: the text that ``*`` matches, else the name of the column."""
 
 
 class ColumnMap(NamedTuple):
-    """What columns mean, before any table is seen."""
+    """The meaning of columns by patterns of their names, for any table."""
 
     parts: Mapping[str, tuple[str, ...]]
-    """Part -> patterns of its columns; several columns are shown together."""
+    """Part -> patterns of its columns. If several columns match, their values are shown together."""
     scores: tuple[ScoreColumns, ...] = ()
     reasons: tuple[str, ...] = ()
-    """Patterns of columns that explain the score that has the same text for its ``*``."""
+    """Patterns of columns that explain a score: the one whose ``*`` matches the same text."""
     names_of_scores: str = ""
-    """A column that lists, row by row, which columns hold scores."""
+    """A column that lists for each row which columns hold scores."""
     required: tuple[str, ...] = ()
-    """The patterns of which each has to fit a column; a preset knows those of several versions of a tool."""
+    """Patterns that must each match a column. Those of presets need not: they cover several versions of a tool."""
     list_at: str = ""
-    """Key, or path of keys, of the list of rows in a JSON object; empty: the file is the list."""
+    """Key, or path of keys, of the list of rows in a JSON object. Empty: the file is the list."""
     low: float = 0.0
     high: float = 1.0
-    """The range of the scores, which is brought to 0..1."""
+    """The range of the scores, which are scaled to 0..1."""
 
 
 class Columns(NamedTuple):
@@ -70,27 +70,26 @@ class Columns(NamedTuple):
     reasons: Mapping[str, str]
     """Name of the score -> column."""
     missing: tuple[str, ...]
-    """Names that the map states and no column has."""
+    """Required patterns that match no column."""
 
 
-def columns_of(wanted: ColumnMap, known: Iterable[str], numeric: Iterable[str]) -> Columns:
-    """The columns of a table with the *known* names that fit; *numeric* are those with nothing but numbers in them."""
-    names = list(dict.fromkeys(known))
-    parts = {part: _fitting(patterns, names) for part, patterns in wanted.parts.items()}
-    taken = {name for several in parts.values() for name in several}
+def columns_of(column_map: ColumnMap, names: Sequence[str], numeric: Iterable[str]) -> Columns:
+    """Match the columns of a table, of which *numeric* hold nothing but numbers."""
+    parts = {part: _matching_names(patterns, names) for part, patterns in column_map.parts.items()}
+    used = {name for columns in parts.values() for name in columns}
     scores: dict[str, str] = {}
-    for score in wanted.scores:
-        fitting = [(name, name) for name in numeric] if score.pattern == EVERY else _matches(score.pattern, names)
+    for score in column_map.scores:
+        matches = [(name, name) for name in numeric] if score.pattern == EVERY else _matches(score.pattern, names)
         if "*" in score.pattern:
-            fitting = [(name, title) for name, title in fitting if name not in taken and name not in scores.values()]
-        scores |= {score.name or title: name for name, title in fitting}
-    reasons = {stands_for: name for pattern in wanted.reasons for name, stands_for in _matches(pattern, names)}
-    missing = tuple(pattern for pattern in wanted.required if not _fitting((pattern,), names))
+            matches = [(name, title) for name, title in matches if name not in used and name not in scores.values()]
+        scores |= {score.name or title: name for name, title in matches}
+    reasons = {title: name for pattern in column_map.reasons for name, title in _matches(pattern, names)}
+    missing = tuple(pattern for pattern in column_map.required if not _matches(pattern, names))
     return Columns(parts=parts, scores=scores, reasons=reasons, missing=missing)
 
 
 def value_at(row: Mapping[str, Value], column: str) -> Value:
-    """The value of a column; dots lead into objects and lists: ``arguments.0.0``. None if there is none."""
+    """The value of a column, or of a path into its objects and lists (``arguments.0.0``). None if there is none."""
     if column in row or "." not in column:
         return row.get(column)
     value: Value = dict(row)
@@ -104,17 +103,16 @@ def value_at(row: Mapping[str, Value], column: str) -> Value:
     return value
 
 
-def _fitting(patterns: Iterable[str], names: list[str]) -> tuple[str, ...]:
-    found = (name for pattern in patterns for name, _ in _matches(pattern, names))
-    return tuple(dict.fromkeys(found))
+def _matching_names(patterns: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for pattern in patterns for name, _ in _matches(pattern, names)))
 
 
-def _matches(pattern: str, names: list[str]) -> list[tuple[str, str]]:
-    """(name, what the ``*`` stands for, else the name) of each column that fits; of a path, the path itself."""
+def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """(name, text that ``*`` matches, else the name) of each matching column. A path matches if its column exists."""
     if pattern in names:
         return [(pattern, pattern)]
     if "*" in pattern:
         before, _, after = pattern.partition("*")
-        fits = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
-        return [(name, match[1]) for name in names if (match := fits.fullmatch(name))]
+        regex = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
+        return [(name, match[1]) for name in names if (match := regex.fullmatch(name))]
     return [(pattern, pattern)] if "." in pattern and pattern.partition(".")[0] in names else []

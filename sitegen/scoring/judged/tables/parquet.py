@@ -1,6 +1,7 @@
-"""Parquet files as rows, weighed before they are made: a file of a few bytes can state one long value for every row.
+"""Reads the rows of Parquet files, with bounds on memory.
 
-Texts stay what they are in the file, places in a dictionary, until the weight of a batch is known.
+A small file can repeat one long value in every row. Texts therefore stay indices into a dictionary, as they are in the
+file, until the size of a batch of rows is known.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.tables.parquet_pages import page_sizes
 
 MOST_BYTES: Final = 200_000_000
-"""Of all rows as values of Python, and of all pages as the file says that they are unpacked."""
+"""Of all rows as values of Python, and of all unpacked pages according to the file."""
 _MOST_VALUES: Final = 5_000_000
-"""Of all columns, those inside lists counted each."""
+"""Of all columns, including every value inside lists."""
 _OF_A_VALUE: Final = 50
-"""Bytes that a value takes besides its text, about."""
+"""Approximate bytes of a value besides its text."""
 _AT_ONCE: Final = 1_000
 """Rows."""
 _FAULTS: Final = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedError, OverflowError)
@@ -31,7 +32,7 @@ _FIX: Final = "Leave out the columns that are not needed."
 
 
 def read_parquet(content: bytes, most_rows: int) -> list[Value]:
-    """The rows, each as an object; no more than are allowed. Raises UnreadableError."""
+    """Read each row as an object. Raises UnreadableError, also if there are more than *most_rows*."""
     try:
         columns = [column for column in ParquetFile(BytesIO(content)).schema if column.physical_type == "BYTE_ARRAY"]
         file = ParquetFile(BytesIO(content), read_dictionary=[column.path for column in columns], pre_buffer=False)
@@ -42,7 +43,7 @@ def read_parquet(content: bytes, most_rows: int) -> list[Value]:
 
 
 def _check_sizes(content: bytes, metadata: Any, most_rows: int) -> None:
-    """What the footer says, and then what the pages say: a page is unpacked whole, whatever the footer says of it."""
+    """Check the sizes in the footer, and then those in the pages, each of which is unpacked whole."""
     if metadata.num_rows > most_rows:
         raise UnreadableError(f"it has more than {most_rows:,} rows", "Split it into several evals.")
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
@@ -65,12 +66,12 @@ def _rows(file: ParquetFile) -> list[Value]:
         left -= sum(map(_weight, batch.columns))
         if left < 0:
             raise UnreadableError("it takes too much memory", _FIX)
-        rows += [{str(name): _plain(each) for name, each in row.items()} for row in batch.to_pylist()]
+        rows += map(_as_json_value, batch.to_pylist())
     return rows
 
 
 def _weight(array: Any) -> int:
-    """The bytes that an array takes as values of Python, about; what stands in it again and again counts each time."""
+    """The approximate bytes of an array as values of Python. Repeated values count each time."""
     own = _OF_A_VALUE * len(array)
     kind = array.type
     if pa.types.is_dictionary(kind):
@@ -92,16 +93,16 @@ def _is_bytes(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _plain(value: Any, depth: int = 0) -> Value:
-    """A value as the reader of JSON would give it."""
+def _as_json_value(value: Any, depth: int = 0) -> Value:
+    """Convert a value to what the reader of JSON returns. Values that are nested too deeply become None."""
     if value is None or isinstance(value, bool | int | str | Decimal):
         return value
     if isinstance(value, float):
         return Decimal(repr(value)) if value - value == 0 else Unusable(repr(value), "no finite number")
     if isinstance(value, date):
         return value.isoformat()
-    if depth < MAX_DEPTH and isinstance(value, dict):
-        return {str(key): _plain(each, depth + 1) for key, each in value.items()}
-    if depth < MAX_DEPTH and isinstance(value, list | tuple):
-        return [_plain(each, depth + 1) for each in value]
+    if depth <= MAX_DEPTH and isinstance(value, dict):
+        return {str(key): _as_json_value(member, depth + 1) for key, member in value.items()}
+    if depth <= MAX_DEPTH and isinstance(value, list | tuple):
+        return [_as_json_value(item, depth + 1) for item in value]
     return None

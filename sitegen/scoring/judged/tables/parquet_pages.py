@@ -1,8 +1,8 @@
-"""What the pages of a Parquet file take when they are unpacked, by their own headers.
+"""Reads the unpacked sizes of the pages of a Parquet file from the headers of the pages.
 
-The footer says so too, but nothing holds it to the pages, and a page is unpacked as a whole. A header is a struct of
-Thrift's compact protocol (``PageHeader`` of parquet.thrift): of each page its sizes and the number of its values are
-read, and the rest is passed over to find where the next one begins.
+The footer states sizes as well, but it may be wrong, and pages are unpacked whole. A header is a struct in Thrift's
+compact protocol (``PageHeader`` of parquet.thrift). Only the sizes of a page and the number of its values are used. The
+other fields are skipped to find the end of the header.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MOST_PAGES: Final = 100_000
 
 _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 3, 7, 8, 9, 10, 12
 _WHOLE: Final = frozenset((4, 5, 6))
-"""Types of a field, by the protocol; 1 and 2 are truth values, which have no bytes of their own."""
+"""Types of whole numbers. The types 1 and 2 are true and false, which have no further bytes."""
 
 _UNPACKED, _PACKED = (2,), (3,)
 """Fields of a header: the sizes of its page in bytes."""
@@ -24,7 +24,7 @@ _VALUES: Final = ((5, 1), (7, 1), (8, 1))
 
 
 class PageSize(NamedTuple):
-    """What one page says of itself."""
+    """The header of one page."""
 
     unpacked: int
     """Bytes."""
@@ -32,7 +32,7 @@ class PageSize(NamedTuple):
 
 
 def page_sizes(content: bytes, chunks: Iterable[Any]) -> Iterator[PageSize]:
-    """The pages of column chunks, which pyarrow describes by the footer. Raises ValueError where there is no page."""
+    """Yield the pages of column chunks, as pyarrow reads them from the footer. Raises ValueError if one is missing."""
     left = _MOST_PAGES
     for chunk in chunks:
         at = chunk.data_page_offset
@@ -53,7 +53,7 @@ def page_sizes(content: bytes, chunks: Iterable[Any]) -> Iterator[PageSize]:
 
 
 class _Header:
-    """The header that begins at a place: its whole numbers by the path of their fields, and where it ends."""
+    """A header: its whole numbers by the path of their fields, and ``at``, the position of its end."""
 
     def __init__(self, content: bytes, at: int, end: int) -> None:
         self.at = at
@@ -69,7 +69,7 @@ class _Header:
         return self._content[self.at - 1]
 
     def _number(self) -> int:
-        """An unsigned number, seven bits a byte."""
+        """An unsigned number, seven bits in each byte."""
         number = shift = 0
         while shift < 70:
             byte = self._byte()

@@ -1,4 +1,4 @@
-"""What tools call the columns of the tables that they write, by their own documentation."""
+"""The columns of the tables that tools write, according to their documentation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LM_EVAL: Final = ColumnMap(
     scores=(ScoreColumns(EVERY),),
     names_of_scores="metrics",
 )
-"""``lm_eval --log_samples`` writes ``samples_<task>_<time>.jsonl``. A row names its own metrics since 0.4.7; before
-that they are the other numbers of the row."""
+"""For ``samples_<task>_<time>.jsonl``, which ``lm_eval --log_samples`` writes. Since 0.4.7 a row names its metrics. In
+older versions they are the other numbers of the row."""
 
 PRESETS: Final[dict[str, ColumnMap]] = {
     "langsmith": ColumnMap(
@@ -55,4 +55,4 @@ PRESETS: Final[dict[str, ColumnMap]] = {
 }
 """By the name in the manifest: LangSmith's ``ExperimentResults.to_pandas``, lm-eval's samples, MLflow's tables of
 ``mlflow.evaluate`` and ``mlflow.genai.evaluate``, ragas' ``EvaluationResult.to_pandas``.
-MLflow's ``trace_id`` is another one in each run, so that the question names the case."""
+MLflow's ``trace_id`` differs between runs and cannot be the id of a case, so the question identifies the case."""

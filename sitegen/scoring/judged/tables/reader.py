@@ -1,7 +1,8 @@
-"""Rows of a table as judged cases."""
+"""Turns the rows of a table into judged cases."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final
@@ -11,9 +12,10 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, Opinion, Usage, grader_name
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
-from sitegen.scoring.judged.formats.json_values import items, number, text, whole, written
+from sitegen.scoring.judged.formats.json_values import items, lone_item, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
+from sitegen.scoring.settings import settings_finding
 from sitegen.text.plain import cut
 
 RIGHT, WRONG = Grade(1.0, True), Grade(0.0, False)
@@ -21,88 +23,81 @@ WORDS: Final = {
     **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), RIGHT),
     **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), WRONG),
 }
-"""What a cell says in words, in small letters."""
+"""Words in a cell that state a verdict, in lower case."""
 
 EXACT_MATCH: Final = "exact match"
-"""The judge of a table without scores: ours, by rule 29."""
+"""The name of sitegen's own judge of tables without scores (rule 29)."""
 
 _NAME: Final = 120
 _LISTED: Final = 30
 _BETWEEN: Final = " · "
 
 
-def read_table(ending: str, content: bytes, wanted: ColumnMap) -> JudgedResults:
-    """Read a table by what its columns mean. Raises UnreadableError."""
-    table = read_rows(ending, content, wanted.list_at)
-    reader = _TableReader(table, wanted)
+def read_table(ending: str, content: bytes, column_map: ColumnMap) -> JudgedResults:
+    """Read a table whose columns are described. Raises UnreadableError."""
+    table = read_rows(ending, content, column_map.list_at)
+    reader = _TableReader(table, column_map)
     return JudgedResults(reader.cases(), (*table.findings, *reader.findings))
 
 
 class _TableReader:
-    def __init__(self, table: ResultTable, wanted: ColumnMap) -> None:
-        """Raises UnreadableError if nothing says how good a row is."""
+    def __init__(self, table: ResultTable, column_map: ColumnMap) -> None:
+        """Raises UnreadableError if no column tells how good a row is."""
         self.findings: list[Finding] = []
         self._rows = table.rows
-        self._wanted = wanted
-        numeric = _numeric(table) if any(score.pattern == EVERY for score in wanted.scores) else ()
-        self._columns = columns = columns_of(wanted, table.columns, numeric)
-        self._lists_scores = wanted.names_of_scores in table.columns
-        known = ", ".join(name[:60] for name in table.columns[:_LISTED])
+        self._map = column_map
+        numeric = _numeric_columns(table) if any(score.pattern == EVERY for score in column_map.scores) else ()
+        self._columns = columns = columns_of(column_map, table.columns, numeric)
+        self._lists_scores = column_map.names_of_scores in table.columns
+        listed = ", ".join(name[:60] for name in table.columns[:_LISTED])
         if columns.missing:
             message = f"The table has no column {', '.join(map(repr, columns.missing))[:200]}"
-            self.findings.append(
-                Finding(severity="error", what=message, fix=f"Its columns are: {known}.", line=None, about="settings")
-            )
+            self.findings.append(settings_finding(message, f"Its columns are: {listed}."))
         parts = columns.parts
-        self._matches = bool(parts.get("expected") and parts.get("output"))
-        if not (columns.scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._matches):
+        self._has_answers = bool(parts.get("expected") and parts.get("output"))
+        if not (columns.scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._has_answers):
             raise UnreadableError(
-                f"no column of it says how good an answer is; its columns are: {known}",
+                f"no column of it says how good an answer is; its columns are: {listed}",
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
-        self._off_scale: dict[str, int] = {}
+        self._off_scale: Counter[str] = Counter()
 
     def cases(self) -> tuple[JudgedCase, ...]:
-        """A case of every row, in the order of the table."""
-        graded = [self._graded(row) for row in self._rows]
+        """Return a case for each row, in the order of the table."""
+        graded = [self._graded_row(row) for row in self._rows]
         fields = names_of_fields(graded)
-        names = self._names()
         cases = tuple(
             self._case(row, name, opinions(scores, fields))
-            for row, name, scores in zip(self._rows, names, graded, strict=True)
+            for row, name, scores in zip(self._rows, self._row_names(), graded, strict=True)
         )
-        if failed := sum(bool(case.error) for case in cases):
-            message = f"{failed} of {len(cases)} rows state an error"
-            self.findings.append(
-                Finding("warning", message, "Ask again for the answers of these.", value=_errors(cases))
-            )
+        if errors := [case.error for case in cases if case.error]:
+            message = f"{len(errors)} of {len(cases)} rows state an error"
+            fix = "Ask again for the answers of these."
+            self.findings.append(Finding("warning", message, fix, value=errors[0][:200]))
         for column, times in self._off_scale.items():
-            low, high = self._wanted.low, self._wanted.high
-            message = (
-                f"Scores in the column {column[:80]!r} are no numbers from {low:g} to {high:g}: {times} of {len(cases)}"
-            )
+            limits = f"{self._map.low:g} to {self._map.high:g}"
+            message = f"Scores in the column {column[:80]!r} are no numbers from {limits}: {times} of {len(cases)}"
             fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
             self.findings.append(Finding("warning", message, fix))
         return cases
 
-    def _graded(self, row: Mapping[str, Value]) -> dict[str, Graded]:
-        """The named scores of a row: those that the columns are for, else the verdict, else the exact match."""
-        columns = self._columns
-        of_scores = self._score_columns(row)
-        if not of_scores:
-            stated = columns.parts.get("score") or columns.parts.get("passed") or ()
-            of_scores = {name: name for name in stated[:1]}
-        if of_scores:
+    def _graded_row(self, row: Mapping[str, Value]) -> dict[str, Graded]:
+        """The named scores of a row, else its score or verdict, else whether the answer matches exactly."""
+        columns = self._score_columns(row)
+        if not columns:
+            parts = self._columns.parts
+            columns = {name: name for name in (parts.get("score") or parts.get("passed") or ())[:1]}
+        if columns:
             return {
                 name: Graded(
                     (self._grade(column, value_at(row, column)),),
-                    reasoning=self._reason(row, name, alone=len(of_scores) == 1),
+                    reasoning=self._reason(row, name, is_only=len(columns) == 1),
                     grader=self._grader(row),
                 )
-                for name, column in of_scores.items()
+                for name, column in columns.items()
             }
         expected, output = self._text(row, "expected"), self._text(row, "output")
-        if not self._matches or not expected.strip() or self._text(row, "error"):
+        if not self._has_answers or not expected.strip() or self._text(row, "error"):
             return {}
         same = expected.strip().casefold() == output.strip().casefold()
         return {EXACT_MATCH: Graded((RIGHT if same else WRONG,))}
@@ -110,16 +105,16 @@ class _TableReader:
     def _score_columns(self, row: Mapping[str, Value]) -> Mapping[str, str]:
         """Name of the score -> column."""
         if self._lists_scores:
-            return {name: name for name in map(text, items(row.get(self._wanted.names_of_scores))) if name in row}
+            return {name: name for name in map(text, items(row.get(self._map.names_of_scores))) if name in row}
         return self._columns.scores
 
-    def _reason(self, row: Mapping[str, Value], name: str, *, alone: bool) -> str:
+    def _reason(self, row: Mapping[str, Value], name: str, *, is_only: bool) -> str:
         if name in self._columns.reasons:
-            return said(value_at(row, self._columns.reasons[name]))
-        return self._text(row, "reasoning") if alone else ""
+            return _cell_text(value_at(row, self._columns.reasons[name]))
+        return self._text(row, "reasoning") if is_only else ""
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
-        """The model that gave the scores of a row, where a column names it or what it was asked."""
+        """The model that gave the scores of a row, if a column states its name or its rubric."""
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
 
@@ -146,84 +141,75 @@ class _TableReader:
             error=self._text(row, "error"),
             model=self._text(row, "model"),
             usage=Usage(
-                tokens_in=whole(_number(self._value(row, "tokens_in"))),
-                tokens_out=whole(_number(self._value(row, "tokens_out"))),
-                cost=number(_number(self._value(row, "cost"))),
-                latency=number(_number(self._value(row, "latency"))),
+                tokens_in=whole(_cell_number(self._value(row, "tokens_in"))),
+                tokens_out=whole(_cell_number(self._value(row, "tokens_out"))),
+                cost=number(_cell_number(self._value(row, "cost"))),
+                latency=number(_cell_number(self._value(row, "latency"))),
             ),
             verdicts=(judged, person.score == 1) if judged is not None and person and person.score in (0, 1) else None,
         )
 
-    def _names(self) -> list[str]:
-        """What names each row: its id, else its input, else its place; with the variant where there are several."""
+    def _row_names(self) -> list[str]:
+        """The name of each row: its id, input or number, and its variant if there are several."""
         variants = [self._text(row, "variant") for row in self._rows]
-        several = len(set(variants)) > 1
+        has_variants = len(set(variants)) > 1
         names: list[str] = []
-        taken: dict[str, int] = {}
-        twice = 0
+        used: Counter[str] = Counter()
         for place, (row, variant) in enumerate(zip(self._rows, variants, strict=True), 1):
             stated = self._text(row, "id") or self._text(row, "input")
-            wanted = cut(" ".join(stated.split()), _NAME) or f"row {place}"
-            wanted = f"{wanted}{_BETWEEN}{variant}" if several and variant else wanted
-            taken[wanted] = taken.get(wanted, 0) + 1
-            twice += taken[wanted] == 2
-            names.append(wanted if taken[wanted] == 1 else f"{wanted} ({taken[wanted]})")
-        if twice:
-            message = f"Names of cases stand on several rows, which are told apart by their order: {twice}"
+            name = cut(" ".join(stated.split()), _NAME) or f"row {place}"
+            name = f"{name}{_BETWEEN}{variant}" if has_variants and variant else name
+            used[name] += 1
+            names.append(name if used[name] == 1 else f"{name} ({used[name]})")
+        if repeated := sum(count > 1 for count in used.values()):
+            message = f"Names of cases stand on several rows, which are told apart by their order: {repeated}"
             self.findings.append(Finding("warning", message, "Name a column with an id for each row."))
         return names
 
     def _grade(self, column: str, value: Value) -> Grade:
-        grade = grade_of(value, WORDS, self._wanted.low, self._wanted.high)
+        grade = grade_of(value, WORDS, self._map.low, self._map.high)
         if grade is None:
-            self._off_scale[column] = self._off_scale.get(column, 0) + 1
-            return Grade(None)
-        return grade
+            self._off_scale[column] += 1
+        return grade or Grade(None)
 
     def _value(self, row: Mapping[str, Value], part: str) -> Value:
         columns = self._columns.parts.get(part, ())
         return value_at(row, columns[0]) if columns else None
 
     def _text(self, row: Mapping[str, Value], part: str) -> str:
-        """The text of a part; of several columns each under its name."""
-        columns = self._columns.parts.get(part, ())
-        found = {name: shown for name in columns if (shown := said(value_at(row, name)))}
-        if len(columns) == 1 or len(found) < 2:
-            return next(iter(found.values()), "")
-        return text("\n".join(f"{name}: {shown}" for name, shown in found.items()))
+        """The text of a part. If several columns hold it, each text is preceded by the name of its column."""
+        cells = {name: _cell_text(value_at(row, name)) for name in self._columns.parts.get(part, ())}
+        texts = {name: cell for name, cell in cells.items() if cell}
+        if len(texts) < 2:
+            return next(iter(texts.values()), "")
+        return text("\n".join(f"{name}: {cell}" for name, cell in texts.items()))
 
 
-def _errors(cases: tuple[JudgedCase, ...]) -> str:
-    return next(case.error for case in cases if case.error)[:200]
-
-
-def said(value: Value) -> str:
-    """A cell as text: of a list or object with one text in it that text, of anything else its JSON."""
+def _cell_text(value: Value) -> str:
+    """A cell as text: the text of a list or object with nothing else in it, else JSON."""
     if isinstance(value, Unusable):
         return value.literal
-    inside = list(value.values()) if isinstance(value, dict) else value
-    if isinstance(inside, list) and len(inside) == 1 and isinstance(inside[0], str):
-        return text(inside[0])
-    return written(value)
+    inner = lone_item(list(value.values()) if isinstance(value, dict) else value)
+    return text(inner) if isinstance(inner, str) else written(value)
 
 
-def _numeric(table: ResultTable) -> tuple[str, ...]:
-    """The columns with numbers or truth values, and nothing else but cells without any."""
+def _numeric_columns(table: ResultTable) -> tuple[str, ...]:
+    """The columns that hold numbers or truth values, and nothing else but empty cells."""
     return tuple(name for name in table.columns if _is_numeric(row.get(name) for row in table.rows))
 
 
 def _is_numeric(values: Iterable[Value]) -> bool:
-    some = False
+    has_number = False
     for value in values:
         grade = grade_of(value, {}, -1e300, 1e300)
         if grade is None:
             return False
-        some = some or grade.score is not None
-    return some
+        has_number = has_number or grade.score is not None
+    return has_number
 
 
-def _number(value: Value) -> Value:
-    """A cell as a number, which CSV has as text."""
+def _cell_number(value: Value) -> Value:
+    """A cell as a number, which is a text in CSV."""
     if not isinstance(value, str):
         return value
     grade = grade_of(value, {}, 0.0, 1e300)
