@@ -175,7 +175,7 @@ class GatedPair:
         repeats = RepeatsSoFar()
         edits = edits_of_points(snapshots, driving_edits(study.timeline, history.id))
         for snapshot, repeated, since in zip(snapshots, runs, edits, strict=True):
-            repeats.take(Point(snapshot, cards[snapshot], since), [cards[run] for run in repeated])
+            repeats.add(Point(snapshot, cards[snapshot], since), [cards[run] for run in repeated])
         return repeats.noise()
 
 

@@ -92,7 +92,7 @@ class ReportWriter:
             at = self._side(here)
             runs = runs_of(at.snapshot)
             self._cards.fill(runs)
-            self._repeats.take(
+            self._repeats.add(
                 Point(at.snapshot, at.scorecard, self._inputs.edits.since_previous[here]),
                 [self._cards[run] for run in runs],
             )

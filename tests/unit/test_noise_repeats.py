@@ -203,7 +203,7 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     none = CellMap(0, ())
     so_far = RepeatsSoFar()
     for number, each in enumerate(series, 1):
-        so_far.take(each)
+        so_far.add(each)
         groups = repeated(series[:number])
         assert so_far.noise() == noise_of(Repeats(none, group, tuple(values[n] for n in group)) for group in groups)
     assert so_far.points == 7
@@ -213,5 +213,5 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
 def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
     cards = [CARD._replace(metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
     so_far = RepeatsSoFar()
-    so_far.take(point("a")._replace(scorecard=cards[0]), [*cards, CARD._replace(status="unreadable")])
+    so_far.add(point("a")._replace(scorecard=cards[0]), [*cards, CARD._replace(status="unreadable")])
     assert so_far.noise() == noise_of([Repeats(CellMap(0, ()), (0, 1, 2), (0.5, 0.6, 0.7))])

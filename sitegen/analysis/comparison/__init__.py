@@ -1,1 +1,1 @@
-"""Comparing: variants of a prompt with each other, and one result with a later one."""
+"""Compares variants of a prompt with each other, and one result with a later one."""

@@ -1,6 +1,7 @@
-"""Answers by case: what paired tests and flips are made from.
+"""Groups answers by case, for paired tests and flips.
 
-A case with several responses is one case: right if more than half of its responses are, its grade is their mean.
+A case with several responses counts once: it is right if more than half of its responses are, and its grade is the mean
+of theirs.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ ORDER: Final[tuple[Flipped, ...]] = ("broken", "fixed", "still_wrong")
 
 
 class CaseOutcome(NamedTuple):
-    """What one variant made of one case."""
+    """The result of one variant in one case."""
 
     category: str
     right: bool | None
-    """None: nothing of it was scored."""
+    """None: none of its responses was scored."""
     grade: float | None
 
 
@@ -30,7 +31,7 @@ def cases_by_id(answers: Iterable[Answer]) -> dict[str, CaseOutcome]:
     for answer in answers:
         if not answer.failed:
             grouped.setdefault(answer.case_id, []).append(answer)
-    return {case_id: _case_outcome(some) for case_id, some in grouped.items()}
+    return {case_id: _case_outcome(responses) for case_id, responses in grouped.items()}
 
 
 def _case_outcome(answers: list[Answer]) -> CaseOutcome:
@@ -44,20 +45,17 @@ def _case_outcome(answers: list[Answer]) -> CaseOutcome:
 
 
 def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:
-    """Cases that both sides have, and at least one of them got wrong."""
-    found = [
-        CaseFlip(case_id, before.category, fate_of_case(before.right, after.right))
+    """The common cases that at least one side got wrong."""
+    flips = [
+        CaseFlip(
+            case_id,
+            before.category,
+            "still_wrong" if before.right == after.right else "fixed" if after.right else "broken",
+        )
         for case_id, before in first.items()
         if (after := second.get(case_id)) is not None
         and before.right is not None
         and after.right is not None
         and not (before.right and after.right)
     ]
-    return tuple(sorted(found, key=lambda flip: (ORDER.index(flip.change), flip.case_id)))
-
-
-def fate_of_case(before: bool, after: bool) -> Flipped:
-    """What became of something that was wrong on at least one side."""
-    if before == after:
-        return "still_wrong"
-    return "fixed" if after else "broken"
+    return tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.case_id)))

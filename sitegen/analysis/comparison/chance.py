@@ -1,4 +1,4 @@
-"""Whether a result and a later one differ by more than chance: what reports say of neighbours, of any two results."""
+"""Tests whether any two results differ by more than chance, as reports do for neighbouring points."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from sitegen.model.scorecards import Scorecard
 
 @dataclass(frozen=True, slots=True)
 class HeadlineInterval:
-    """Where the headline, or its change, may lie at a level of 95 %."""
+    """The interval of the headline, or of its change, at a level of 95 %."""
 
     low: float
     high: float
     unit: Unit
-    """What was taken for a sample of more of its kind."""
+    """What the sample consists of."""
     n: int
-    """How many of the unit."""
+    """Number of units."""
     method: str
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """How the headline is judged."""
+    """The verdict on the change of the headline."""
 
     decision: Decision
-    """*inconclusive*: it may be chance. What repeated outputs tell is not asked."""
+    """*inconclusive*: it may be chance. Noise of repeated outputs is not taken into account."""
     why: Why
-    """What decided."""
+    """The reason for the decision."""
     difference: float | None
-    """Of the headline, after minus before, over what both have."""
+    """The change of the headline, after minus before, over what both sides have."""
     before: HeadlineInterval | None
-    """Around the headline of either side."""
+    """The interval of the headline before."""
     after: HeadlineInterval | None
     change: HeadlineInterval | None
-    """Around the change, every unit held against itself."""
+    """The interval of the change, with each unit paired with itself."""
     bootstrap_before: HeadlineInterval | None
-    """The same three by drawing whole units again, seeded by the data; None for kind ``responses``."""
+    """The same three by resampling whole units, seeded by the data; None for kind ``responses``."""
     bootstrap_after: HeadlineInterval | None
     bootstrap_change: HeadlineInterval | None
     fixed: int
-    """What McNemar's test is made over. Where fields are the units, only that of a list which flipped most counts."""
+    """The cells that McNemar's test counts. Where fields are the units, of each list only the field with most flips."""
     broken: int
     detectable: float | None
-    """The least change that these units show 8 times in 10."""
+    """The least change that a set like this one detects 8 times in 10."""
 
 
 def chance_of(
@@ -58,7 +58,7 @@ def chance_of(
     *,
     higher_is_better: bool = True,
 ) -> Chance:
-    """Judge the change of the headline, between whose sides these cells flipped."""
+    """Judge the change of the headline between two results, given the cells that flipped."""
     verdict = change_verdict(before, after, kind, flips, higher_is_better=higher_is_better)
     compared = verdict.why != "another judge"
     by_field = verdict.interval is not None and verdict.interval.unit == "fields"

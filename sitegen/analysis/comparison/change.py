@@ -1,4 +1,4 @@
-"""One result of an eval against a later one: metrics, what was fixed and what broke, and whether it can be chance."""
+"""Compares one result of an eval with a later one: metrics, fixed and broken cells, and whether it may be chance."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from sitegen.stats.significance import Significance, mcnemar, paired_t_test
 from sitegen.text.values import as_text
 
 LONGEST: Final = 200
-"""Characters of a value."""
+"""Characters of a value at most."""
 
 _ON_ONE_SIDE: Final[Mapping[Fate, Fate]] = {"appeared": "broken", "vanished": "fixed"}
-"""What it comes to that a value appeared, or vanished, which nobody expected."""
+"""The fate of a hallucination that only one side has: without it the other side is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Flip:
     path: str
     change: Flipped
     before: Outcome | None
-    """None: nothing was expected there, and nothing given."""
+    """None: no value was expected there, and none was given."""
     after: Outcome | None
     value: str = ""
-    """What was expected, as text; where nothing was, what was given. Cut to 200 characters."""
+    """The expected value as text, or the actual one if none was expected; cut to 200 characters."""
     named_path: str = ""
     """The path with list items by their names, `walls[E Wall].area`; empty where it is the same."""
 
@@ -70,7 +70,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A change of the headline by where it came from; the three sum to the whole."""
+    """The parts of a change of the headline by what caused them; they sum to the whole."""
 
     outputs: float
     ground_truth: float
@@ -80,11 +80,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class ResultChange:
-    """A result against a later one."""
+    """A result compared with a later one."""
 
     eval_id: str
     before: str
-    """What the sides are called: ``iteration-011``, a revision."""
+    """The name of the side: ``iteration-011``, or a revision."""
     after: str
     metrics: tuple[MetricChange, ...]
     fixed: int
@@ -92,21 +92,21 @@ class ResultChange:
     still_wrong: int
     still_right: int
     unpaired: int
-    """Judgements that only one side has, because the ground truth is not the same."""
+    """Judgements that only one side has, because the ground truth differs."""
     judgements: Significance
-    """McNemar over the judgements that flipped and may be independent, which ``chance`` counts."""
+    """McNemar's test over the flipped judgements that may be independent; ``chance`` has their numbers."""
     documents: tuple[DocumentChange, ...]
-    """Those of both sides."""
+    """The documents that both sides have."""
     by_document: Significance
     """Paired t-test over the documents' headline metric."""
     flips: tuple[Flip, ...]
     """Broken first, then fixed, then still wrong; in each by document and path."""
     origin: Origin | None = None
-    """Of two iterations, over the documents of both; None if the headline is undefined on a side, and for revisions."""
+    """For two iterations, over common documents; None if the headline is undefined on a side, and for revisions."""
     chance: Chance | None = None
     """Whether the headline moved by more than chance."""
     warnings: tuple[str, ...] = ()
-    """Sentences on another judge and another model."""
+    """Sentences about another judge or another model."""
 
 
 def change_of(
@@ -116,7 +116,7 @@ def change_of(
     after: tuple[str, Result],
     kind: str = "fields",
 ) -> ResultChange:
-    """Compare two results, each with the name of its side, that the scorer of this kind gave."""
+    """Compare two results of an eval of this kind, each given with the name of its side."""
     (first_name, first), (second_name, second) = before, after
     compared = compare_results(first, second)
     paired = [_paired(cell) for cell in compared.flipped if _is_paired(cell)]
@@ -133,12 +133,12 @@ def change_of(
         )
     )
     model, judge = exchanges(first.scorecard, second.scorecard)
-    anew = regraded(judge, specs[0].name)
+    headline_regraded = regraded(judge, specs[0].name)
     documents = () if chance is None else tuple(_document_changes(specs[0].name, first, second))
     both = [
         (document.before, document.after)
         for document in documents
-        if document.before is not None and document.after is not None and not anew
+        if document.before is not None and document.after is not None and not headline_regraded
     ]
     return ResultChange(
         eval_id=eval_id,
@@ -151,10 +151,10 @@ def change_of(
         still_right=compared.still_right,
         unpaired=compared.right_on_one_side + len(compared.flipped) - len(paired),
         judgements=mcnemar(0, 0, 0)
-        if chance is None or anew
+        if chance is None or headline_regraded
         else mcnemar(chance.broken, chance.fixed, compared.still_right + len(paired)),
         documents=documents,
-        by_document=paired_t_test([one for one, _ in both], [other for _, other in both]),
+        by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
         flips=_listed_flips(paired, first.judgements, second.judgements),
         chance=chance,
         warnings=tuple(_exchange_warnings((first_name, second_name), specs, model, judge)),
@@ -164,8 +164,8 @@ def change_of(
 def _exchange_warnings(
     names: tuple[str, str], specs: Sequence[MetricSpec], model: Exchange | None, judge: Exchange | None
 ) -> Iterator[str]:
-    def by(found: Exchange) -> str:
-        sides = zip(names, found[:2], strict=True)
+    def by(exchange: Exchange) -> str:
+        sides = zip(names, exchange[:2], strict=True)
         return ", ".join(f"{name} by {' and '.join(who)}" for name, who in sides)
 
     if judge:
@@ -176,9 +176,9 @@ def _exchange_warnings(
 
 
 def _is_paired(cell: CellFlip) -> bool:
-    """Whether both sides can hold a cell. A value that nobody expected is judged where it is given alone.
+    """Whether a cell can be compared: both sides judged it, or it is a hallucination of one side.
 
-    That holds where a side lacks the whole document too: what it does not give is not wrong there.
+    A side without the hallucination is right there, even if it does not have the document.
     """
     return cell.fate not in _ON_ONE_SIDE or "hallucination" in (
         _run_outcome(cell.before),
@@ -197,7 +197,7 @@ def _run_outcome(run: Run | None) -> Outcome | None:
 def _listed_flips(
     cells: Iterable[CellFlip], before: Iterable[Judgement], after: Iterable[Judgement]
 ) -> tuple[Flip, ...]:
-    """The cells as they are listed, with the values of their judgements: a cell holds bounded texts."""
+    """The listed flips, with the values of their judgements: those of a cell are cut shorter."""
     sides = _judgements_of_cells(after), _judgements_of_cells(before)
     flips = [
         Flip(
@@ -215,16 +215,16 @@ def _listed_flips(
 
 
 def _judgements_of_cells(judgements: Iterable[Judgement]) -> dict[CellKey, Judgement]:
-    """Of two judgements of one cell the error counts, as where cells are followed."""
-    found: dict[CellKey, Judgement] = {}
+    """The judgement of each cell; of two judgements of one cell the error counts, as in ``CellTracker``."""
+    by_cell: dict[CellKey, Judgement] = {}
     for judgement in judgements:
-        if judgement.key not in found or judgement.outcome in WRONG:
-            found[judgement.key] = judgement
-    return found
+        if judgement.key not in by_cell or judgement.outcome in WRONG:
+            by_cell[judgement.key] = judgement
+    return by_cell
 
 
 def _compared_value(judgements: Sequence[Judgement]) -> str:
-    """What a cell is about: the value that was expected, else the one that was given; those of the later side first."""
+    """The expected value of a cell, else its actual one. *judgements* begin with that of the later side."""
     expected = next((judgement.expected for judgement in judgements if judgement.expected is not None), None)
     return as_text(judgements[0].actual if expected is None else expected)[:LONGEST]
 
@@ -244,10 +244,12 @@ def _metric_change(spec: MetricSpec, first: Result, second: Result, judge: Excha
 
 def _document_changes(headline: str, first: Result, second: Result) -> Iterable[DocumentChange]:
     after = {document.id: document for document in second.scorecard.documents}
-    for each in first.scorecard.documents:
-        if each.id in after:
+    for document in first.scorecard.documents:
+        if document.id in after:
             yield DocumentChange(
-                each.id, _document_headline(headline, each), _document_headline(headline, after[each.id])
+                id=document.id,
+                before=_document_headline(headline, document),
+                after=_document_headline(headline, after[document.id]),
             )
 
 

@@ -1,4 +1,4 @@
-"""Testing every pair of variants (rule 33): independent tests decide, paired tests stand beside them."""
+"""Tests every pair of variants (rule 33): independent tests decide, paired tests are reported beside them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sitegen.stats import significance as tests
 from sitegen.stats.significance import Significance
 
 TWO_JUDGES: Final = "another judge"
-"""Why grades are not tested."""
+"""The note of a test of grades that was not made."""
 
 
 class VariantSample(NamedTuple):
-    """A variant with what its tests are made from."""
+    """A variant with the inputs of its tests."""
 
     measured: VariantNumbers
     grades: tuple[int, ...]
@@ -35,15 +35,15 @@ class RawMetricTest(NamedTuple):
     second: float | None
     independent: Significance
     lead: float
-    """Above zero where the second variant is better, of all its answers."""
+    """Above zero if the second variant is better over all its answers."""
     paired: Significance
     by_case: tuple[tuple[float, float], ...]
-    """Both sides' values of the cases that both have."""
+    """The values of both sides for each common case."""
     effect_size: float | None
     sample: int
     minimum_sample: int | None
     comparable: bool = True
-    """False: grades of two judges."""
+    """False if the grades come from two judges."""
 
 
 def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
@@ -80,22 +80,24 @@ def agreed(winners: Iterable[str | None]) -> str | None:
 
 
 def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> RawMetricTest:
-    one, other = first.measured, second.measured
+    numbers_1, numbers_2 = first.measured, second.measured
     by_case = _by_case(first, second, lambda case: case.right)
     only_first = sum(before > after for before, after in by_case)
     only_second = sum(before < after for before, after in by_case)
     h = None
-    if one.scored and other.scored:
-        h = sample_size.cohens_h(other.right / other.scored, one.right / one.scored)
+    if numbers_1.scored and numbers_2.scored:
+        h = sample_size.cohens_h(numbers_2.right / numbers_2.scored, numbers_1.right / numbers_1.scored)
     return RawMetricTest(
-        first=one.accuracy,
-        second=other.accuracy,
-        independent=tests.chi_square(one.right, one.scored - one.right, other.right, other.scored - other.right),
+        first=numbers_1.accuracy,
+        second=numbers_2.accuracy,
+        independent=tests.chi_square(
+            numbers_1.right, numbers_1.scored - numbers_1.right, numbers_2.right, numbers_2.scored - numbers_2.right
+        ),
         lead=h or 0.0,
         paired=tests.mcnemar(only_first, only_second, len(by_case)),
         by_case=by_case,
         effect_size=h,
-        sample=min(one.scored, other.scored),
+        sample=min(numbers_1.scored, numbers_2.scored),
         minimum_sample=sample_size.cases_for_proportions(h, alpha) if h else None,
     )
 
@@ -119,7 +121,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
 
 
 def _untested_quality(first: VariantSample, second: VariantSample) -> RawMetricTest:
-    """Both values, and nothing that holds one against the other."""
+    """Both values without any test, because two judges gave the grades."""
     return RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
@@ -137,13 +139,10 @@ def _untested_quality(first: VariantSample, second: VariantSample) -> RawMetricT
 def _by_case(
     first: VariantSample, second: VariantSample, value: Callable[[CaseOutcome], float | None]
 ) -> tuple[tuple[float, float], ...]:
-    found = []
-    for case_id, case in first.cases.items():
-        other = second.cases.get(case_id)
-        before, after = value(case), None if other is None else value(other)
-        if before is not None and after is not None:
-            found.append((before, after))
-    return tuple(found)
+    pairs = (
+        (value(case), value(second.cases[case_id])) for case_id, case in first.cases.items() if case_id in second.cases
+    )
+    return tuple((before, after) for before, after in pairs if before is not None and after is not None)
 
 
 def _decide(
@@ -152,10 +151,10 @@ def _decide(
     raw: Sequence[RawMetricTest],
     alpha: float,
 ) -> list[MetricTest]:
-    """One metric of every pair: p values adjusted together, then held against alpha."""
-    independent = tests.holm([each.independent.p_value for each in raw])
-    paired = tests.holm([each.paired.p_value for each in raw])
-    return [_metric_test(metric, alpha, *each) for each in zip(couples, raw, independent, paired, strict=True)]
+    """One metric of every pair, with p values adjusted over all pairs."""
+    independent = tests.holm([test.independent.p_value for test in raw])
+    paired = tests.holm([test.paired.p_value for test in raw])
+    return [_metric_test(metric, alpha, *row) for row in zip(couples, raw, independent, paired, strict=True)]
 
 
 def _metric_test(
@@ -200,5 +199,5 @@ def _tested(test: Significance, adjusted_p: float | None, better: str | None) ->
 
 
 def _better(adjusted_p: float | None, lead: float, names: tuple[str, str], alpha: float) -> str | None:
-    """The one that is ahead, if that is significant."""
+    """The name of the variant that is ahead, if that is significant."""
     return names[lead > 0] if adjusted_p is not None and adjusted_p < alpha and lead else None

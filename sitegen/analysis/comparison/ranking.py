@@ -1,4 +1,4 @@
-"""The order of variants, and how sure it is (rule 34)."""
+"""Ranks variants, and says how well tests support the ranking (rule 34)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality",
 """(metric, weight, best value)."""
 
 DIGITS: Final = 12
-"""Decimals in which two scores are the same: far beyond any metric, and short of what adding in another order does."""
+"""Decimals by which scores are compared: finer than any metric, and coarser than the rounding errors of a sum."""
 
 
-def ranking(some: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
-    """By score; equal ones share a rank, and stand by name. Variants of which nothing was measured come last."""
-    scored = {one.name: _ranking_score(one) for one in some}
-    measured = {one.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(one, metric) is not None) for one in some}
+def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
+    """The variants by score. Equal scores share a rank, and are sorted by name; variants without a score come last."""
+    scored = {variant.name: _ranking_score(variant) for variant in variants}
+    measured = {
+        variant.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(variant, metric) is not None)
+        for variant in variants
+    }
     alike = len({metrics for metrics in measured.values() if metrics}) <= 1
-    known = [score for score in scored.values() if score is not None]
+    scores = [score for score in scored.values() if score is not None]
     rows = [
         Ranked(
-            rank=None if score is None else 1 + sum(other > score for other in known),
+            rank=None if score is None else 1 + sum(higher > score for higher in scores),
             name=name,
             score=score,
             measured=measured[name],
@@ -49,10 +52,10 @@ def sole_leader(rows: Sequence[Ranked]) -> Ranked | None:
 
 
 def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_winner: str | None) -> Confidence:
-    """How far the tests bear out the ranking.
+    """How well the tests support the ranking.
 
     high: the variant that ranks first is also the overall winner, and all were measured on the same metrics. medium:
-    some test, independent or paired, is significantly in its favour, and none against it. low: anything else.
+    at least one test, independent or paired, favours it significantly, and none favours another. low: anything else.
     """
     first = sole_leader(rows)
     if first is None:

@@ -1,4 +1,4 @@
-"""What comparing variants gives: frozen values that are written as JSON as they stand."""
+"""The results of comparing variants: frozen values that are written as JSON with these very keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Flipped: TypeAlias = Literal["fixed", "broken", "still_wrong"]
 
 @dataclass(frozen=True, slots=True)
 class VariantNumbers:
-    """The numbers of one variant; undefined ones were not measured."""
+    """The numbers of one variant; None where nothing was measured."""
 
     name: str
     accuracy: float | None
@@ -27,11 +27,11 @@ class VariantNumbers:
     right: int
     graded: int
     failed: int
-    """Calls that gave an error: in no metric."""
+    """Calls that ended in an error; they are in no metric."""
     models: tuple[str, ...] = ()
-    """That gave the responses, as far as files say."""
+    """The models that gave the responses, as far as files state them."""
     judges: tuple[str, ...] = ()
-    """That graded them."""
+    """The judges that graded them."""
     cost: float | None = None
     """US dollars, unless the tool that wrote the file counts in another currency."""
     tokens_in: float | None = None
@@ -44,22 +44,22 @@ class VariantNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A test of one pair, and what it decides."""
+    """A test of one pair, and its decision."""
 
     method: str
     statistic: float | None
     p_value: float | None
-    """None: undefined, for the reason that ``note`` gives."""
+    """None if undefined; ``note`` gives the reason."""
     adjusted_p: float | None
-    """By Holm over all pairs; with one pair the same as ``p_value``. This one decides."""
+    """Adjusted by Holm over all pairs; with one pair the same as ``p_value``. This one decides."""
     better: str | None
-    """The variant that is significantly better; None: neither, or undefined."""
+    """The variant that is significantly better; None if neither is, or if undefined."""
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricTest:
-    """One metric of one pair."""
+    """The tests of one metric of one pair."""
 
     metric: TestedMetric
     first: float | None
@@ -69,17 +69,17 @@ class MetricTest:
     independent: Tested
     """Decides who wins."""
     paired: Tested
-    """Of the cases that both answered: stands beside the other."""
+    """The paired test of the cases that both answered; it decides nothing."""
     disagrees: bool
-    """Both tests are defined, and decide differently."""
+    """Whether both tests are defined and decide differently."""
     first_better: int
-    """Cases that went better with the first variant."""
+    """Cases in which the first variant was better."""
     equal: int
     second_better: int
     effect_size: float | None
     """Second against first: Cohen's h of accuracies, Cohen's d of grades."""
     sample: int
-    """Responses behind the value of the variant that has fewer."""
+    """Number of responses behind the value of the variant that has fewer."""
     minimum_sample: int | None
     """Responses per variant that would show the observed difference with a power of 0.8; None without a difference."""
 
@@ -95,21 +95,21 @@ class CaseFlip:
 
 @dataclass(frozen=True, slots=True)
 class VariantPair:
-    """Two variants."""
+    """Two variants compared."""
 
     first: str
     second: str
     tests: tuple[MetricTest, ...]
     """Accuracy, then quality."""
     winner: str | None
-    """Better in one metric and worse in none; None: a tie."""
+    """The variant that is better in one metric and worse in none; None: a tie."""
     flips: tuple[CaseFlip, ...]
     """Broken cases first, then fixed, then still wrong; in each by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A variant's place."""
+    """The rank of a variant."""
 
     rank: int | None
     """From 1; equal scores share a rank. None: nothing was measured."""
@@ -117,9 +117,9 @@ class Ranked:
     score: float | None
     """0.4 accuracy + 0.3 consistency + 0.3 quality / 5, weights renormalised over what was measured."""
     measured: tuple[str, ...]
-    """Which of the three."""
+    """The metrics of these three that were measured."""
     comparable: bool
-    """Every other variant that was ranked was measured on the same metrics."""
+    """Whether every other ranked variant was measured on the same metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,9 @@ class VariantComparison:
     variants: tuple[VariantNumbers, ...]
     pairs: tuple[VariantPair, ...]
     winners: dict[TestedMetric, str | None]
-    """Who is significantly better than every other variant, by metric."""
+    """For each metric the variant that is significantly better than every other; None if there is none."""
     overall_winner: str | None
-    """Who wins every pair; None: a tie."""
+    """The variant that wins every pair; None: a tie."""
     ranking: tuple[Ranked, ...]
     confidence: Confidence
     recommendation: str

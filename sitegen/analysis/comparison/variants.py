@@ -1,6 +1,6 @@
-"""Comparing variants of a prompt (rules 33 and 34): tests of every pair, winners, ranking, recommendation.
+"""Compares variants of a prompt (rules 33 and 34): tests of every pair, winners, ranking, recommendation.
 
-Symmetric: exchanging two variants exchanges their names in the outcome, and changes nothing else.
+The comparison is symmetric: swapping two variants swaps their names in the result, and changes nothing else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sitegen.model.usage import exchanged
 from sitegen.stats.significance import ALPHA
 
 TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
-_TOOK: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p95")
+_USAGE: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p95")
 
 
 class ComparedVariant(NamedTuple):
@@ -49,7 +49,7 @@ def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
 
 
 def variant_of(name: str, result: Result) -> ComparedVariant:
-    """All answers of a result, of whichever variants, as one prompt's."""
+    """All answers of a result, whatever their variants, as those of one prompt."""
     answers = result.answers
     if len({answer.variant for answer in answers}) > 1:
         answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
@@ -61,11 +61,11 @@ def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha:
     measured = tuple(measure(variant) for variant in variants)
     judges = _judge_warnings(measured)
     tested = variant_pairs(
-        [variant_sample(one, variant.answers) for one, variant in zip(measured, variants, strict=True)], alpha
+        [variant_sample(numbers, variant.answers) for numbers, variant in zip(measured, variants, strict=True)], alpha
     )
     names = [variant.name for variant in variants]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
-    rows = ranking([replace(one, quality=None) for one in measured] if judges else measured)
+    rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
     return VariantComparison(
         eval_id=eval_id,
         variants=measured,
@@ -85,17 +85,17 @@ def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha:
 
 def measure(variant: ComparedVariant) -> VariantNumbers:
     """The numbers of a variant."""
-    known = dict(variant.metrics)
+    metrics = dict(variant.metrics)
     answered = [answer for answer in variant.answers if not answer.failed]
     verdicts = [answer.correct for answer in answered if answer.correct is not None]
     return VariantNumbers(
         name=variant.name,
-        accuracy=known.get("accuracy"),
-        consistency=known.get("consistency_score"),
-        quality=known.get("average_quality"),
-        rouge1=known.get("rouge1"),
-        rouge2=known.get("rouge2"),
-        rougeL=known.get("rougeL"),
+        accuracy=metrics.get("accuracy"),
+        consistency=metrics.get("consistency_score"),
+        quality=metrics.get("average_quality"),
+        rouge1=metrics.get("rouge1"),
+        rouge2=metrics.get("rouge2"),
+        rougeL=metrics.get("rougeL"),
         responses=len(variant.answers),
         scored=len(verdicts),
         right=sum(verdicts),
@@ -103,12 +103,12 @@ def measure(variant: ComparedVariant) -> VariantNumbers:
         failed=len(variant.answers) - len(answered),
         models=tuple(sorted({answer.model for answer in answered if answer.model})),
         judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
-        **{name: known.get(name) for name in _TOOK},
+        **{name: metrics.get(name) for name in _USAGE},
     )
 
 
 def _judge_warnings(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
-    """That grades were given by different judges, for each pair of variants of which both state theirs."""
+    """A warning for each pair of variants that state different judges."""
     return tuple(
         f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
         "their quality is not compared, and the ranking leaves quality out."
@@ -139,8 +139,13 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
         return "Nothing was measured: there is nothing to recommend."
     conflict = next((pair for pair in tested if _is_conflict(pair)), None)
     if conflict is not None:
-        one, other = (_better_metrics(name, [conflict]) for name in (conflict.first, conflict.second))
-        return f"A tie: {conflict.first} is better in {one}, {conflict.second} in {other}. Decide which matters more."
+        first_metrics, second_metrics = (
+            _better_metrics(name, [conflict]) for name in (conflict.first, conflict.second)
+        )
+        return (
+            f"A tie: {conflict.first} is better in {first_metrics}, {conflict.second} in {second_metrics}."
+            " Decide which matters more."
+        )
     ahead = f"{first.name} ranks first" if first else "Several rank first"
     if any(pair.winner for pair in tested):
         return f"A tie: no variant beats every other. {ahead}."
@@ -148,8 +153,8 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
 
 
 def _better_metrics(name: str, tested: Iterable[VariantPair]) -> str:
-    found = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
-    return " and ".join(metric for metric in TESTED if metric in found)
+    better = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
+    return " and ".join(metric for metric in TESTED if metric in better)
 
 
 def _is_conflict(pair: VariantPair) -> bool:
@@ -162,9 +167,9 @@ def _variant_warnings(
 ) -> Iterable[str]:
     if len({row.measured for row in rows}) > 1:
         yield "The variants were not measured on the same metrics, so that their scores are not comparable."
-    for one in measured:
-        if one.failed:
-            yield f"{one.name}: {one.failed} of {one.responses} calls failed and are in no metric."
+    for variant in measured:
+        if variant.failed:
+            yield f"{variant.name}: {variant.failed} of {variant.responses} calls failed and are in no metric."
     for pair in tested:
         for test in pair.tests:
             yield from _pair_warnings(pair, test)

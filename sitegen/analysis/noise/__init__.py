@@ -1,6 +1,6 @@
-"""How far a number can be trusted: from scorecards, flips and cells, without scoring anything again.
+"""How far a number can be trusted: computed from scorecards, flips and cells, without scoring anything again.
 
-``samples`` says what a headline is a sample of, ``intervals`` puts an interval beside it, ``changes`` says whether a
-change of it is more than chance, ``repeats`` learns from outputs that were made again. ``metrics``
-judges changes of metrics besides the headline.
+``samples`` says what a metric is a sample of; ``intervals`` computes its interval; ``changes`` tests whether a change
+of the headline is more than chance, and ``metrics`` does so for other metrics; ``repeats`` estimates noise from outputs
+that were made again.
 """

@@ -1,4 +1,4 @@
-"""Whether a change of the headline is more than chance."""
+"""Tests whether a change of the headline is more than chance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sitegen.stats.sample_size import least_change, least_net_flips
 from sitegen.stats.significance import ALPHA, holm, mcnemar
 
 FEWEST: Final = 6
-"""Units of which all may move one way by chance less than once in 20: 2 / 2^6."""
+"""With so many units, all of them move one way by chance less than once in 20: 2 / 2^6."""
 
 
 def change_verdict(
@@ -31,15 +31,34 @@ def change_verdict(
     noise: Noise | None = None,
     higher_is_better: bool = True,
 ) -> ChangeVerdict:
-    """Hold a point against an earlier one, over the units that both have.
+    """Judge the change between two points, over the units that both have.
 
-    ``flips`` are those of the cells between the two, ``noise`` what repeated outputs of the eval tell, if there are
-    any. Better or worse takes all of these: the change is larger than repeats differ by, its interval leaves out zero,
-    and McNemar's test over the cells finds it. A headline that is no ratio of counts is not a matter of cells: there
-    the test is left out, and six units are wanted instead. Of a headline that two judges graded nothing is told.
+    The verdict is *better* or *worse* only if the change is larger than repeats differ by, its interval does not hold
+    zero, and McNemar's test over the cells is significant. Cells say nothing about a headline that is no ratio of
+    counts: there the test is left out, and six units are required instead. A change between the grades of two judges
+    is not judged.
+
+    Args:
+        before: the earlier point.
+        after: the later one.
+        kind: of the eval.
+        flips: of the cells between the two.
+        noise: of repeated outputs of the eval; None if there are none.
+        higher_is_better: direction of the headline.
+
     """
     if regraded(exchanges(before, after)[1], after.metrics[0].name):
-        return _not_told(flips)
+        return ChangeVerdict(
+            decision="inconclusive",
+            why="another judge",
+            change=None,
+            interval=None,
+            fixed=_cell_count(flips.fixed),
+            broken=_cell_count(flips.broken),
+            p_value=None,
+            detectable=None,
+            fields=(),
+        )
     movement = _movement(before, after, kind, flips)
     why = _decision_reason(movement, noise)
     return ChangeVerdict(
@@ -56,7 +75,7 @@ def change_verdict(
 
 
 def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
-    """Judge the change of a mean over units by its interval alone: it is no matter of cells."""
+    """Judge the change of a mean over units by its interval alone, because cells say nothing about it."""
     change = spread.value if spread else None
     why = _decision_reason(_Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None), None)
     return ChangeVerdict(
@@ -75,10 +94,10 @@ def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_b
 def output_verdict(
     before: Point, after: Point, kind: str, *, noise: Noise | None = None, higher_is_better: bool = True
 ) -> ChangeVerdict | None:
-    """The same of two points, *after* with the flips since *before*; None if the output is the same.
+    """``change_verdict`` for two points, where *after* has the flips since *before*; None if the output is the same.
 
-    What ground truth and rules do to one and the same output is certain: there is no chance in it to be judged. Nor can
-    it be told of numbers that were only recorded.
+    What ground truth and rules change about the same output is certain, so there is no chance to judge. Changes of
+    recorded numbers cannot be judged either.
     """
     if traits_of(kind).is_recorded or "outputs" not in differing_roles(before.snapshot, after.snapshot):
         return None
@@ -89,22 +108,22 @@ def output_verdict(
 
 
 def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
-    """The fields of which a cell flipped, each with McNemar's test, adjusted over these fields; the least p first."""
+    """The fields with a flipped cell, each with McNemar's test, adjusted over these fields; the least p first."""
     fixed, broken = dict(flips.fixed), dict(flips.broken)
     names = tuple(fixed | broken)
-    found = [_by_chance(fixed.get(name, 0), broken.get(name, 0)) for name in names]
+    p_values = [_flip_p_value(fixed.get(name, 0), broken.get(name, 0)) for name in names]
     moves = (
         FieldMove(
             attribute=name, fixed=fixed.get(name, 0), broken=broken.get(name, 0), p_value=p_value, adjusted_p=adjusted
         )
-        for name, p_value, adjusted in zip(names, found, holm(found), strict=True)
+        for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
         if adjusted is not None
     )
     return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
 
 
 class _Movement(NamedTuple):
-    """What moved between two points."""
+    """The change between two points."""
 
     unit: Unit
     spread: Spread | None
@@ -112,7 +131,7 @@ class _Movement(NamedTuple):
     change: float | None
     fixed: int
     broken: int
-    """Cells; of few documents, ``_events``."""
+    """Cells; where fields are the units, the ``independent_flips``."""
     p_value: float | None
 
 
@@ -120,7 +139,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
     fixed, broken = _cell_count(flips.fixed), _cell_count(flips.broken)
     if traits_of(kind).answers_cases:
         unit: Unit = "cases"
-        # Variants answer the same cases: their flips are averaged, for they are no cases of their own.
+        # Variants answer the same cases, so their flips are averaged: they are not further cases.
         variants = variants_of(after)
         spread = share_change(fixed / variants, broken / variants, cases_of(after))
     else:
@@ -136,26 +155,12 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
         change=change,
         fixed=fixed,
         broken=broken,
-        p_value=_by_chance(fixed, broken) if tested else None,
-    )
-
-
-def _not_told(flips: Flips) -> ChangeVerdict:
-    return ChangeVerdict(
-        decision="inconclusive",
-        why="another judge",
-        change=None,
-        interval=None,
-        fixed=_cell_count(flips.fixed),
-        broken=_cell_count(flips.broken),
-        p_value=None,
-        detectable=None,
-        fields=(),
+        p_value=_flip_p_value(fixed, broken) if tested else None,
     )
 
 
 def _difference(before: Scorecard, after: Scorecard) -> float | None:
-    """Of the headlines as they are, where one unit is all there is."""
+    """The change of the headline over the same documents, where there are too few units for a spread."""
     first, last = before.metrics[0].value, after.metrics[0].value
     if (
         first is None
@@ -193,14 +198,14 @@ def _decision(why: Why, change: float | None, *, higher_is_better: bool) -> Deci
 
 
 def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
-    """The smallest change that can be told from chance: the largest that units, cells and repeats each allow."""
+    """The least change that can be told from chance: the largest of the limits by units, by cells and by repeats."""
     spread, limits = movement.spread, []
     if spread and spread.error > ROUNDING:
         limits.append(least_change(spread.error, spread.freedom))
     name = after.metrics[0].name
     counted, right = quotient(name, after.counts), quotient(name, Counts(tp=1))
     if counted and right and counted[1]:
-        # A cell that turns from wrong to right is worth as much as a right one, at most.
+        # A cell that is fixed adds at most as much as a cell that is right.
         net = least_net_flips(counted[1] // right[0], movement.fixed + movement.broken)
         limits += [] if net is None else [net * right[0] / counted[1]]
     if noise and noise.limit is not None:
@@ -209,16 +214,16 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
 
 
 def _change_interval(unit: Unit, spread: Spread, scale: float = 1.0) -> Interval:
-    """``scale``: no metric can change by more; that of a headline is 0 to 1 for every kind."""
+    """The interval of a change, cut to *scale*, by which the metric can change at most."""
     low, high = around(spread)
     return Interval(
         low=max(-scale, low), high=min(scale, high), unit=unit, n=spread.freedom + 1, method="paired, linearised"
     )
 
 
-def _by_chance(fixed: int, broken: int) -> float:
-    found = mcnemar(broken, fixed, pairs=fixed + broken).p_value
-    return 1.0 if found is None else found
+def _flip_p_value(fixed: int, broken: int) -> float:
+    p_value = mcnemar(broken, fixed, pairs=fixed + broken).p_value
+    return 1.0 if p_value is None else p_value
 
 
 def _cell_count(tally: Tally) -> int:
@@ -226,10 +231,10 @@ def _cell_count(tally: Tally) -> int:
 
 
 def independent_flips(tally: Tally) -> int:
-    """Flips of fields that may be independent.
+    """The number of flips that may be independent, where fields are the units.
 
-    A list item that is found or lost takes all its cells with it, so of the fields of one list only the one that
-    flipped most is counted. Where documents are the units, their interval knows that cells of one hang together.
+    If a list item is found or lost, all of its cells flip together. So of the fields of a list only the one with the
+    most flips counts.
     """
     most: dict[str, int] = {}
     for attribute, number in tally:
@@ -239,6 +244,6 @@ def independent_flips(tally: Tally) -> int:
 
 
 def flipping_together(attribute: str) -> str:
-    """What the fields whose cells flip together share: the path of their list; the field itself outside of any list."""
+    """The group of fields whose cells flip together: the path of their list, or the field itself if it is in none."""
     start, brackets, _ = attribute.rpartition("[]")
     return start + brackets if brackets else attribute

@@ -1,4 +1,4 @@
-"""The interval beside a number."""
+"""Computes the interval of a metric, of its change, and of means over evals and runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Scorecard
 from sitegen.stats.intervals import around, around_mean, effective_wilson, mean_of, ratio, wilson
 
-GRADES: Final = (1, 5)
-"""The scale of the quality."""
-
 _EFFECTIVE: Final = "Wilson, effective sample size"
 
 
 def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interval | None:
     """The interval of a metric, by default the headline.
 
-    None where it is undefined or only recorded, where there is but one unit to make it from, and for metrics that the
-    scores of documents do not add up to. Closed, and cheap enough for every point: one pass over the documents or the
-    fields.
+    None if the metric is undefined or recorded, if there is only one unit, and for metrics that cannot be computed from
+    the scores of documents. This is a closed formula, cheap enough for every point: one pass over documents or fields.
     """
     metric = metric or card.metrics[0].name
     value = card.metric(metric)
@@ -42,40 +38,44 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
 
 
 def ends_of_mean(numbers: Iterable[tuple[float | None, Interval | None]]) -> tuple[float, float] | None:
-    """The interval of the mean of headlines over evals, from those of the evals; what is undefined is left out.
+    """The interval of the mean of headlines over evals, from the intervals of these; undefined headlines are left out.
 
     It says how far these evals can be trusted, not how others would do. None if a headline has no interval.
     """
-    known = [(value, interval) for value, interval in numbers if value is not None]
-    found = [(value, interval.low, interval.high) for value, interval in known if interval is not None]
-    return around_mean(found) if len(found) == len(known) else None
+    ends = [
+        None if interval is None else (value, interval.low, interval.high)
+        for value, interval in numbers
+        if value is not None
+    ]
+    with_interval = [end for end in ends if end is not None]
+    return around_mean(with_interval) if len(with_interval) == len(ends) else None
 
 
 def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
-    """That of the headline by resampling, seeded by the data: takes milliseconds. None for kind ``responses``."""
+    """The interval of the headline by resampling, seeded by the data, in milliseconds; None for kind ``responses``."""
     from sitegen.stats.bootstrap import bootstrap_ratio
 
     metric, value = card.metrics[0]
-    if value is None or not _can_be_drawn_again(kind):
+    if value is None or not _is_sample_of_documents(kind):
         return None
     sample = sample_of(card, metric)
-    found = bootstrap_ratio(tuple(sample.shares.elements()))
-    return Interval(*found, sample.unit, sample.shares.total(), "bootstrap") if found else None
+    ends = bootstrap_ratio(tuple(sample.shares.elements()))
+    return Interval(*ends, sample.unit, sample.shares.total(), "bootstrap") if ends else None
 
 
 def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:
-    """That of the headline's change by resampling what both have, both sides of a unit drawn together."""
+    """The interval of the headline's change by resampling common units, both sides of a unit drawn together."""
     from sitegen.stats.bootstrap import bootstrap_ratio_change
 
-    if not _can_be_drawn_again(kind):
+    if not _is_sample_of_documents(kind):
         return None
     unit, pairs = paired_sample_of(before, after)
-    found = bootstrap_ratio_change(tuple(pairs.elements()))
-    return Interval(*found, unit, pairs.total(), "bootstrap") if found else None
+    ends = bootstrap_ratio_change(tuple(pairs.elements()))
+    return Interval(*ends, unit, pairs.total(), "bootstrap") if ends else None
 
 
-def _can_be_drawn_again(kind: str) -> bool:
-    """Whether the documents of a kind are the sample: not where nothing is scored, nor where cases are the sample."""
+def _is_sample_of_documents(kind: str) -> bool:
+    """Whether the documents of a kind are the sample: not of recorded numbers, and not where cases are the sample."""
     traits = traits_of(kind)
     return not (traits.is_recorded or traits.answers_cases)
 

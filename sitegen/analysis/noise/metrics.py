@@ -1,6 +1,6 @@
-"""Whether a change of any metric is more than chance: by the same three tests as for the headline.
+"""Tests whether a change of any metric is more than chance, by the same three tests as for the headline.
 
-Of what kind ``responses`` measures of each answer, over the test cases that both sides answered.
+Metrics of kind ``responses`` that are means over answers are tested over the test cases that both sides answered.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from sitegen.stats.intervals import Paired, Share, ratio_change
 def metric_verdict(
     spec: MetricSpec, before: Scorecard, after: Scorecard, kind: str, flips: Flips, noise: Noise | None = None
 ) -> ChangeVerdict | None:
-    """Hold a metric of a point against an earlier one, as ``change_verdict`` does; None if nothing tells its noise.
+    """Judge the change of a metric as ``change_verdict`` does; None if its noise cannot be estimated.
 
-    Nothing does where a metric is neither a ratio of counts nor a mean over documents, and for what kind ``responses``
-    measures besides its headline: that is made from answers (``answers``). ``noise``, what repeated outputs tell, is of
-    the headline alone.
+    It cannot if the metric is neither a ratio of counts nor a mean over documents, nor for metrics of kind
+    ``responses`` besides the headline, which are judged from answers (``answers_verdict``). *noise* is that of repeated
+    outputs, and concerns the headline alone.
     """
     traits = traits_of(kind)
     if traits.is_recorded:
         return None
-    leads = after.metrics[0].name == spec.name
-    if not leads and (traits.answers_cases or not _has_units(spec.name, after)):
+    is_headline = after.metrics[0].name == spec.name
+    if not is_headline and (traits.answers_cases or not _has_units(spec.name, after)):
         return None
     return change_verdict(
-        _led_by(spec.name, before),
-        _led_by(spec.name, after),
+        _with_headline(spec.name, before),
+        _with_headline(spec.name, after),
         kind,
         flips,
-        noise=noise if leads else None,
+        noise=noise if is_headline else None,
         higher_is_better=spec.higher_is_better,
     )
 
 
 def _has_units(name: str, card: Scorecard) -> bool:
-    return is_counted(name) or any(metric.name == name for each in card.documents for metric in each.metrics)
+    return is_counted(name) or any(metric.name == name for document in card.documents for metric in document.metrics)
 
 
-def _led_by(name: str, card: Scorecard) -> Scorecard:
-    """The same with another metric in the place of the headline."""
+def _with_headline(name: str, card: Scorecard) -> Scorecard:
+    """The scorecard with another metric in the place of the headline."""
     return card._replace(metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != name)))
 
 
@@ -61,7 +61,7 @@ _MEASURES: Final[Mapping[str, Callable[[Answer], float | None]]] = {
     "rouge2": lambda answer: answer.rouge and answer.rouge[1],
     "rougeL": lambda answer: answer.rouge and answer.rouge[2],
 }
-"""Metrics that are means over answers. How much answers are alike is a matter of their pairs."""
+"""Metrics that are means over answers. Consistency is none: it is computed from pairs of answers."""
 
 
 def is_mean(name: str) -> bool:
@@ -70,7 +70,7 @@ def is_mean(name: str) -> bool:
 
 
 def answers_change(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> float | None:
-    """The change of such a mean over the answers to common cases; None if there are none."""
+    """The change of a mean over the answers to common cases; None if there are none."""
     pairs = tuple(_paired_cases(name, before, after).elements())
     if not pairs:
         return None
@@ -78,9 +78,9 @@ def answers_change(name: str, before: Iterable[Answer], after: Iterable[Answer])
 
 
 def answers_verdict(spec: MetricSpec, before: Iterable[Answer], after: Iterable[Answer]) -> ChangeVerdict | None:
-    """Whether the change is more than chance; None if the metric is no mean over answers.
+    """Judge the change of a mean over answers; None if the metric is not one.
 
-    The cases are the units: what variants answer to one case hangs together.
+    The cases are the units, because the answers of several variants to one case are not independent.
     """
     if not is_mean(spec.name):
         return None
@@ -99,11 +99,11 @@ def _paired_cases(name: str, before: Iterable[Answer], after: Iterable[Answer]) 
 
 
 def _shares_by_case(name: str, answers: Iterable[Answer]) -> dict[str, Share]:
-    """Of each case that has it: the sum over its answers, and their number."""
-    found: dict[str, Share] = {}
+    """For each case with the metric: the sum over its answers, and their number."""
+    shares: dict[str, Share] = {}
     for answer in answers:
         value = _MEASURES[name](answer)
         if value is not None:
-            total, number = found.get(answer.case_id, (0.0, 0.0))
-            found[answer.case_id] = total + value, number + 1
-    return found
+            total, number = shares.get(answer.case_id, (0.0, 0.0))
+            shares[answer.case_id] = total + value, number + 1
+    return shares

@@ -1,4 +1,4 @@
-"""What outputs that were made again tell: how often each field flips, and how far the headline wanders."""
+"""Estimates noise from outputs that were made again: how often each field flips, and how far the headline varies."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from math import sqrt
 from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import differing_roles as differing_roles
-from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.deltas import differing_roles, exchanges
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
@@ -22,29 +21,28 @@ from sitegen.stats.intervals import LEVEL
 from sitegen.stats.quantiles import normal
 
 FEWEST: Final = 2
-"""Degrees of freedom that a noise limit takes: three repeats, or two pairs of them."""
+"""Degrees of freedom that a noise limit requires: three repeats, or two pairs of them."""
 
 _OUTPUTS_ONLY: Final = ("outputs",)
 
 
 class Repeats(NamedTuple):
-    """Outputs that were made under the same instructions, and compared with the same ground truth by the same rules."""
+    """A group of outputs made under the same instructions, with the same ground truth and rules."""
 
     cells: CellMap
     indices: tuple[int, ...]
-    """Which points of the map are meant: of repeated runs all, of a series those that ``repeated`` found."""
+    """The points of the map that are in the group."""
     headlines: tuple[float | None, ...]
-    """Of these points."""
+    """The headlines of these points."""
 
 
 def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
     """The points whose outputs were made again under unchanged instructions, in groups of two or more indices.
 
-    A point repeats the one before it if its outputs are all that changed, no instruction file that drives the eval was
-    edited in between, the model and the judge of the headline are the same as far as both state them, and another
-    commit brought it: what several outputs of one commit were made with, nobody knows but where they record the same
-    commit themselves. An output that cannot be read repeats nothing: that it broke off is no measure of how answers
-    differ.
+    A point repeats the one before it if only the outputs changed, no instruction file that drives the eval was edited
+    in between, and the model and the judge of the headline are the same as far as both state them. The points also have
+    to come from different commits: which instructions several outputs of one commit were made with is unknown, unless
+    they record the same commit themselves. An output that cannot be read repeats nothing.
     """
     groups: list[list[int]] = []
     for index, (before, point) in enumerate(pairwise(points), 1):
@@ -58,7 +56,7 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
 
 
 def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
-    """The points of a series that repeat each other, with what became of every cell."""
+    """The groups of points of a series that repeat each other."""
     return tuple(
         Repeats(cells, group, tuple(_headline_value(points[index].scorecard) for index in group))
         for group in repeated(points)
@@ -67,50 +65,50 @@ def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...
 
 def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     """The repeated runs of one iteration, all scored alike; those that cannot be read are left out."""
-    follower = CellTracker()
+    tracker = CellTracker()
     readable = [result for result in results if result.scorecard.status == "scored"]
     for result in readable:
-        follower.follow(result.judgements)
+        tracker.follow(result.judgements)
     headlines = tuple(_headline_value(result.scorecard) for result in readable)
-    return Repeats(follower.cells(), tuple(range(len(readable))), headlines)
+    return Repeats(tracker.cells(), tuple(range(len(readable))), headlines)
 
 
 class RepeatsSoFar:
-    """Collects the points of a series and their repeated runs, one after the other; cells are not looked at."""
+    """Estimates the noise of the headline while the points of a series are added one after the other."""
 
     def __init__(self) -> None:
         self.points = 0
-        """How many it has taken."""
+        """Number of points that were added."""
         self._last: Point | None = None
-        self._ended = _Totals()
-        """Groups that no later point can belong to, and all repeated runs."""
+        self._finished = _Totals()
+        """The groups that no later point can belong to, and all repeated runs."""
         self._group: list[float | None] = []
-        """Headlines of the group that the last point belongs to."""
+        """The headlines of the group that the last point belongs to."""
 
-    def take(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
-        """Add one point. ``runs``: the results of its repeated runs."""
+    def add(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
+        """Add a point, with the results of its repeated runs."""
         if self._last is None or not _repeats(self._last, point):
-            self._ended = self._ended.plus(self._group)
+            self._finished = self._finished.plus(self._group)
             self._group = []
         self._group.append(_headline_value(point.scorecard))
-        self._ended = self._ended.plus([_headline_value(run) for run in runs if run.status == "scored"])
+        self._finished = self._finished.plus([_headline_value(run) for run in runs if run.status == "scored"])
         self._last = point
         self.points += 1
 
     def noise(self) -> Noise | None:
-        """How far the headline varies between repeats, as far as these points show."""
-        return self._ended.plus(self._group).noise()
+        """The noise of the headline between the repeats among these points; None without any."""
+        return self._finished.plus(self._group).noise()
 
 
 class _Totals(NamedTuple):
-    """Sums over groups of repeats. Adding a group costs its own values alone, however many there were before."""
+    """Sums over groups of repeats. The cost of adding a group does not grow with the groups before it."""
 
     groups: int = 0
     outputs: int = 0
     headlines: Repeatability = Repeatability()
 
     def plus(self, headlines: Sequence[float | None]) -> Self:
-        """With one more group, by the headline of each of its outputs; one output alone is no group."""
+        """Add a group, given by the headline of each of its outputs; a single output is no group."""
         if len(headlines) < 2:
             return self
         return self._replace(
@@ -120,7 +118,7 @@ class _Totals(NamedTuple):
         )
 
     def noise(self, fields: tuple[FlipRate, ...] = ()) -> Noise | None:
-        """None without any group. ``fields``: how often repeats differ in each."""
+        """The noise of all groups, with the flip rates of *fields*; None without any group."""
         if not self.groups:
             return None
         return Noise(
@@ -134,7 +132,7 @@ class _Totals(NamedTuple):
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
-    """The noise of repeated outputs; None if no group has two."""
+    """The noise of repeated outputs; None if no group has two outputs."""
     several = [group for group in groups if len(group.indices) > 1]
     return reduce(_Totals.plus, (group.headlines for group in several), _Totals()).noise(_flip_rates(several))
 
@@ -144,7 +142,7 @@ def _headline_value(card: Scorecard) -> float | None:
 
 
 def _limit(headlines: Repeatability) -> float | None:
-    """The repeatability limit of ISO 5725-6. One lone pair may have been apart, or close, by luck: it sets none."""
+    """The repeatability limit of ISO 5725-6; None for a single pair, which may be close or apart by chance."""
     deviation = headlines.deviation
     return None if deviation is None or headlines.freedom < FEWEST else normal(LEVEL) * sqrt(2) * deviation
 
@@ -170,16 +168,16 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
     pairs: Counter[str] = Counter()
     for group in groups:
         for cell in group.cells.cells:
-            differ, of = differing_pairs(_judged_states(cell, group.indices))
-            flips[cell.attribute] += differ
-            pairs[cell.attribute] += of
+            differing, compared = differing_pairs(_judged_states(cell, group.indices))
+            flips[cell.attribute] += differing
+            pairs[cell.attribute] += compared
     rates = (FlipRate(attribute, flips[attribute], number) for attribute, number in pairs.items() if number)
     return tuple(sorted(rates, key=lambda rate: (-rate.flips / rate.pairs, rate.attribute)))
 
 
 def _judged_states(cell: Cell, indices: Sequence[int]) -> list[State]:
-    """What became of a cell; absent is the right answer of a value that nobody expected, and else says nothing."""
+    """The states of a cell at these points. *absent* counts only if the cell is a hallucination elsewhere."""
     runs = [cell.at(index) for index in indices]
-    found: list[State] = ["absent" if run is None else run.state for run in runs]
-    judged = {state for state in found if state != "absent"}
-    return found if judged == {"hallucination"} else [state for state in found if state != "absent"]
+    states: list[State] = ["absent" if run is None else run.state for run in runs]
+    judged: list[State] = [state for state in states if state != "absent"]
+    return states if set(judged) == {"hallucination"} else judged

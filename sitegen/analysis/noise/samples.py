@@ -1,7 +1,7 @@
-"""What a metric was made from, unit by unit.
+"""The sample that a metric was computed from, unit by unit.
 
-Units that count alike are kept once, with their number: most fields of an output are right, and one pass over the few
-that differ is what makes an interval at every point cheap.
+Equal units are stored once with their number. Most fields of an output are right, so this makes an interval at every
+point cheap.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from sitegen.stats.counts import quotient
 from sitegen.stats.intervals import Paired, Share
 
 ENOUGH: Final = 5
-"""Documents that make a sample of documents; where there are fewer, their fields are the sample."""
+"""Documents that are enough for a sample of documents; with fewer, their fields are the sample."""
 
 _NONE: Final = Counts()
 
 
 class UnitSample(NamedTuple):
-    """The units of a metric, without those that count nowhere."""
+    """The units of a metric, without those whose denominator is 0."""
 
     unit: Unit
     shares: Counter[Share]
     trials: float | None
-    """Values that can be right or wrong, in all units; None if the metric is no ratio of counts."""
+    """Number of values that can be right or wrong, in all units; None if the metric is no ratio of counts."""
 
 
 class PairedSample(NamedTuple):
@@ -45,7 +45,7 @@ def is_counted(metric: str) -> bool:
 
 
 def sample_of(card: Scorecard, metric: str) -> UnitSample:
-    """The documents; or the fields of those there are, if there are too few of them. Not for kind ``responses``."""
+    """The documents, or their fields if there are too few documents. Not for kind ``responses``."""
     if not is_counted(metric):
         return UnitSample("documents", Counter((value, 1.0) for value in _document_values(card, metric).values()), None)
     documents = _counted_shares(metric, (document.counts for document in card.documents))
@@ -59,19 +59,18 @@ def sample_of(card: Scorecard, metric: str) -> UnitSample:
 
 
 def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
-    """Of the headline, the documents that both have; or fields, if these are few and neither side has others."""
+    """The common documents of the headline, or fields if these are few and both sides have the same documents."""
     metric = after.metrics[0].name
     if not is_counted(metric):
         first, last = _document_values(before, metric), _document_values(after, metric)
-        return PairedSample(
-            "documents", Counter(Paired((first[one], 1.0), (last[one], 1.0)) for one in first if one in last)
-        )
+        pairs = (Paired((value, 1.0), (last[document], 1.0)) for document, value in first.items() if document in last)
+        return PairedSample("documents", Counter(pairs))
     earlier = {document.id: document.counts for document in before.documents}
-    later = {each.id: each.counts for each in after.documents}
-    documents = _paired_shares(metric, earlier, later, (one for one in earlier if one in later))
+    later = {document.id: document.counts for document in after.documents}
+    documents = _paired_shares(metric, earlier, later, (document for document in earlier if document in later))
     if documents.total() < ENOUGH and earlier.keys() == later.keys():
         earlier = {field.attribute: field.counts for field in before.fields}
-        later = {each.attribute: each.counts for each in after.fields}
+        later = {field.attribute: field.counts for field in after.fields}
         fields = _paired_shares(metric, earlier, later, earlier | later)
         if fields.total() > documents.total():
             return PairedSample("fields", fields)
@@ -79,40 +78,44 @@ def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
 
 
 def cases_of(card: Scorecard) -> int:
-    """Kind ``responses``: the test cases behind the accuracy. All variants may be right or wrong in one together.
+    """Kind ``responses``: the number of test cases behind the accuracy; 0 only if that is undefined.
 
-    0 only if the accuracy is undefined.
+    Each case is answered by all variants, whose answers are not independent.
     """
     return (card.counts.tp + card.counts.fn) // variants_of(card)
 
 
 def variants_of(card: Scorecard) -> int:
-    """Kind ``responses``: the variants of which any response counts, at least 1. If all calls failed, none does."""
+    """Kind ``responses``: the number of variants with any scored response, but at least 1."""
     return max(1, sum(document.counts.tp + document.counts.fn > 0 for document in card.documents))
 
 
 def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
     """The metric of each document that has it."""
-    found = ((each.id, value) for each in card.documents for name, value in each.metrics if name == metric)
-    return {document: value for document, value in found if value is not None}
+    return {
+        document.id: value
+        for document in card.documents
+        for name, value in document.metrics
+        if name == metric and value is not None
+    }
 
 
-def _counted_shares(metric: str, every: Iterable[Counts]) -> Counter[Share]:
-    found: Counter[Share] = Counter()
-    for counts, times in Counter(every).items():
+def _counted_shares(metric: str, units: Iterable[Counts]) -> Counter[Share]:
+    shares: Counter[Share] = Counter()
+    for counts, times in Counter(units).items():
         share = quotient(metric, counts)
         if share and share[1]:
-            found[share] += times
-    return found
+            shares[share] += times
+    return shares
 
 
 def _paired_shares(
     metric: str, before: Mapping[str, Counts], after: Mapping[str, Counts], units: Iterable[str]
 ) -> Counter[Paired]:
-    """The shares of the units that count on either side; a unit that counts on neither says nothing."""
-    found: Counter[Paired] = Counter()
+    """The shares of the units whose denominator is above 0 on either side."""
+    pairs: Counter[Paired] = Counter()
     for (first, last), times in Counter((before.get(unit, _NONE), after.get(unit, _NONE)) for unit in units).items():
         pair = Paired(quotient(metric, first) or (0, 0), quotient(metric, last) or (0, 0))
         if pair.before[1] or pair.after[1]:
-            found[pair] += times
-    return found
+            pairs[pair] += times
+    return pairs
