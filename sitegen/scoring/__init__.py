@@ -1,17 +1,17 @@
-"""Scoring: bytes in, a result out. Knows neither git nor pages; no clock, disk or network.
+"""Computes the result of an output from the bytes of its files. Knows neither git nor pages; no clock, disk or network.
 
-``ScoringInputs`` (``scorer``) hold the bytes of an output and of what it is scored by; the ``Scorer`` of the eval's
-kind (``kinds``) makes a ``Result`` of them. For kind ``fields`` the way is:
+``ScoringInputs`` (``scorer``) hold the files of an output and of everything it is scored by. The ``Scorer`` of the
+eval's kind (``kinds``) turns them into a ``Result``. Kind ``fields`` takes these steps:
 
-1. ``rules``: mapping (``mapping``), settings and schema (``schema_types``) become ``FieldRules``, once for the same
-   sources; they answer how a field path (``paths``) is compared.
-2. ``compiled_truth``: the ground truth is read by its layout (``ground_truth``), and becomes a tree with a
-   ``Comparison`` (``compare``, ``values``) for each value, once for the same content and rules.
-3. ``outputs``: the files of the output become documents by name, through the readers of ``data_files``.
-4. ``judge``: each document is held against its tree, value by value; ``lists`` finds which items belong together.
-5. ``fields``: the judgements are counted, and become the ``Result``: a scorecard, the judgements and the panels.
+1. ``rules`` compiles the mapping (``mapping``), the settings and the schema (``schema_types``) into ``FieldRules``,
+   which tell how a field path (``paths``) is compared.
+2. ``compiled_truth`` reads the ground truth by its layout (``ground_truth``) into trees with a ``Comparison``
+   (``compare``, ``values``) for each value. Both are cached by content.
+3. ``outputs`` reads the files of the output into documents by name, with the readers of ``data_files``.
+4. ``judge`` judges each document against its tree, value by value; ``lists`` and ``pairing`` pair the items of lists.
+5. ``fields`` counts the judgements and builds the ``Result``: a scorecard, the judgements and the panels.
 
-Kinds ``highlights``, ``responses``, ``judged`` and ``recorded`` are packages that begin at their ``scorer``. Beside the
-way: ``own`` adds kinds and metrics of installed packages, ``usage`` what an output took, ``redaction`` hides values,
-and ``documents`` writes a result for other programs.
+The kinds ``highlights``, ``responses``, ``judged`` and ``recorded`` are packages; start at their ``scorer``. For every
+kind, ``own`` adds the metrics of installed packages, ``usage`` adds cost, tokens and times, ``redaction`` hides values,
+``verdict`` applies thresholds, and ``documents`` writes a result for other programs.
 """

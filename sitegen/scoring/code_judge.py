@@ -1,6 +1,6 @@
-"""sitegen as a judge of somebody else's runner: one payload in, one opinion out.
+"""sitegen as a judge inside another tool's test runner: reads one payload, and answers with one judgement.
 
-The payload is an object: ``expected``, ``candidate``, ``config``; the names that AgentV gives them are known as well.
+The payload is an object with ``expected``, ``candidate`` and ``config``, or with the names that AgentV uses for these.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LARGEST: Final = 20_000_000
 """Bytes of a payload."""
 
 LISTED: Final = 100
-"""Hits and misses that are written out; the counts are of all."""
+"""Hits and misses that are listed; the counts include all of them."""
 
 _EXPECTED: Final = ("expected", "expected_output", "reference_answer")
 _CANDIDATE: Final = ("candidate", "output", "candidate_answer", "answer")
@@ -42,23 +42,23 @@ _LONGEST: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What the score was made from."""
+    """The numbers behind the score."""
 
     metrics: dict[str, FieldCounts]
     """By attribute."""
     summary: dict[str, float | None]
     alignment: dict[str, list[list[int | float | None]]]
-    """List -> [expected index, candidate's index, similarity]; null where there is no partner."""
+    """List -> [expected index, index in the candidate, similarity]; null where there is no partner."""
     errors_by_type: dict[str, int]
     problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CodeJudgement:
-    """The answer, in the order in which it is written."""
+    """The answer, its keys in the order in which they are written."""
 
     score: float | None
-    """Macro F1 over attributes; None if nothing was expected and nothing given."""
+    """Macro F1 over attributes; None if neither side has a value."""
     hits: tuple[str, ...]
     misses: tuple[str, ...]
     reasoning: str
@@ -66,17 +66,15 @@ class CodeJudgement:
 
 
 def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
-    """Judge a candidate. Raises ConfigurationError if the payload is not what it should be.
+    """Judge a candidate. Raises ConfigurationError if the payload is invalid.
 
-    A candidate that cannot be read is no bad payload: it misses everything.
+    A candidate that cannot be read does not make the payload invalid: it misses every value.
     """
     if len(payload) > LARGEST:
         raise ConfigurationError(f"The payload is larger than {LARGEST:,} bytes.", where=_WHERE)
     body = _read_object(payload, "The payload")
     expected = _expected(body)
-    config = body.get("config")
-    if config is None:
-        config = {}
+    config = {} if body.get("config") is None else body["config"]
     if not isinstance(config, dict):
         raise _payload_error("'config' is no object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
@@ -136,7 +134,7 @@ def _reasoning(score: float | None, total: Counts, attributes: int, problems: tu
 
 
 def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
-    """Which paths are judged, all if none is named, and the rules: the keys of a field mapping.
+    """The paths that are judged (all if there are none), and the rules, whose keys are those of a field mapping.
 
     ``fields`` may be a list of paths, or of objects with a ``path``, instead of rules by path.
     """
@@ -145,27 +143,27 @@ def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], di
     if not isinstance(fields, list):
         return (), settings
     del settings["fields"]
-    texts = [field.get("path") if isinstance(field, dict) and len(field) == 1 else field for field in fields]
-    return tuple(_pattern(text, "fields") for text in texts), settings
+    paths = [field.get("path") if isinstance(field, dict) and len(field) == 1 else field for field in fields]
+    return tuple(_pattern(path, "fields") for path in paths), settings
 
 
 def _list_config(
     config: Mapping[str, Value], expected: dict[str, Value]
 ) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
-    """The list that is judged, and the rules: those of the list stand at the top of the configuration."""
+    """The path of the judged list, and the rules; the rules of that list are at the top level of the configuration."""
     settings = dict(config)
     paths = [settings.pop(name) for name in ("path", "line_items_path") if name in settings]
     path = paths[0] if paths else _LIST
-    within = _pattern(path, "path")
+    judged_path = _pattern(path, "path")
     if not isinstance(follow(expected, parse_path(str(path))), list):
         raise _payload_error(
             f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'."
         )
     rules: dict[str, Value] = {name: settings.pop(name) for name in _LIST_RULES if name in settings}
-    # An algorithm that is set is obeyed to the letter: this judge pairs by match fields alone, never by agreement.
+    # With an explicit algorithm items are paired by their match fields alone, never by agreement.
     rules["algorithm"] = rules.get("algorithm") or "greedy"
     lists = settings.get("lists")
-    return (within,), {**settings, "lists": {**(lists if isinstance(lists, dict) else {}), str(path): rules}}
+    return (judged_path,), {**settings, "lists": {**(lists if isinstance(lists, dict) else {}), str(path): rules}}
 
 
 def _pattern(text: object, key: str) -> Pattern:
@@ -192,7 +190,7 @@ def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _candidate(body: Mapping[str, Value]) -> tuple[bytes | None, str]:
-    """The content of the output, as a file has it, or why there is none."""
+    """The content of the output file, or None and why there is none."""
     value = _content_of_messages(_member(body, _CANDIDATE))
     if value is None:
         return None, "the candidate is empty"
@@ -207,32 +205,28 @@ def _member(body: Mapping[str, Value], names: tuple[str, ...]) -> Value:
 
 
 def _content_of_messages(value: Value) -> Value:
-    """The content of the last of several messages; anything else as it is."""
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(isinstance(message, dict) and "role" in message for message in value)
-    ):
+    """The content of the last one if the value is a list of messages; else the value itself."""
+    messages: list[Any] = value if isinstance(value, list) else []
+    if not messages or not all(isinstance(message, dict) and "role" in message for message in messages):
         return value
-    last: Any = value[-1]
-    content: Value = last.get("content")
+    content: Value = messages[-1].get("content")
     if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
         return "".join(str(part.get("text", part.get("value", ""))) for part in content if isinstance(part, dict))
     return content
 
 
-def _read_object(content: bytes, what: str) -> dict[str, Value]:
+def _read_object(content: bytes, label: str) -> dict[str, Value]:
     try:
         value = read_json(content).value
     except UnreadableError as error:
-        raise ConfigurationError(f"{what} cannot be read: {error.what}.", where=_WHERE, fix=error.fix) from None
+        raise ConfigurationError(f"{label} cannot be read: {error.what}.", where=_WHERE, fix=error.fix) from None
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{what} is no object.", where=_WHERE, fix="Write one JSON object.")
+        raise ConfigurationError(f"{label} is no object.", where=_WHERE, fix="Write one JSON object.")
     return value
 
 
-def _payload_error(what: str, fix: str = "Write {expected, candidate, config}.") -> ConfigurationError:
-    return ConfigurationError(f"The payload is wrong: {what}.", where=_WHERE, fix=fix)
+def _payload_error(message: str, fix: str = "Write {expected, candidate, config}.") -> ConfigurationError:
+    return ConfigurationError(f"The payload is wrong: {message}.", where=_WHERE, fix=fix)
 
 
 def _json_text(value: Value | dict[str, Value]) -> bytes:
@@ -242,8 +236,8 @@ def _json_text(value: Value | dict[str, Value]) -> bytes:
 
 
 def _first_lines(lines: Iterable[str]) -> tuple[str, ...]:
-    every = tuple(lines)
-    return every if len(every) <= LISTED else (*every[:LISTED], f"and {len(every) - LISTED} more")
+    listed = tuple(lines)
+    return listed if len(listed) <= LISTED else (*listed[:LISTED], f"and {len(listed) - LISTED} more")
 
 
 def _hit(judgement: Judgement) -> str:

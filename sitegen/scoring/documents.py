@@ -1,11 +1,11 @@
-"""The results of any kind as the document that ``--json`` prints, ``--save`` keeps and the site's data files hold."""
+"""Makes the document of a result of any kind: what ``--json`` prints, ``--save`` writes and data files hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields_document import fields_part
@@ -15,12 +15,12 @@ from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import Metadata, ResultsHead, ResultsTail, problem_rows, usage_row
 
 Document: TypeAlias = ResultsTail
-"""The document of any kind: what ``document_type`` makes."""
+"""A document of any kind; ``document_type`` makes the classes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberRow:
-    """One number, and which way it is taken to be better."""
+    """One recorded number, and whether higher is better."""
 
     name: str
     value: float | None
@@ -29,16 +29,15 @@ class NumberRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedPart:
-    """What is written of kind ``recorded`` alone."""
+    """The part of a document that only kind ``recorded`` has."""
 
     form: ClassVar = "sitegen/recorded-results/1"
 
     numbers: tuple[NumberRow, ...]
-    """As the run wrote them, the headline first."""
+    """As the run wrote them, with the headline first."""
 
 
-def recorded_part(result: Result) -> RecordedPart:
-    """Of one result."""
+def _recorded_part(result: Result) -> RecordedPart:
     card = result.scorecard
     return RecordedPart(
         numbers=tuple(NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs)
@@ -49,9 +48,9 @@ _PARTS: Final[dict[str, Callable[[Result], Any]]] = {
     "fields": fields_part,
     "highlights": highlights_part,
     "judged": judged_part,
-    "recorded": recorded_part,
+    "recorded": _recorded_part,
 }
-"""By kind. Kinds of installed packages are written as ``fields``."""
+"""By kind. Kinds of installed packages use the part of ``fields``."""
 
 
 def results_document(
@@ -65,16 +64,15 @@ def results_document(
 ) -> Document:
     """The document of one result.
 
-    ``methods`` are those of kind ``responses`` to report on; empty: all. Raises ConfigurationError if there is no such
-    method.
+    ``methods`` limits the scoring methods that a result of kind ``responses`` reports; empty: all. Raises
+    ConfigurationError if there is no such method.
     """
     card = result.scorecard
     if kind == "responses":
         part: Any = responses_part(result, thresholds, methods)
     else:
         part = _PARTS.get(kind, fields_part)(result)
-    of_kind: Any = type(part)
-    written: Document = document_type(of_kind)(
+    document: Document = document_type(cast("Any", type(part)))(
         schema=part.form,
         eval_id=eval_id,
         status=card.status,
@@ -83,14 +81,14 @@ def results_document(
         problems=problem_rows(card.findings),
         metadata=metadata,
     )
-    return written
+    return document
 
 
 @cache
 def document_type(part: Any) -> type[Any]:
-    """The type of a whole document: the head and the tail that all share, around the part of one kind.
+    """The class of a whole document: the part of one kind between the head and the tail that all documents share.
 
-    Fields are written in the order in which they are declared, which is that of the base classes from the last one on.
+    A dataclass orders its fields from the last base class to the first.
     """
-    whole = type(f"{part.__name__}Document", (ResultsTail, part, ResultsHead), {"__doc__": "The whole file."})
-    return dataclass(frozen=True, kw_only=True)(whole)
+    document = type(f"{part.__name__}Document", (ResultsTail, part, ResultsHead), {"__doc__": "The whole file."})
+    return dataclass(frozen=True, kw_only=True)(document)

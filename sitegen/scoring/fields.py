@@ -1,4 +1,4 @@
-"""Kind ``fields``: a structured extraction against expected values, attribute by attribute."""
+"""The scorer of kind ``fields``: structured extractions against expected values, attribute by attribute."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ METRICS: Final = (
 
 
 class FieldsScorer:
-    """Scores extractions.
-
-    The ratios come from summed counts, so that they belong to the counts beside them: for
-    several documents ``f1`` is the pooled F1, and ``macro_f1`` stands beside it.
-    """
+    """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
     kind = "fields"
     version = 9
@@ -52,14 +48,14 @@ class FieldsScorer:
         try:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
-            what = f"The ground truth cannot be read: {error.what}"
-            broken = Finding(severity="error", what=what, fix=error.fix, line=error.line, about="ground_truth")
+            message = f"The ground truth cannot be read: {error.what}"
+            broken = Finding(severity="error", what=message, fix=error.fix, line=error.line, about="ground_truth")
             return _no_ground_truth((broken, *findings), rules)
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """From the counts of these documents; which attributes they are from, these do not say."""
+        """From the counts of these documents; the mean over attributes is undefined: their attributes are unknown."""
         return _field_metrics(stats.total([Counts(), *(document.counts for document in documents)]), documents, None)
 
 
@@ -75,7 +71,7 @@ def _field_metrics(
 
 
 class _FieldsScoring:
-    """The judging of one output."""
+    """Scores one output."""
 
     def __init__(
         self, rules: FieldRules, truth: CompiledTruth, output: ReadOutput, findings: tuple[Finding, ...]
@@ -89,16 +85,16 @@ class _FieldsScoring:
         self._panels: list[Panel] = []
 
     def result(self) -> Result:
-        """Judge every document and sum up."""
-        given = self._paired()
+        """Judge every document and add up the counts."""
+        roots = self._roots()
         documents: list[DocumentScore] = []
         for name, branch in self._truth.documents:
             judge = Judge(name, self._rules)
             status: Status = "scored"
-            root = given.get(name)
+            root = roots.get(name)
             if root is None:
                 status = "unreadable"
-                judge.unreadable(branch, self._why(name))
+                judge.unreadable(branch, self._reason(name))
             else:
                 key = self._truth.key
                 judge.document(branch, root if key is None else {k: v for k, v in root.items() if k != key})
@@ -125,45 +121,45 @@ class _FieldsScoring:
             algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),
             convention=self._convention,
         )
-        panels = self._panels
-        panels += _left_out_note(without, len(documents), "document", "Macro F1")
-        panels += _left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes")
+        self._panels += _left_out_note(without, len(documents), "document", "Macro F1")
+        self._panels += _left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes")
         return Result(
             scorecard=scorecard,
             judgements=tuple(self._judgements),
             alignments=tuple(self._alignments),
-            panels=tuple(panels),
+            panels=tuple(self._panels),
         )
 
     @property
     def _convention(self) -> Convention:
         return self._rules.mapping.convention
 
-    def _paired(self) -> dict[str, dict[str, Value]]:
-        """The documents of the output by the names of the truth; a lone one without a name belongs to the only one."""
-        given = self._output.documents
+    def _roots(self) -> dict[str, dict[str, Value]]:
+        """The documents of the output by the names of the expected ones; reports those that have no counterpart.
+
+        A single document belongs to the single expected one if either has no name.
+        """
+        actual = self._output.documents
         names = dict.fromkeys(name for name, _ in self._truth.documents)
-        if len(names) == len(given) == 1 and ("" in given or "" in names):
-            return {next(iter(names)): next(iter(given.values()))}
-        strangers = [name for name in given if name not in names]
-        if strangers:
-            listed = ", ".join(name[:60] or "(without a name)" for name in strangers[:20])
-            number = len(strangers)
+        if len(names) == len(actual) == 1 and ("" in actual or "" in names):
+            return {next(iter(names)): next(iter(actual.values()))}
+        unexpected = [name for name in actual if name not in names]
+        if unexpected:
+            listed = ", ".join(name[:60] or "(without a name)" for name in unexpected[:20])
+            number = len(unexpected)
             they = "1 document of the output is" if number == 1 else f"{number} documents of the output are"
-            what = f"{they} not in the ground truth and not scored: {listed}"
-            self._findings.append(
-                Finding(severity="warning", what=what, fix="Add them to the ground truth.", line=None, about="output")
-            )
+            message = f"{they} not in the ground truth and not scored: {listed}"
+            self._findings.append(Finding("warning", message, "Add them to the ground truth."))
         if "" not in self._output.unreadable:
             for name in names:
-                if name not in given and name not in self._output.unreadable:
-                    what = f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
-                    self._findings.append(
-                        Finding(severity="error", what=what, fix="Make the output again.", line=None, about="output")
+                if name not in actual and name not in self._output.unreadable:
+                    message = (
+                        f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
                     )
-        return {name: root for name, root in given.items() if name in names}
+                    self._findings.append(Finding("error", message, "Make the output again."))
+        return {name: root for name, root in actual.items() if name in names}
 
-    def _why(self, name: str) -> str:
+    def _reason(self, name: str) -> str:
         unreadable = self._output.unreadable
         return unreadable.get(name) or unreadable.get("") or "the document is missing"
 
@@ -179,28 +175,26 @@ class _FieldsScoring:
 
 
 def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
-    """Both sides have values, and no field of one is a field of the other: a mapping is missing, or wrong."""
+    """A finding if both sides have values but no field in common, as when a mapping is missing or wrong."""
     expected = [field.attribute for field in fields if field.counts.omission]
-    given = [field.attribute for field in fields if field.counts.hallucination]
-    met = any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields)
-    if expected and given and not met and not {*expected} & {*given}:
-        sides = f"It has {_first_names(given)}; the ground truth has {_first_names(expected)}"
-        what = f"No field of the output is expected. {sides}"
-        yield Finding("warning", what, "Map the columns to the fields of the output, in csv_to_json or by their names.")
+    actual = [field.attribute for field in fields if field.counts.hallucination]
+    compared = any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields)
+    if expected and actual and not compared and not {*expected} & {*actual}:
+        sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
+        message = f"No field of the output is expected. {sides}"
+        yield Finding(
+            "warning", message, "Map the columns to the fields of the output, in csv_to_json or by their names."
+        )
 
 
 def _first_names(attributes: Sequence[str]) -> str:
-    shown = ", ".join(name[:60] for name in attributes[:8])
-    return f"{shown} and {len(attributes) - 8} more" if len(attributes) > 8 else shown
+    names = ", ".join(name[:60] for name in attributes[:8])
+    return f"{names} and {len(attributes) - 8} more" if len(attributes) > 8 else names
 
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
-    """Every expected value was right, wrong or omitted; a format error of a whole list stands for none."""
-    whole_lists = 0
-    if counts.format_error:
-        whole_lists = sum(
-            judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
-        )
+    """How many values are expected: each is right, wrong or omitted. A format error of a whole list is no value."""
+    whole_lists = sum(judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements)
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 
 
@@ -219,10 +213,8 @@ def _no_ground_truth(findings: tuple[Finding, ...], rules: FieldRules) -> Result
     )
 
 
-def _left_out_note(left_out: int, total: int, what: str, mean: str) -> list[NotePanel]:
+def _left_out_note(left_out: int, total: int, noun: str, mean: str) -> list[NotePanel]:
     if not left_out:
         return []
-    things = what if total == 1 else f"{what}s"
-    return [
-        NotePanel("note", f"{mean} leaves out {left_out} of {total} {things}: nothing was expected or given there.")
-    ]
+    nouns = noun if total == 1 else f"{noun}s"
+    return [NotePanel("note", f"{mean} leaves out {left_out} of {total} {nouns}: nothing was expected or given there.")]

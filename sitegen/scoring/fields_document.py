@@ -1,4 +1,4 @@
-"""The results of kind ``fields`` as a document that other programs read (``sitegen/eval-results/1``)."""
+"""The part of a results document that only kind ``fields`` has (``sitegen/eval-results/1``)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
 
 AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
-"""A pair of list items, or one that found no partner, as a row."""
+"""[expected index, actual index, similarity, what paired them]; None where an item has no partner."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PooledMetrics(RatioValues):  # type: ignore[misc]  # the ratios are not known before it runs
+class PooledMetrics(RatioValues):  # type: ignore[misc]  # mypy cannot see fields made at run time
     """Pooled over documents; undefined is None."""
 
     true_positives: int
@@ -27,7 +27,7 @@ class PooledMetrics(RatioValues):  # type: ignore[misc]  # the ratios are not kn
     true_negatives: int
     field_accuracy: float | None
     correct_fields: int
-    """Expected values that the output gives: the true positives."""
+    """Expected values that the output has: the true positives."""
     total_fields: int
     """Expected values that are not empty; also called ``total_fields_gt``."""
     total_fields_gt: int
@@ -37,7 +37,7 @@ class PooledMetrics(RatioValues):  # type: ignore[misc]  # the ratios are not kn
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentRow:
-    """One document."""
+    """The score of one document."""
 
     id: str
     f1: float | None
@@ -46,7 +46,7 @@ class DocumentRow:
 
 @dataclass(frozen=True, kw_only=True)
 class DiscrepancyRow:
-    """One error."""
+    """One judgement that is an error."""
 
     document: str
     field_path: str
@@ -58,7 +58,7 @@ class DiscrepancyRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldsPart:
-    """What is written of kind ``fields`` alone."""
+    """The fields of the document."""
 
     form: ClassVar = "sitegen/eval-results/1"
 
@@ -71,13 +71,12 @@ class FieldsPart:
     macro_f1_attributes: float | None
     discrepancies: tuple[DiscrepancyRow, ...]
     alignment: dict[str, list[AlignedItems]]
-    """List -> [expected index, actual index, similarity, how the pair was found: ``key``, ``position`` or
-    ``agreement``]; an index without a partner stands beside null. Where there are several documents, the list is called
-    ``document:path``."""
+    """List -> [expected index, actual index, similarity, paired by ``key``, ``position`` or ``agreement``]; null where
+    an item has no partner. If there are several documents, the key is ``document:path``."""
 
 
 def fields_part(result: Result) -> FieldsPart:
-    """Of one result."""
+    """Build the part from a result."""
     card = result.scorecard
     counts = card.counts
     return FieldsPart(
@@ -120,7 +119,7 @@ def fields_part(result: Result) -> FieldsPart:
 
 
 def alignments(result: Result) -> dict[str, list[AlignedItems]]:
-    """The pairings of a result by list, called ``document:path`` where there are several documents."""
+    """The pairs of items of each list of a result, as ``FieldsPart.alignment`` holds them."""
     several = len(result.scorecard.documents) > 1
     return {
         f"{alignment.document}:{alignment.path}" if several else alignment.path: _alignment(alignment)

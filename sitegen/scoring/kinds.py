@@ -1,6 +1,7 @@
-"""The eval kinds, in the order in which pages explain them. A new kind is a file beside this one and a line here.
+"""The scorers of all eval kinds, and the metrics that a series of scorecards has.
 
-Kinds of installed packages are found when a manifest names them.
+A new kind is a module in this package and a line in ``SCORERS``, whose order is that of the Methods page. Kinds of
+installed packages are looked up when a manifest names them.
 """
 
 from __future__ import annotations
@@ -40,29 +41,28 @@ def scorer(kind: str) -> Scorer:
             return builtin
     if kind in names(KINDS):
         return own_kind(kind).scorer
-    known = ", ".join([*(builtin.kind for builtin in SCORERS), *names(KINDS)])
-    raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {known}.")
+    kinds = ", ".join([*(builtin.kind for builtin in SCORERS), *names(KINDS)])
+    raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {kinds}.")
 
 
-def specs_of(by: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of some outputs: those of their kind, and those that their scorecards describe themselves.
+def specs_of(kind_scorer: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
+    """The metrics of the kind, then those that the scorecards describe: recorded numbers and metrics of packages.
 
-    The latter are recorded numbers or metrics of installed packages. They are in the order in which they first appear,
-    each as the first scorecard that has it describes it. So what comes later adds metrics and changes none, and a page
-    of an earlier point stays true. Never empty.
+    The latter are ordered by their first appearance, each as the first scorecard with it describes it. So later
+    scorecards add metrics and change none, and the page of an earlier point stays true. Never empty.
     """
-    specs = {spec.name: spec for spec in by.metrics}
+    specs = {spec.name: spec for spec in kind_scorer.metrics}
     for card in cards:
         for spec in card.specs:
             specs.setdefault(spec.name, spec)
     return tuple(specs.values()) or (NOTHING,)
 
 
-def series_specs(by: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a series, as the settings of its outputs say; of its scorecards where their kind has none."""
-    if not by.metrics:
-        return specs_of(by, cards)
-    specs = {spec.name: spec for spec in by.metrics}
+def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
+    """The metrics of the kind and those that the settings of its outputs name; if a kind has none, as ``specs_of``."""
+    if not kind_scorer.metrics:
+        return specs_of(kind_scorer, cards)
+    specs = {spec.name: spec for spec in kind_scorer.metrics}
     for stated in dict.fromkeys(settings):
         for spec in own_specs(stated):
             specs.setdefault(spec.name, spec)
@@ -70,7 +70,7 @@ def series_specs(by: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]
 
 
 def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
-    """A scorecard with all metrics of the series, then those of usage that it has; what it lacks is undefined."""
+    """A scorecard with all metrics of the series, then its metrics of usage; a metric that it lacks is undefined."""
     if [metric.name for metric in card.metrics[: len(specs)]] == [spec.name for spec in specs]:
         return card
     values = dict(card.metrics)
@@ -80,7 +80,7 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
 
 
 def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
-    """A fault of ours must not end the walk of history: it is reported where the file is scored."""
+    """As ``sides_of``, but an unexpected error must not end the walk of history: scoring the file reports it."""
     try:
         return sides_of(path, content, settings)
     except Exception:
@@ -88,4 +88,4 @@ def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
 
 
 CONTENTS: Final = Contents(sides=_case_sides, recorded=recorded_in)
-"""What scoring answers history about the contents of outputs."""
+"""The functions by which history reads the contents of outputs."""

@@ -1,4 +1,4 @@
-"""Kinds and metrics that installed packages add. ``sitegen.extending`` is what these packages import."""
+"""Kinds and metrics that installed packages add; those packages import ``sitegen.extending``."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _ROUNDING: Final = 1e-9
 
 
 class OwnKind(NamedTuple):
-    """An eval kind: what an entry point of the group ``sitegen.kinds`` names. Its name is the scorer's ``kind``."""
+    """The object of an entry point of the group ``sitegen.kinds``, whose name is the scorer's ``kind``."""
 
     scorer: Scorer
     files: KindFiles
 
 
 class OwnMetric(NamedTuple):
-    """A metric beside those of a kind: what an entry point of the group ``sitegen.metrics`` names."""
+    """The object of an entry point of the group ``sitegen.metrics``: a metric beside those of a kind."""
 
     spec: MetricSpec
     version: int
-    """Raised whenever a value could change: what was kept under another version is computed again."""
+    """Raised whenever a value could change, so that cached values are computed again."""
     kinds: tuple[str, ...]
     """The kinds that it can be computed for."""
     value: Callable[[Result], float | None]
-    """Of one scored output. A pure function: no clock, no disk, no network. None: it is undefined."""
+    """Computes the value of one result; None: it is undefined. A pure function: no clock, no disk, no network."""
     of_documents: Callable[[Result], Mapping[str, float]] | None = None
-    """Its value of each document, by id and from 0 to 1, where the metric is the mean of these: what its noise is told
-    from. Likewise pure."""
+    """Its value of each document by id, from 0 to 1, if the metric is their mean: its noise is estimated from these.
+    Likewise pure."""
 
 
 @cache
 def own_kind(name: str) -> OwnKind:
-    """An installed kind. Raises ConfigurationError if there is none, or if it is not one of that name."""
+    """An installed kind. Raises ConfigurationError if the package has no ``OwnKind`` of that name."""
     installed = extension(KINDS, name)
     if not isinstance(installed, OwnKind) or installed.scorer.kind != name or installed.files.kind != name:
         raise ConfigurationError(
@@ -57,7 +57,7 @@ def own_kind(name: str) -> OwnKind:
 
 @cache
 def own_metric(name: str) -> OwnMetric:
-    """An installed metric. Raises ConfigurationError if there is none, or if it is not one of that name."""
+    """An installed metric. Raises ConfigurationError if the package has no ``OwnMetric`` of that name."""
     installed = extension(METRICS, name)
     if not isinstance(installed, OwnMetric) or installed.spec.name != name:
         raise ConfigurationError(
@@ -69,31 +69,28 @@ def own_metric(name: str) -> OwnMetric:
 
 @cache
 def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
-    """The installed metrics that the settings of an eval, as JSON, ask for, in their order.
-
-    Raises ConfigurationError if one is not installed.
-    """
-    return tuple(own_metric(name) for name in _asked(settings))
+    """The installed metrics that the JSON settings of an eval name. Raises ConfigurationError if one is missing."""
+    return tuple(own_metric(name) for name in _metric_names(settings))
 
 
 def own_versions(settings: str) -> str:
-    """Names and versions of the installed metrics that settings ask for: what else decides a scorecard."""
-    return " ".join(f"{name}:{_version(METRICS, name)}" for name in _asked(settings))
+    """Names and versions of the installed metrics that settings name, as part of the key of a cached scorecard."""
+    return " ".join(f"{name}:{_version(METRICS, name)}" for name in _metric_names(settings))
 
 
 def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, str, int], ...]:
-    """(group of entry points, name, version) of all that installed packages add to the evals of a manifest."""
+    """(group of entry points, name, version) of each installed kind and metric that the evals of a manifest use."""
     builtin = {files.kind for files in KIND_FILES}
-    asked: list[tuple[str, str]] = []
+    extensions: list[tuple[str, str]] = []
     for entry in entries:
         if entry.kind and entry.kind not in builtin:
-            asked.append((KINDS, entry.kind))
-        asked += [(METRICS, name) for name in _asked(entry.settings)]
-    return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(asked))
+            extensions.append((KINDS, entry.kind))
+        extensions += [(METRICS, name) for name in _metric_names(entry.settings)]
+    return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(extensions))
 
 
 def still_installed(extensions: Iterable[tuple[str, str, int]]) -> bool:
-    """Whether what installed packages added to a site is installed in the same versions now."""
+    """Whether all kinds and metrics that a site was built with are installed in the same versions."""
     return all(_version(group, name) == version for group, name, version in extensions)
 
 
@@ -105,21 +102,21 @@ def _version(group: str, name: str) -> int:
         return 0
 
 
-def _asked(settings: str) -> tuple[str, ...]:
-    """The names under ``own_metrics``. One alone needs no list."""
-    if f'"{OWN_METRICS}"' not in settings:  # most evals: no JSON is read
+def _metric_names(settings: str) -> tuple[str, ...]:
+    """The names under ``own_metrics``, which is a list or a single name."""
+    if f'"{OWN_METRICS}"' not in settings:  # as in most evals, whose JSON need not be parsed
         return ()
     names = json.loads(settings).get(OWN_METRICS) or ()
     return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
 
 
-def scored_with_own_metrics(by: Scorer, inputs: ScoringInputs) -> Result:
-    """The result of one output, with the installed metrics that the settings of its eval ask for.
+def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
+    """The result of one output, with the installed metrics that the settings of its eval name.
 
-    A metric that fails is undefined, and a finding says why: it harms no other number. So it is with one that is not
-    installed, which the manifest of an earlier commit may name.
+    If a metric fails, it is undefined and a finding says why; all other numbers stand. The same is true of a metric
+    that is not installed, which the manifest of an earlier commit may name.
     """
-    result = by.score(inputs)
+    result = scorer.score(inputs)
     card = result.scorecard
     values, findings, documents = [], list(card.findings), card.documents
     try:
@@ -131,23 +128,23 @@ def scored_with_own_metrics(by: Scorer, inputs: ScoringInputs) -> Result:
         return result
     for metric in metrics:
         try:
-            if by.kind not in metric.kinds:
+            if scorer.kind not in metric.kinds:
                 raise TypeError(f"it is for evals of kind {' or '.join(metric.kinds)}")
             value = metric.value(result)
             value = None if value is None else float(value)
             if value is not None and metric.of_documents is not None:
                 documents = _with_values(documents, metric, value, metric.of_documents(result))
         except Exception as error:
-            what = f"The metric {metric.spec.name!r} failed: {type(error).__name__}: {error}"
-            findings.append(Finding("error", what[:500], "Mend or remove the installed package."))
+            message = f"The metric {metric.spec.name!r} failed: {type(error).__name__}: {error}"
+            findings.append(Finding("error", message[:500], "Mend or remove the installed package."))
             value = None
         values.append(Metric(metric.spec.name, value if value is None or abs(value) < float("inf") else None))
-    ours = [each for each in card.metrics if each.name not in USAGE]
-    usage = [each for each in card.metrics if each.name in USAGE]
+    of_kind = [value for value in card.metrics if value.name not in USAGE]
+    usage = [value for value in card.metrics if value.name in USAGE]
     specs = (*card.specs, *(metric.spec for metric in metrics))
     return result._replace(
         scorecard=card._replace(
-            metrics=(*ours, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
+            metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
         )
     )
 
@@ -155,23 +152,23 @@ def scored_with_own_metrics(by: Scorer, inputs: ScoringInputs) -> Result:
 def _with_values(
     documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
 ) -> tuple[DocumentScore, ...]:
-    """The documents, each with its value of an installed metric. Raises ValueError if these do not make the metric."""
-    known = {document.id for document in documents}
-    if not values or not values.keys() <= known or not all(0 <= value <= 1 for value in values.values()):
+    """The documents with their values of an installed metric. Raises ValueError if *whole* is not their mean."""
+    ids = {document.id for document in documents}
+    if not values or not values.keys() <= ids or not all(0 <= value <= 1 for value in values.values()):
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
     if abs(fsum(values.values()) / len(values) - whole) > _ROUNDING:
         raise ValueError("the mean of of_documents is another number than value")
     return tuple(
-        each._replace(metrics=(*each.metrics, Metric(metric.spec.name, float(values[each.id]))))
-        if each.id in values
-        else each
-        for each in documents
+        document._replace(metrics=(*document.metrics, Metric(metric.spec.name, float(values[document.id]))))
+        if document.id in values
+        else document
+        for document in documents
     )
 
 
 def own_specs(settings: str) -> tuple[MetricSpec, ...]:
-    """How the installed metrics are called that settings ask for; none of them if one is not installed."""
+    """Specifications of the installed metrics that settings name; empty if any of them is not installed."""
     try:
         return tuple(metric.spec for metric in own_metrics(settings))
-    except ConfigurationError:  # said of each output
+    except ConfigurationError:  # each scored output reports it
         return ()

@@ -1,4 +1,4 @@
-"""What the documents of results of all kinds share; each kind adds a part of its own (``scoring.documents``)."""
+"""The parts that the results documents of all kinds share; ``documents`` adds the part of one kind."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sitegen.stats import counts as stats
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Where a result comes from; None where nobody knows."""
+    """Where a result comes from; None where it is not known."""
 
     iteration: int | None = None
     timestamp: str | None = None
-    """ISO 8601. Given from outside: scoring has no clock."""
+    """ISO 8601. Passed in, because scoring has no clock."""
     git_commit: str | None = None
     dirty: bool = False
     """The work tree had changes that the commit does not have."""
@@ -31,12 +31,12 @@ class Metadata:
 RatioValues: Any = make_dataclass(
     "RatioValues", [(ratio.name, float | None) for ratio in stats.in_file_order()], frozen=True, kw_only=True
 )
-"""A field for each of the ratios of counts; undefined is None."""
+"""A dataclass with a field for each ratio of counts; undefined is None."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConfusionCounts:
-    """How many values were right or wrong."""
+    """The confusion counts of an attribute."""
 
     tp: int
     fp: int
@@ -45,13 +45,13 @@ class ConfusionCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FieldCounts(RatioValues, ConfusionCounts):  # type: ignore[misc]  # the ratios are not known before it runs
+class FieldCounts(RatioValues, ConfusionCounts):  # type: ignore[misc]  # mypy cannot see fields made at run time
     """The counts of one attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """What was odd about the files."""
+    """One finding about the files."""
 
     severity: Severity
     what: str
@@ -62,15 +62,15 @@ class ProblemRow:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """What the output took, and who made and graded it; what no file states is None."""
+    """Usage of the output, and the models that made and graded it; None where no file states it."""
 
     answers: int
-    """Calls that gave an answer; 0 if a record beside the output states totals alone."""
+    """Calls that gave an answer; 0 if only totals are stated, in a record beside the output."""
     models: tuple[str, ...]
     parameters: str
     """JSON; empty if none are stated, or if they differ among the answers."""
     tokens_in: int | None
-    """What the models read, from a cache or not."""
+    """Input tokens, from a cache or not."""
     tokens_out: int | None
     cost: float | None
     """US dollars, unless the tool that wrote the file counts in another currency."""
@@ -80,25 +80,25 @@ class UsageRow:
     """Seconds."""
     judges: tuple[str, ...]
     graded: tuple[str, ...]
-    """Metrics that grades of these judges are part of."""
+    """Metrics that the grades of these judges are part of."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """How far the judge agrees with people: Cohen's kappa, with its interval of 95 %."""
+    """Agreement of the judge with people: Cohen's kappa with its 95 % confidence interval."""
 
     kappa: float
     low: float
     high: float
     agreed: int
-    """Things that both judged alike."""
+    """Items that both judged alike."""
     judged: int
-    """Things that both judged."""
+    """Items that both judged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsHead:
-    """What every document begins with."""
+    """The first fields of every document."""
 
     schema: str
     eval_id: str
@@ -107,16 +107,16 @@ class ResultsHead:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultsTail:
-    """What every document ends with."""
+    """The last fields of every document."""
 
     usage: UsageRow | None
-    """None: no file states any of it."""
+    """None: no file states any."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 
 
 def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
-    """The findings of a scorecard as data files have them."""
+    """The findings of a scorecard."""
     return tuple(
         ProblemRow(
             severity=finding.severity, what=finding.text, fix=finding.fix, line=finding.line, about=finding.about
@@ -126,23 +126,15 @@ def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
 
 
 def usage_row(usage: RunUsage | None) -> UsageRow | None:
-    """What an output took as data files have it."""
+    """The usage of an output; None if no file states any."""
     return None if usage is None else UsageRow(**usage._asdict())
 
 
 def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
-    """The agreement of a judge with people as data files have it."""
-    if agreement is None:
-        return None
-    return AgreementRow(
-        kappa=agreement.value,
-        low=agreement.low,
-        high=agreement.high,
-        agreed=agreement.agreed,
-        judged=agreement.judged,
-    )
+    """The agreement of a judge with people; None if it is not known."""
+    return None if agreement is None else AgreementRow(*agreement)
 
 
 def field_row(counts: Counts) -> FieldCounts:
-    """The counts of one attribute, with the ratios that follow from them."""
+    """The counts of one attribute, with their ratios."""
     return FieldCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, **stats.ratios(counts))

@@ -1,4 +1,4 @@
-"""PASS, FAIL or SKIP: metrics against their thresholds, for every kind alike (rule 32)."""
+"""Judges the metrics of a result against their thresholds: PASS, FAIL or SKIP (rule 32)."""
 
 from __future__ import annotations
 
@@ -13,43 +13,39 @@ def verdict(
     values: Iterable[Metric],
     only: Collection[str] | None = None,
 ) -> Verdict:
-    """Judge the metrics of one result.
+    """Judge the metrics of one result, or *only* some of them.
 
-    A threshold of the eval goes before the kind's own. It is inclusive, and where lower is better it is the value
-    wanted at most. A metric without a threshold has no row. *only* these metrics are judged, if it is given.
+    A threshold of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
+    metric without a threshold has no row.
     """
     names = [spec.name for spec in specs]
-    wanted = dict(thresholds)
-    known: Mapping[str, float | None] = dict(values)
+    threshold_of = dict(thresholds)
+    value_of: Mapping[str, float | None] = dict(values)
     rows = []
     advice = []
     for spec in specs:
         if only is not None and spec.name not in only:
             continue
-        threshold = wanted.get(spec.name, spec.least)
-        value = known.get(spec.name)
+        threshold = threshold_of.get(spec.name, spec.least)
+        value = value_of.get(spec.name)
         if threshold is not None:
-            row = VerdictRow(
-                metric=spec.name,
-                label=spec.label,
-                value=value,
-                threshold=threshold,
-                status=_status(value, threshold, spec),
-            )
-            rows.append(row)
-            if row.status == "FAIL":
-                advice.append(_failed(spec, threshold))
+            status = _status(value, threshold, spec)
+            rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=threshold, status=status))
+            if status == "FAIL":
+                side = "below" if spec.higher_is_better else "above"
+                remedy = spec.when_failed or "see the discrepancies in the report."
+                advice.append(f"{spec.label} is {side} {threshold:g}: {remedy}")
         if value is None and (threshold is not None or spec.when_undefined):
-            advice.append(_undefined(spec))
-    for name, threshold in wanted.items():
+            advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
+    for name, threshold in threshold_of.items():
         if name not in names:
             rows.append(VerdictRow(metric=name, label=name, value=None, threshold=threshold, status="SKIP"))
             advice.append(f"There is no metric {name!r} here: name one of {', '.join(names)} in the thresholds.")
-    failed = tuple(row.metric for row in rows if row.status == "FAIL")
+    statuses = {row.status for row in rows}
     return Verdict(
         rows=tuple(rows),
-        overall_status=_overall(rows),
-        failed_criteria=failed,
+        overall_status="FAIL" if "FAIL" in statuses else "PASS" if "PASS" in statuses else "SKIP",
+        failed_criteria=tuple(row.metric for row in rows if row.status == "FAIL"),
         recommendations=tuple(dict.fromkeys(advice)),
     )
 
@@ -57,21 +53,4 @@ def verdict(
 def _status(value: float | None, threshold: float, spec: MetricSpec) -> VerdictStatus:
     if value is None:
         return "SKIP"
-    reached = spec.reaches(value, threshold)
-    return "PASS" if reached else "FAIL"
-
-
-def _overall(rows: Sequence[VerdictRow]) -> VerdictStatus:
-    statuses = {row.status for row in rows}
-    if "FAIL" in statuses:
-        return "FAIL"
-    return "PASS" if "PASS" in statuses else "SKIP"
-
-
-def _failed(spec: MetricSpec, threshold: float) -> str:
-    side = "below" if spec.higher_is_better else "above"
-    return f"{spec.label} is {side} {threshold:g}: {spec.when_failed or 'see the discrepancies in the report.'}"
-
-
-def _undefined(spec: MetricSpec) -> str:
-    return f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}"
+    return "PASS" if spec.reaches(value, threshold) else "FAIL"
