@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, Result
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 
 MAX_FINDINGS: Final = 100
 """Findings of a result."""
@@ -79,6 +79,19 @@ def content_of(file: File | None, missing: str, fix: str) -> bytes:
     if file is None or file.content is None:
         raise UnreadableError((file.reason if file else "") or missing, fix)
     return file.content
+
+
+def unscored_result(specs: Iterable[MetricSpec], findings: Sequence[Finding]) -> Result:
+    """The result of an output that nothing can be compared with: all metrics are undefined."""
+    scorecard = Scorecard(
+        status="no_ground_truth",
+        counts=Counts(),
+        metrics=tuple(Metric(spec.name, None) for spec in specs),
+        documents=(),
+        fields=(),
+        findings=bounded_findings(findings),
+    )
+    return Result(scorecard, ())
 
 
 def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -1,6 +1,6 @@
-"""Kind ``responses``: what prompts answered to test cases (rules 29 to 32).
+"""Kind ``responses``: the responses of prompts to test cases (rules 29 to 32).
 
-``cases`` reads the test cases, ``answers`` the responses of every variant, ``texts`` what stands for a text in both;
-``measures`` computes, ``vectors`` finds what consistency is computed from, ``scorer`` puts a result together,
-``document`` is that result as other programs read it.
+``cases`` reads the test cases, ``answers`` the responses of every variant, and ``texts`` converts the values of both to
+text. ``measures`` computes the metrics, ``vectors`` provides the vectors for consistency, ``scorer`` builds the result,
+``panels`` shows its details on reports, and ``document`` writes it for other programs.
 """

@@ -1,11 +1,10 @@
-"""The responses of every variant: ``responses.json|jsonl``, or ``responses-<variant>.json|jsonl`` for each.
+"""Reads responses from ``responses.json|jsonl``, or from ``responses-<variant>.json|jsonl`` for each variant.
 
-A file is a list of responses, an object with the list under ``responses``, or an object of texts by case id; JSON Lines
-hold one response a line, and of several runs that append to them, told apart by ``run_id``, the newest counts. A
-response is ``{case_id, output, error, quality, embedding}``, the last three optional; ``judge_answer`` in the place of
-``quality`` is what a judge said that is no grade. Beside these a response may state its ``model``, ``parameters``,
-tokens, ``cost`` and ``latency``, and of its grade ``judge`` and ``judge_prompt``;
-``human_quality`` is the grade of a person beside it.
+A file is a list of responses, an object with the list under ``responses``, or an object of texts by case id. JSON Lines
+hold one response per line. If several runs append to them, the newest ``run_id`` counts. A response is
+``{case_id, output, error, quality, embedding}``, of which the last three are optional. ``judge_answer`` replaces
+``quality`` if the answer of a judge is no grade. A response may also state its ``model``, ``parameters``, tokens,
+``cost`` and ``latency``, the ``judge`` and ``judge_prompt`` of its grade, and ``human_quality``, a person's grade.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sitegen.data_files.json_reader import parse_json, read_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.json_reader import json_lines, read_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
@@ -24,52 +23,53 @@ from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.responses.texts import id_text, text_of_value
 from sitegen.scoring.run_statements import newest_run
-from sitegen.scoring.scorer import File
+from sitegen.scoring.scorer import File, content_of
 
+_FIX: Final = "Correct the file, or run the prompt again."
 _HASH: Final = 12
 _VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
 
 
 class Response(NamedTuple):
-    """One response as it was recorded."""
+    """One recorded response."""
 
     case_id: str
     output: str
     error: str
-    """Not empty: the call failed."""
+    """Not empty if the call failed."""
     quality: Value
     embedding: Value
     line: int | None = None
     call: Call = Call()
-    """Who answered and who graded, and what the answer took."""
+    """The model that answered, the judge, and the usage."""
     human_quality: Value = None
-    """The grade that a person gave beside the judge's."""
+    """The grade by a person, beside the judge's."""
 
 
 class VariantResponses(NamedTuple):
     """The responses of one prompt."""
 
     name: str
-    """Empty if the eval has only one."""
+    """Empty if the eval has only one variant."""
     responses: tuple[Response, ...]
     unreadable: str
-    """Why the file cannot be read; empty if it can."""
+    """Why the file cannot be read. Empty if it can."""
     beside: RunUsage | None = None
-    """What stands beside the list of responses about all of them."""
+    """What the file states about all responses, beside their list."""
 
 
 class Answers(NamedTuple):
-    """What was answered."""
+    """The responses of one output."""
 
     variants: tuple[VariantResponses, ...]
-    """By name; at least one."""
+    """At least one, sorted by name."""
     findings: tuple[Finding, ...]
 
 
 def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answers:
-    """Read all files of one output. Never raises: what cannot be read is a finding, and the rest counts.
+    """Read all files of one output. Never raises: whatever cannot be read is reported, and the rest counts.
 
-    *keys* of files that hold the expected texts as well; None: they hold responses alone.
+    *keys*: those of files that hold the expected texts as well. None: the files hold only responses.
     """
     findings: list[Finding] = []
     variants: dict[str, VariantResponses] = {}
@@ -86,28 +86,24 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
 
 
 def variant_name_of(path: str) -> str:
-    """The name of a variant, from its file's: ``responses-short.jsonl`` holds ``short``."""
+    """The name of a variant, from the name of its file: ``responses-short.jsonl`` holds ``short``."""
     base = posixpath.basename(path)
-    found = _VARIANT.fullmatch(base)
-    return found[1] if found else base.partition(".")[0]
+    match = _VARIANT.fullmatch(base)
+    return match[1] if match else base.partition(".")[0]
 
 
 def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[Finding]) -> VariantResponses:
+    reader = _ResponsesReader(name, findings)
     try:
-        if file.content is None:
-            raise UnreadableError(file.reason or "the output is missing", "Run the prompt again.")
-        reader = _ResponsesReader(name, findings)
+        content = content_of(file, "the output is missing", "Run the prompt again.")
         if keys is not None:
-            reader.cases(read_case_file(file.path, file.content, keys))
+            reader.cases(read_case_file(file.path, content, keys))
         elif file.path.lower().endswith(".jsonl"):
-            reader.lines(file.content)
+            reader.lines(content)
         else:
-            reader.document(file.content)
+            reader.document(content)
     except UnreadableError as error:
-        which = f"The responses of {name[:80]!r}" if name else "The responses"
-        findings.append(
-            Finding(severity="error", what=f"{which} cannot be read: {error.what}", fix=error.fix, line=error.line)
-        )
+        findings.append(error.finding(f"The responses of {name[:80]!r}" if name else "The responses"))
         return VariantResponses(name, (), error.what)
     return VariantResponses(name=name, responses=tuple(reader.responses), unreadable="", beside=reader.beside)
 
@@ -122,21 +118,11 @@ class _ResponsesReader:
         self.beside: RunUsage | None = None
 
     def lines(self, content: bytes) -> None:
-        rows: list[tuple[int, Value]] = []
-        for number, line in enumerate(text_of(content).split("\n"), 1):
-            if not line.strip():
-                continue
-            try:
-                value, findings = parse_json(line, number)
-            except UnreadableError as error:
-                self._report("error", f"Line {number}{self._of} cannot be read: {error.what}", number)
-                continue
-            self._findings += (finding._replace(line=number) for finding in findings)
-            rows.append((number, value))
+        rows = list(json_lines(content, self._findings, _FIX, self._of))
         newest = newest_run([value for _, value in rows], self._of)
         self._findings += newest.findings
         for number, value in (rows[index] for index in newest.lines):
-            self._add(value, f"Line {number}", number)
+            self._add_value(value, f"Line {number}", number)
 
     def cases(self, read: CaseFile) -> None:
         self._findings += (finding for finding in read.findings if finding.severity == "error")
@@ -144,7 +130,7 @@ class _ResponsesReader:
         for case in read.cases:
             if case.output is not None or case.error:
                 error = case.error if case.output is None else ""
-                self._respond(case.id, case.output, error, case.member, case.line)
+                self._add_response(case.id, case.output, error, case.member, case.line)
 
     def document(self, content: bytes) -> None:
         value, findings = read_json(content)
@@ -158,24 +144,24 @@ class _ResponsesReader:
             value = list(_responses_by_case_id(value))
         if not isinstance(value, list):
             raise UnreadableError("it is no list of responses", "Write a list of {case_id, output}.")
-        for number, each in enumerate(value, 1):
-            self._add(each, f"Response {number}", None)
+        for number, response in enumerate(value, 1):
+            self._add_value(response, f"Response {number}", None)
 
-    def _add(self, value: Value, which: str, line: int | None) -> None:
+    def _add_value(self, value: Value, subject: str, line: int | None) -> None:
         if not isinstance(value, dict):
-            self._report("error", f"{which}{self._of} is no object", line)
+            self._report("error", f"{subject}{self._of} is no object", line)
             return
         case_id = id_text(value.get("case_id", value.get("id")))
         if not case_id:
-            self._report("error", f"{which}{self._of} has no case_id", line)
+            self._report("error", f"{subject}{self._of} has no case_id", line)
             return
         if "output" not in value and not value.get("error"):
-            self._report("warning", f"{which}{self._of} has neither an output nor an error: an empty answer", line)
+            self._report("warning", f"{subject}{self._of} has neither an output nor an error: an empty answer", line)
         error = value.get("error")
-        self._respond(case_id, value.get("output"), text_of_value(error) if error else "", value, line)
+        self._add_response(case_id, value.get("output"), text_of_value(error) if error else "", value, line)
 
-    def _respond(self, case_id: str, output: Value, error: str, value: dict[str, Value], line: int | None) -> None:
-        took = stated(value)
+    def _add_response(self, case_id: str, output: Value, error: str, value: dict[str, Value], line: int | None) -> None:
+        call = stated(value)
         self.responses.append(
             Response(
                 case_id=case_id,
@@ -185,9 +171,9 @@ class _ResponsesReader:
                 embedding=value.get("embedding"),
                 line=line,
                 call=Call(
-                    usage=took.usage,
-                    model=took.model,
-                    parameters=took.parameters,
+                    usage=call.usage,
+                    model=call.model,
+                    parameters=call.parameters,
                     judge=_judge_of_grade(value),
                     failed=bool(error),
                 ),
@@ -196,13 +182,11 @@ class _ResponsesReader:
         )
 
     def _report(self, severity: Severity, message: str, line: int | None) -> None:
-        self._findings.append(
-            Finding(severity=severity, what=message, fix="Correct the file, or run the prompt again.", line=line)
-        )
+        self._findings.append(Finding(severity=severity, what=message, fix=_FIX, line=line))
 
 
 def _judge_of_grade(value: dict[str, Value]) -> str:
-    """Who graded a response, if it has a grade: the model, and of its prompt the beginning of the hash."""
+    """The judge of a response that has a grade: the model, and the beginning of the hash of its prompt."""
     if value.get("quality") is None:
         return ""
     model, prompt = id_text(value.get("judge")), id_text(value.get("judge_prompt"))
@@ -210,7 +194,8 @@ def _judge_of_grade(value: dict[str, Value]) -> str:
 
 
 def _responses_by_case_id(value: dict[str, Value]) -> Iterator[Value]:
-    """Responses from an object by case id: a text, a response, or a list of these where a case has several."""
+    """Responses of an object by case id, each a text, a response, or a list of these if a case has several."""
     for case_id, below in value.items():
-        for each in below if isinstance(below, list) else [below]:
-            yield {**each, "case_id": case_id} if isinstance(each, dict) else {"case_id": case_id, "output": each}
+        for response in below if isinstance(below, list) else [below]:
+            stated_response = response if isinstance(response, dict) else {"output": response}
+            yield {**stated_response, "case_id": case_id}

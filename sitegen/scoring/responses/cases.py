@@ -1,6 +1,6 @@
-"""``test_cases.json``: a list of cases, or an object with the list under ``test_cases`` or ``cases``.
+"""Reads test cases from ``test_cases.json``, or from a file that holds expected texts and responses.
 
-Or the expected sides of a file that holds the responses as well.
+``test_cases.json`` is a list of cases, or an object with the list under ``test_cases`` or ``cases``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import read_case_file
 from sitegen.scoring.mapping import CaseKeys
@@ -23,15 +23,15 @@ class TestCase(NamedTuple):
 
     id: str
     expected: str
-    """Empty or white space: nothing is expected, and the exact match is not scored."""
+    """Blank: nothing is expected, and the exact match is not scored."""
     category: str
-    """Empty: it has none."""
+    """Empty: the case has none."""
     question: str = ""
-    """What was asked, as text."""
+    """The input, as text."""
 
     @property
     def is_scored(self) -> bool:
-        """Whether there is a text to hold a response against."""
+        """Whether there is a text to compare a response with."""
         return bool(self.expected.strip())
 
 
@@ -45,7 +45,7 @@ class Cases(NamedTuple):
 
 @lru_cache(maxsize=16)
 def read_cases(content: bytes) -> Cases:
-    """Read the cases; one that cannot be used is a finding. Raises UnreadableError if there is no list of them."""
+    """Read the cases, and report those that cannot be used. Raises UnreadableError if there is no list of cases."""
     value, findings = read_json(content)
     if isinstance(value, dict):
         value = value.get("test_cases", value.get("cases"))
@@ -53,14 +53,14 @@ def read_cases(content: bytes) -> Cases:
         raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
     reader = _TestCasesReader([finding._replace(about="ground_truth") for finding in findings])
     anonymous = are_anonymous(value)
-    for number, each in enumerate(value, 1):
-        reader.add(number, {**each, "id": str(number)} if anonymous and isinstance(each, dict) else each)
+    for number, case in enumerate(value, 1):
+        reader.add(number, {**case, "id": str(number)} if anonymous and isinstance(case, dict) else case)
     return Cases(reader.cases, tuple(reader.findings))
 
 
 @lru_cache(maxsize=16)
 def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
-    """The cases of a file that holds both sides. Raises UnreadableError if there is no list of them."""
+    """Read the expected sides of a file that holds both sides. Raises UnreadableError if it has no list of cases."""
     read = read_case_file(path, content, keys)
     cases = {
         case.id: TestCase(
@@ -75,7 +75,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
 
 
 def are_anonymous(cases: Sequence[Any]) -> bool:
-    """Whether no test case has an id: then the place of each, from 1, is its id."""
+    """Whether no test case has an id. Then its number, from 1, is its id."""
     return bool(cases) and all(isinstance(case, dict) and "id" not in case for case in cases)
 
 
@@ -99,5 +99,5 @@ class _TestCasesReader:
             id=name, expected=expected, category=id_text(value.get("category")), question=question
         )
 
-    def _report(self, severity: str, message: str, fix: str) -> None:
-        self.findings.append(Finding(severity=severity, what=message, fix=fix, line=None, about="ground_truth"))  # type: ignore[arg-type]
+    def _report(self, severity: Severity, message: str, fix: str) -> None:
+        self.findings.append(Finding(severity=severity, what=message, fix=fix, about="ground_truth"))

@@ -1,4 +1,4 @@
-"""The results of kind ``responses`` as a document that other programs read (``sitegen/responses-results/1``)."""
+"""Writes the results of kind ``responses`` for other programs (``sitegen/responses-results/1``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "quality": ("average_quality",),
     "rouge": ("rouge1", "rouge2", "rougeL"),
 }
-"""What can be asked for with ``--methods``, and the metrics behind it."""
+"""The values of ``--methods``, and the metrics that each selects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ResponsesPart:
 
 
 def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
-    """The metrics behind some methods. Raises ConfigurationError if there is no such method."""
+    """Return the metrics that some methods select. Raises ConfigurationError if a method is unknown."""
     for method in methods:
         if method not in METHODS:
             raise ConfigurationError(f"There is no method {method!r}.", fix=f"Use some of: {', '.join(METHODS)}.")
@@ -133,9 +133,9 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
 def responses_part(
     result: Result, thresholds: Iterable[tuple[str, float]] = (), methods: Sequence[str] = ()
 ) -> ResponsesPart:
-    """Of one result, with the verdict on the metrics of these methods, of all methods if none is named.
+    """Make the part of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
-    ``thresholds`` go before those of the kind. Raises ConfigurationError if there is no such method.
+    *thresholds* override those of the metrics. Raises ConfigurationError if a method is unknown.
     """
     methods = methods or tuple(METHODS)
     names = metrics_of(methods)
@@ -183,7 +183,7 @@ def _consistency_section(result: Result, verdict: Verdict) -> Consistency:
         responses=count,
         embeddings=source if isinstance(source, str) else None,
         case_consistency=result.scorecard.metric("case_consistency"),
-        by_case=tuple(each for each in by_case if isinstance(each, dict)) if isinstance(by_case, list) else (),
+        by_case=tuple(row for row in by_case if isinstance(row, dict)) if isinstance(by_case, list) else (),
         threshold=_threshold_of(verdict, "consistency_score"),
         meets_threshold=_meets_threshold(verdict, "consistency_score"),
     )

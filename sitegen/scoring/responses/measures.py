@@ -1,4 +1,4 @@
-"""The numbers of a set of responses: of one variant, or of all together (rules 29 to 31)."""
+"""Computes the metrics of responses: of one variant, or of all variants together (rules 29 to 31)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Kappa
+from sitegen.model.usage import Call
 from sitegen.model.values import Value
-from sitegen.scoring.responses.answers import Response
+from sitegen.scoring.responses.answers import Response, VariantResponses
 from sitegen.scoring.responses.cases import TestCase
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
@@ -58,13 +60,13 @@ METRICS: Final = (
 
 
 class MeasuredResponse(NamedTuple):
-    """One response with all that is known of it; or a case that has none."""
+    """One response with its measurements, or a case that has no response."""
 
     case: TestCase
     response: Response | None
     """None: the case has no response."""
     number: int
-    """Of the responses of this case, from 1."""
+    """The number of the response among those of its case, from 1."""
     correct: bool | None
     """None: nothing is expected, or the call failed."""
     quality: int | None
@@ -73,19 +75,33 @@ class MeasuredResponse(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """The call gave an error."""
+        """Whether the call failed."""
         return self.response is not None and bool(self.response.error)
 
     @property
     def text(self) -> str:
-        """What was answered."""
+        """The output, empty without a response."""
         return self.response.output if self.response else ""
+
+
+class MeasuredVariant(NamedTuple):
+    """One variant with all of its responses, and with the cases that have none."""
+
+    variant: VariantResponses
+    measured: tuple[MeasuredResponse, ...]
+    """In the order of the test cases."""
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls behind its responses."""
+        return [answer.response.call for answer in self.measured if answer.response]
 
 
 def measured_response(
     case: TestCase, response: Response | None, number: int, vector: Vector | None
 ) -> MeasuredResponse:
-    """Hold one response against its case. A case without any response is answered wrong, as by an empty answer."""
+    """Compare a response with its case. A missing response is measured like an empty one."""
     unmeasured = MeasuredResponse(
         case=case, response=response, number=number, correct=None, quality=None, rouge=None, vector=vector
     )
@@ -99,24 +115,24 @@ def measured_response(
 
 
 def grade(value: Value) -> int | None:
-    """A grade: one whole number from 1 to 5, or a text that is nothing else; None for anything else."""
+    """Read a grade: a whole number from 1 to 5, also as a text. None for any other value."""
     if isinstance(value, str) and value.strip() in ("1", "2", "3", "4", "5"):
         return int(value)
     return value if type(value) is int and 1 <= value <= 5 else None
 
 
 def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
-    """Of the judge with people, over the responses that both graded; None if there are fewer than two of them."""
+    """Kappa of the judge and people, over the responses that both graded. None if there are fewer than two."""
     graded = ((answer.quality, grade(answer.response.human_quality)) for answer in answers if answer.response)
     return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
-def response_metrics(right: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
-    """The metrics of some variants together, in the order of their specs. *right* is the accuracy, counted already."""
+def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
+    """Compute the metrics of some variants together, in the order of their specs. *accuracy* is already counted."""
     every = [answer for group in groups for answer in group]
     within = [value for group in groups for _, _, value in within_cases(group)]
     values = (
-        right,
+        accuracy,
         _mean_cosine(every),
         stats.mean(answer.quality for answer in every)[0],
         *(stats.mean(answer.rouge[index] if answer.rouge else None for answer in every)[0] for index in range(3)),
@@ -126,13 +142,13 @@ def response_metrics(right: float | None, groups: Sequence[Sequence[MeasuredResp
 
 
 def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
-    """(case, responses, mean pairwise cosine) of each case that one variant answered twice or more."""
+    """Return (case, responses, mean pairwise cosine) of each case that one variant answered twice or more."""
     by_case: dict[str, list[MeasuredResponse]] = {}
     for answer in group:
         if answer.vector is not None:
             by_case.setdefault(answer.case.id, []).append(answer)
-    found = ((case_id, len(answers), _mean_cosine(answers)) for case_id, answers in by_case.items())
-    return [(case_id, count, value) for case_id, count, value in found if value is not None]
+    means = ((case_id, len(answers), _mean_cosine(answers)) for case_id, answers in by_case.items())
+    return [(case_id, count, mean) for case_id, count, mean in means if mean is not None]
 
 
 def _mean_cosine(answers: Iterable[MeasuredResponse]) -> float | None:

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import Panel, PanelColumn, TablePanel
-from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Kappa, Result, Scorecard
+from sitegen.model.problems import Finding, Severity
+from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
-from sitegen.scoring.judged.panels import agreement_note
 from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
 from sitegen.scoring.responses.measures import (
     METRICS,
     MeasuredResponse,
+    MeasuredVariant,
     agreement_with_people,
     measured_response,
     response_metrics,
     within_cases,
 )
+from sitegen.scoring.responses.panels import response_panels
 from sitegen.scoring.responses.texts import first_names
 from sitegen.scoring.responses.vectors import Vector, response_vectors
-from sitegen.scoring.scorer import Embedder, File, ScoringInputs, bounded_findings
+from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 
 UNCATEGORISED: Final = "(no category)"
 MISSING: Final = "no response"
 GRADED: Final = ("average_quality",)
-"""Metrics that a judge's grades are part of; the others know no judge."""
-_ROWS: Final = 200
-"""Cases that a panel lists."""
+"""Metrics that depend on the grades of a judge."""
 
 
 class ResponsesScorer:
-    """Scores responses. Documents are variants, fields are categories of test cases."""
+    """Scores responses. A document is a variant, a field is a category of test cases."""
 
     kind = "responses"
     version = 5
@@ -57,41 +55,19 @@ class ResponsesScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
-        keys = case_keys(inputs.settings)
+        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
+        keys, file = case_keys(inputs.settings), inputs.ground_truth
         try:
-            path, content = _test_cases_content(inputs.ground_truth)
-            cases = read_cases(content) if keys is None else expected_cases(path, content, keys)
+            content = content_of(file, "the file is missing", "Add the test cases.")
+            cases = read_cases(content) if keys is None or file is None else expected_cases(file.path, content, keys)
         except UnreadableError as error:
-            return _no_cases(
-                Finding(
-                    severity="error",
-                    what=f"The test cases cannot be read: {error.what}",
-                    fix=error.fix,
-                    line=error.line,
-                    about="ground_truth",
-                )
-            )
+            return unscored_result(METRICS, [error.finding("The test cases", about="ground_truth")])
         return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """The accuracy of these variants; grades and texts are not in their counts."""
+        """The accuracy of these variants. The other metrics cannot be computed from counts."""
         counts = stats.total([Counts(), *(document.counts for document in documents)])
         return response_metrics(stats.field_accuracy(counts), [])
-
-
-class _VariantGroup(NamedTuple):
-    """One variant, with every response and every case that has none."""
-
-    variant: VariantResponses
-    measured: tuple[MeasuredResponse, ...]
-    """By case, in the order of the test cases."""
-    judgements: tuple[Judgement, ...]
-
-    @property
-    def calls(self) -> list[Call]:
-        """Of its responses."""
-        return [answer.response.call for answer in self.measured if answer.response]
 
 
 class _ResponsesScoring:
@@ -100,12 +76,12 @@ class _ResponsesScoring:
     def __init__(self, cases: Cases, answers: Answers, embedder: Embedder | None) -> None:
         self._cases = cases.by_id
         self._findings = [*cases.findings, *answers.findings]
-        known = [self._of_known_cases(variant) for variant in answers.variants]
-        vectors = self._vectors(known, embedder)
-        self._groups = [self._group(variant, vectors) for variant in known]
+        variants = [self._without_unknown_cases(variant) for variant in answers.variants]
+        vectors = self._vectors(variants, embedder)
+        self._groups = [self._group(variant, vectors) for variant in variants]
 
     def result(self) -> Result:
-        """Sum up."""
+        """Build the result."""
         documents = tuple(_variant_score(group) for group in self._groups)
         judgements = tuple(judgement for group in self._groups for judgement in group.judgements)
         counts = stats.total(document.counts for document in documents)
@@ -113,7 +89,7 @@ class _ResponsesScoring:
         readable = any(document.status == "scored" for document in documents)
         self._report_grades()
         usage = self._usage()
-        agreed = agreement_with_people(answer for measured in every for answer in measured)
+        agreement = agreement_with_people(answer for measured in every for answer in measured)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
@@ -127,24 +103,24 @@ class _ResponsesScoring:
         return Result(
             scorecard=with_usage(scorecard, usage),
             judgements=judgements,
-            panels=tuple(_response_panels(self._groups, agreed)),
+            panels=tuple(response_panels(self._groups, agreement)),
             answers=tuple(
                 _compact_answer(group.variant, answer) for group in self._groups for answer in group.measured
             ),
             data=self._data(),
             questions=_questions_by_path(every),
-            agreement=agreed,
+            agreement=agreement,
         )
 
     def _usage(self) -> RunUsage | None:
-        """Of all variants together; what stands beside the responses of several variants is of each of them alone."""
+        """The usage of all variants. What a file states about all of its responses counts only for a single variant."""
         calls = [call for group in self._groups for call in group.calls]
         self._findings += lacking(calls)
         beside = self._groups[0].variant.beside if len(self._groups) == 1 else None
         return run_usage(calls, beside, GRADED)
 
     def _data(self) -> Value:
-        """What the data file holds beyond the scorecard: every response, and what the numbers were made from."""
+        """The content of the data file beyond the scorecard: every response, and the inputs of the metrics."""
         measured = [(group.variant.name, answer) for group in self._groups for answer in group.measured]
         vectors = [answer for _, answer in measured if answer.vector is not None]
         recorded = any(answer.response and answer.response.embedding is not None for answer in vectors)
@@ -158,32 +134,39 @@ class _ResponsesScoring:
             ],
             "vectors": len(vectors),
             "embeddings": ("recorded" if recorded else "model") if vectors else None,
-            "grades_dropped": sum(with_unusable_grade(answer) is not None for _, answer in measured),
+            "grades_dropped": sum(has_unusable_grade(answer) for _, answer in measured),
         }
 
-    def _of_known_cases(self, variant: VariantResponses) -> VariantResponses:
-        strangers = [response for response in variant.responses if response.case_id not in self._cases]
-        if strangers:
-            names = list(dict.fromkeys(stranger.case_id for stranger in strangers))
-            message = f"Responses to no test case are not scored ({len(strangers)}): {first_names(names)}"
-            self._findings.append(
-                Finding(
-                    severity="warning",
-                    what=_about_variant(variant, message),
-                    fix="Add the test cases.",
-                    line=strangers[0].line,
-                )
-            )
-        return variant._replace(responses=tuple(each for each in variant.responses if each.case_id in self._cases))
+    def _without_unknown_cases(self, variant: VariantResponses) -> VariantResponses:
+        unknown = [response for response in variant.responses if response.case_id not in self._cases]
+        if unknown:
+            names = list(dict.fromkeys(response.case_id for response in unknown))
+            message = f"Responses to no test case are not scored ({len(unknown)}): {first_names(names)}"
+            self._report("warning", variant, message, "Add the test cases.", unknown[0].line)
+        responses = tuple(response for response in variant.responses if response.case_id in self._cases)
+        return variant._replace(responses=responses)
+
+    def _report(
+        self,
+        severity: Severity,
+        variant: VariantResponses,
+        message: str,
+        fix: str,
+        line: int | None = None,
+        value: str = "",
+    ) -> None:
+        """Add a finding about a variant."""
+        message = f"{message}, of the variant {variant.name[:80]!r}" if variant.name else message
+        self._findings.append(Finding(severity=severity, what=message, fix=fix, line=line, value=value))
 
     def _vectors(self, variants: Sequence[VariantResponses], embedder: Embedder | None) -> dict[int, Vector | None]:
-        """By the identity of the response: of all variants at once, so that they are compared by one model."""
-        answered = [each for variant in variants for each in variant.responses if not each.error]
-        found = response_vectors(answered, embedder)
-        self._findings += found.findings
-        return {id(each): vector for each, vector in zip(answered, found.of, strict=True)}
+        """The vectors by the identity of the response, from one model for all variants, so that they are comparable."""
+        answered = [response for variant in variants for response in variant.responses if not response.error]
+        vectors, findings = response_vectors(answered, embedder)
+        self._findings += findings
+        return {id(response): vector for response, vector in zip(answered, vectors, strict=True)}
 
-    def _group(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> _VariantGroup:
+    def _group(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> MeasuredVariant:
         by_case: dict[str, list[Response]] = {}
         for response in variant.responses:
             by_case.setdefault(response.case_id, []).append(response)
@@ -196,50 +179,32 @@ class _ResponsesScoring:
             if case.id not in by_case and case.is_scored:
                 measured.append(measured_response(case, None, 1, None))
         judgements = (_response_judgement(variant, answer) for answer in measured if answer.correct is not None)
-        return _VariantGroup(variant, tuple(measured), tuple(judgements))
+        return MeasuredVariant(variant, tuple(measured), tuple(judgements))
 
     def _report_cases(self, variant: VariantResponses, by_case: dict[str, list[Response]]) -> None:
         missing = [name for name in self._cases if name not in by_case]
         if missing:
             message = f"Test cases without a response ({len(missing)}): {first_names(missing)}"
             fix = "Run the prompt over them; until then an expected text counts as not given."
-            self._findings.append(Finding("error", _about_variant(variant, message), fix))
+            self._report("error", variant, message, fix)
         repeated = [responses for responses in by_case.values() if len(responses) > 1]
         if repeated:
             names = [responses[0].case_id for responses in repeated]
             message = f"Test cases with several responses, each of which counts ({len(repeated)}): {first_names(names)}"
-            self._findings.append(
-                Finding(
-                    severity="note",
-                    what=_about_variant(variant, message),
-                    fix="Remove those that are not meant.",
-                    line=repeated[0][1].line,
-                )
-            )
-        failed = [each for responses in by_case.values() for each in responses if each.error]
+            self._report("note", variant, message, "Remove those that are not meant.", repeated[0][1].line)
+        failed = [response for responses in by_case.values() for response in responses if response.error]
         if failed:
-            self._findings.append(
-                Finding(
-                    severity="warning",
-                    what=_about_variant(variant, f"Calls that failed and are left out ({len(failed)})"),
-                    fix="Run the prompt over these cases again.",
-                    line=failed[0].line,
-                    value=failed[0].error[:200],
-                )
-            )
+            message = f"Calls that failed and are left out ({len(failed)})"
+            fix = "Run the prompt over these cases again."
+            self._report("warning", variant, message, fix, failed[0].line, failed[0].error[:200])
 
     def _report_grades(self) -> None:
-        dropped = [
-            each
-            for group in self._groups
-            for answer in group.measured
-            if (each := with_unusable_grade(answer)) is not None
-        ]
+        measured = [answer for group in self._groups for answer in group.measured]
+        dropped = [answer.response for answer in measured if answer.response and has_unusable_grade(answer)]
         if dropped:
             message = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
-            self._findings.append(
-                Finding(severity="warning", what=message, fix="Grade these responses again.", line=dropped[0].line)
-            )
+            fix = "Grade these responses again."
+            self._findings.append(Finding(severity="warning", what=message, fix=fix, line=dropped[0].line))
 
     def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
         by_category: dict[str, list[Judgement]] = {}
@@ -254,44 +219,21 @@ class _ResponsesScoring:
         )
 
 
-def with_unusable_grade(answer: MeasuredResponse) -> Response | None:
-    """The response, if its call did not fail and it has a grade that is none."""
+def has_unusable_grade(answer: MeasuredResponse) -> bool:
+    """Whether a response has a grade that is not from 1 to 5. Failed calls have none."""
     response = answer.response
-    if response is None or answer.failed or answer.quality is not None or response.quality is None:
-        return None
-    return response
+    return not answer.failed and answer.quality is None and response is not None and response.quality is not None
 
 
-def _test_cases_content(file: File | None) -> tuple[str, bytes]:
-    if file is None or file.content is None:
-        why = (file.reason if file else "") or "the file is missing"
-        raise UnreadableError(why, "Add the test cases.")
-    return file.path, file.content
-
-
-def _no_cases(finding: Finding) -> Result:
-    undefined = tuple(Metric(spec.name, None) for spec in METRICS)
-    return Result(
-        Scorecard(
-            status="no_ground_truth", counts=Counts(), metrics=undefined, documents=(), fields=(), findings=(finding,)
-        ),
-        (),
-    )
-
-
-def _about_variant(variant: VariantResponses, message: str) -> str:
-    return f"{message}, of the variant {variant.name[:80]!r}" if variant.name else message
-
-
-def _variant_score(group: _VariantGroup) -> DocumentScore:
+def _variant_score(group: MeasuredVariant) -> DocumentScore:
     counts = stats.tally(group.judgements)
-    took = run_usage(group.calls, group.variant.beside)
-    numbers = (*response_metrics(stats.field_accuracy(counts), [group.measured]), *usage_metrics(took))
+    usage = run_usage(group.calls, group.variant.beside)
+    metrics = (*response_metrics(stats.field_accuracy(counts), [group.measured]), *usage_metrics(usage))
     return DocumentScore(
         id=group.variant.name,
         status="unreadable" if group.variant.unreadable else "scored",
         counts=counts,
-        metrics=numbers,
+        metrics=metrics,
     )
 
 
@@ -315,9 +257,9 @@ def _response_path(answer: MeasuredResponse) -> str:
 
 
 def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[tuple[str, str], ...]:
-    """What was asked, by the path of the judgement; variants were asked the same."""
-    asked = {_response_path(answer): answer.case.question for measured in groups for answer in measured}
-    return tuple((path, question) for path, question in asked.items() if question)
+    """(path of the judgement, question). All variants have the same questions."""
+    questions = {_response_path(answer): answer.case.question for measured in groups for answer in measured}
+    return tuple((path, question) for path, question in questions.items() if question)
 
 
 def _compact_answer(variant: VariantResponses, answer: MeasuredResponse) -> Answer:
@@ -336,7 +278,7 @@ def _compact_answer(variant: VariantResponses, answer: MeasuredResponse) -> Answ
 
 
 def _response_row(variant: str, answer: MeasuredResponse) -> Value:
-    """A response whole, for the data file."""
+    """A complete response, for the data file."""
     row: dict[str, Value] = {
         "variant": variant,
         "case_id": answer.case.id,
@@ -352,47 +294,3 @@ def _response_row(variant: str, answer: MeasuredResponse) -> Value:
             name: Decimal(repr(value)) for name, value in zip(("rouge1", "rouge2", "rougeL"), answer.rouge, strict=True)
         }
     return row
-
-
-def _response_panels(groups: Sequence[_VariantGroup], agreed: Kappa | None) -> Iterator[Panel]:
-    if agreed:
-        yield agreement_note(agreed, "responses")
-    within = [(group.variant.name, *row) for group in groups for row in within_cases(group.measured)]
-    if within:
-        yield TablePanel(
-            title="Consistency within cases",
-            note=_note_on_first_rows(len(within), "mean cosine of the answers that one variant gave to one case"),
-            columns=(
-                PanelColumn("Variant"),
-                PanelColumn("Case", "code"),
-                PanelColumn("Responses", "number"),
-                PanelColumn("Consistency", "number"),
-            ),
-            rows=tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
-        )
-    unscored = [(group.variant.name, answer) for group in groups for answer in group.measured if answer.correct is None]
-    if unscored:
-        yield TablePanel(
-            title="Responses without an exact match",
-            note=_note_on_first_rows(len(unscored), "nothing is expected of them, or the call failed"),
-            columns=(
-                PanelColumn("Variant"),
-                PanelColumn("Case", "code"),
-                PanelColumn("Grade", "number"),
-                PanelColumn("Response"),
-            ),
-            rows=tuple(
-                (name, answer.case.id, str(answer.quality or ""), _response_text(answer.response))
-                for name, answer in unscored[:_ROWS]
-            ),
-        )
-
-
-def _note_on_first_rows(count: int, note: str) -> str:
-    return note if count <= _ROWS else f"{note}; the first {_ROWS} of {count}"
-
-
-def _response_text(response: Response | None) -> str:
-    if response is None:
-        return ""
-    return f"error: {response.error}" if response.error else response.output

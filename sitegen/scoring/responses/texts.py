@@ -1,4 +1,4 @@
-"""What stands for a text: expected and given texts are read alike."""
+"""Converts values of test cases and responses to text, in the same way for both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sitegen.text.values import json_value
 
 
 def text_of_value(value: Value) -> str:
-    """The text itself, nothing for null, and of any other value its JSON with sorted keys."""
+    """Return a text as it is, an empty text for null, and any other value as JSON with sorted keys."""
     if isinstance(value, str):
         return value
     if isinstance(value, Unusable):
@@ -23,13 +23,13 @@ def text_of_value(value: Value) -> str:
 
 
 def id_text(value: Value) -> str:
-    """An id or a category: a text or a whole number, trimmed; anything else is none."""
+    """Return an id or a category, which is a text or a whole number, trimmed. Empty for any other value."""
     if isinstance(value, str):
         return value.strip()
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
 def first_names(names: list[str]) -> str:
-    """The first of many names, for a sentence."""
-    shown = ", ".join(name[:60] for name in names[:10])
-    return f"{shown}, ..." if len(names) > 10 else shown
+    """List the first ten names for a message."""
+    listed = ", ".join(name[:60] for name in names[:10])
+    return f"{listed}, ..." if len(names) > 10 else listed

@@ -1,4 +1,4 @@
-"""The vectors that consistency is computed from: recorded with the responses, or made by a model (rule 30)."""
+"""Provides the vectors for consistency: embeddings recorded with the responses, or made by a model (rule 30)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ Vector = Sequence[float]
 
 
 class ResponseVectors(NamedTuple):
-    """One vector or None for each of the responses that were asked about."""
+    """The vectors of some responses."""
 
-    of: tuple[Vector | None, ...]
+    vectors: tuple[Vector | None, ...]
+    """One for each response, in their order. None: the response has none."""
     findings: tuple[Finding, ...]
 
 
 def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -> ResponseVectors:
-    """The vectors of responses that are to be compared with each other.
+    """Return the vectors of responses that are compared with each other.
 
-    Recorded embeddings come first: if any response has one, those without are left out, for vectors of two models
-    cannot be compared. Otherwise the embedder makes all; an empty answer is the zero vector, which is like nothing.
+    If any response has a recorded embedding, those without are left out, because vectors of two models are not
+    comparable. Otherwise the embedder makes all vectors. An empty answer gets the zero vector, whose cosine with any
+    other is 0.
     """
     if any(response.embedding is not None for response in responses):
         return _recorded_vectors(responses)
@@ -44,33 +46,30 @@ def _recorded_vectors(responses: Sequence[Response]) -> ResponseVectors:
     read = [_recorded_embedding(response.embedding) for response in responses]
     lengths = Counter(len(vector) for vector in read if vector is not None)
     usual = lengths.most_common(1)[0][0] if lengths else 0
-    kept = tuple(vector if vector is not None and len(vector) == usual else None for vector in read)
-    without = sum(vector is None for vector in kept)
-    if not without:
-        return ResponseVectors(kept, ())
-    line = next(one.line for one, vector in zip(responses, kept, strict=True) if vector is None)
-    message = f"{without} of {len(kept)} responses have no usable embedding and are left out of consistency"
-    return ResponseVectors(
-        kept,
-        (Finding(severity="warning", what=message, fix="Record a list of numbers, as long as the others.", line=line),),
-    )
+    vectors = tuple(vector if vector is not None and len(vector) == usual else None for vector in read)
+    lines = [response.line for response, vector in zip(responses, vectors, strict=True) if vector is None]
+    if not lines:
+        return ResponseVectors(vectors, ())
+    message = f"{len(lines)} of {len(vectors)} responses have no usable embedding and are left out of consistency"
+    fix = "Record a list of numbers, as long as the others."
+    return ResponseVectors(vectors, (Finding(severity="warning", what=message, fix=fix, line=lines[0]),))
 
 
 def _embedded_vectors(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:
     texts = [text for text in dict.fromkeys(response.output for response in responses) if text.strip()]
-    made = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
-    zero = [0.0] * (len(made[texts[0]]) if texts else 1)
-    return tuple(made.get(response.output, zero) for response in responses)
+    by_text = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
+    zero = [0.0] * (len(by_text[texts[0]]) if texts else 1)
+    return tuple(by_text.get(response.output, zero) for response in responses)
 
 
 def _recorded_embedding(value: Value) -> list[float] | None:
-    """A recorded embedding; None if it is none."""
+    """The numbers of an embedding. None if it is not a list of finite numbers."""
     if not isinstance(value, list) or not value:
         return None
-    if not all(type(each) is int or type(each) is Decimal for each in value):
+    if not all(type(item) is int or type(item) is Decimal for item in value):
         return None
     try:
-        numbers = [float(each) for each in value]  # type: ignore[arg-type]
+        numbers = [float(item) for item in value]  # type: ignore[arg-type]
     except OverflowError:
         return None
     return numbers if all(map(isfinite, numbers)) else None

@@ -1,0 +1,60 @@
+"""Shows what is beside the discrepancies on a report of responses: consistency within cases, and unscored responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from sitegen.model.panels import Panel, PanelColumn, TablePanel
+from sitegen.model.scorecards import Kappa
+from sitegen.scoring.judged.panels import agreement_note
+from sitegen.scoring.responses.answers import Response
+from sitegen.scoring.responses.measures import MeasuredVariant, within_cases
+
+_ROWS: Final = 200
+"""Rows of a panel."""
+
+
+def response_panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) -> Iterator[Panel]:
+    """Yield the agreement of judge and people, and the tables that have rows."""
+    if agreement:
+        yield agreement_note(agreement, "responses")
+    within = [(group.variant.name, *row) for group in groups for row in within_cases(group.measured)]
+    if within:
+        yield TablePanel(
+            title="Consistency within cases",
+            note=_note_on_first_rows(len(within), "mean cosine of the answers that one variant gave to one case"),
+            columns=(
+                PanelColumn("Variant"),
+                PanelColumn("Case", "code"),
+                PanelColumn("Responses", "number"),
+                PanelColumn("Consistency", "number"),
+            ),
+            rows=tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
+        )
+    unscored = [(group.variant.name, answer) for group in groups for answer in group.measured if answer.correct is None]
+    if unscored:
+        yield TablePanel(
+            title="Responses without an exact match",
+            note=_note_on_first_rows(len(unscored), "nothing is expected of them, or the call failed"),
+            columns=(
+                PanelColumn("Variant"),
+                PanelColumn("Case", "code"),
+                PanelColumn("Grade", "number"),
+                PanelColumn("Response"),
+            ),
+            rows=tuple(
+                (name, answer.case.id, str(answer.quality or ""), _response_text(answer.response))
+                for name, answer in unscored[:_ROWS]
+            ),
+        )
+
+
+def _note_on_first_rows(count: int, note: str) -> str:
+    return note if count <= _ROWS else f"{note}; the first {_ROWS} of {count}"
+
+
+def _response_text(response: Response | None) -> str:
+    if response is None:
+        return ""
+    return f"error: {response.error}" if response.error else response.output
