@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.history.layout import RECORDED, RESULTS, is_glob
+from sitegen.history.entry_rules import is_glob
+from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.kinds import traits_of
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.recorded import read_recorded

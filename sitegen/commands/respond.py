@@ -18,7 +18,7 @@ from sitegen.commands.progress import CallProgress
 from sitegen.config import files_of
 from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.layout import is_path
+from sitegen.history.entry_rules import is_path
 from sitegen.llm import judging, responding
 from sitegen.llm.cases import PromptCase, read_prompt_cases
 from sitegen.llm.client import CallSettings

@@ -21,8 +21,9 @@ from sitegen.configuring.finders.judged_results import judged_evals
 from sitegen.configuring.finders.prompt_evaluations import prompt_evaluations
 from sitegen.configuring.finders.promptfoo import promptfoo_evals
 from sitegen.configuring.finders.recorded_numbers import recorded_evals
-from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles, folder_path, home_of
+from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
 from sitegen.configuring.finders.test_cases import test_case_evals
+from sitegen.configuring.paths import folder_path, home_of
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
 """Yields an entry for each eval that lies where it looks. It passes over the folders of the manifest's evals."""

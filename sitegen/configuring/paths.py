@@ -1,12 +1,17 @@
-"""Paths that a configuration names: relative to the project, and inside of it."""
+"""Paths and names that a configuration states: where an eval lies, and what leads out of the project."""
 
 from __future__ import annotations
 
+import re
 from posixpath import normpath
 from typing import Final
 
+from sitegen.config import EvalConfig
+
 OUTSIDE: Final = "it leads out of the project"
 FIX: Final = "Write a path inside the project, relative to what the key is relative to."
+
+_DIGITS = re.compile(r"([0-9]+)")
 
 
 def leads_out(path: str, below: str = "") -> bool:
@@ -16,3 +21,19 @@ def leads_out(path: str, below: str = "") -> bool:
     """
     inside = normpath("/".join(part for part in (below, path.replace("{dir}", ".")) if part))
     return path.startswith("/") or inside == ".." or inside.startswith("../")
+
+
+def home_of(entry: EvalConfig, evals_dir: str) -> str:
+    """The folder of an eval, from the root: the one that its entry names, else the folder of its id."""
+    return folder_path(entry.dir or f"{evals_dir}/{entry.id}")
+
+
+def folder_path(path: str) -> str:
+    """A folder as a configuration states it, from the root; empty: the root."""
+    folder = normpath(path.strip("/"))
+    return "" if folder == "." else folder
+
+
+def natural_order(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name) if part)

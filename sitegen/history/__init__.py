@@ -1,12 +1,14 @@
-"""The only package that touches git: revisions in, a timeline out.
+"""The only package that starts git: revisions in, a timeline out.
 
 Its modules, from the bottom up:
 
 - ``repository_place`` finds a repository and ``process`` runs git; ``blobs``, ``files_at_commit``, ``revisions``,
-  ``patches`` and ``index`` each read what one of its commands prints; ``repository`` is all of that as one object.
-- ``layout`` and ``globs`` say what a path means; ``renames`` which deletion and which addition are one move.
-- ``timeline`` folds revisions. ``history_fold`` takes one commit after the other, ``rules_in_force`` what evals share,
-  ``instructions`` the instruction files, ``eval_fold`` one eval: its files (``folder_tree``), its iterations
-  (``iterations``, ``case_sides``) and what these start (``snapshots``). ``fold_state`` is kept for the next time.
-- ``worktree`` adds the uncommitted state as one more revision; ``cache_folder`` says which memo may be believed.
+  ``patches`` and ``index`` each read the output of one git command; ``repository`` offers all of that as one object.
+- ``entry_rules`` holds what a manifest says of an eval, ``layout`` and ``globs`` tell what a path means, and
+  ``renames`` which deletion and which addition are one move.
+- ``timeline`` folds revisions. ``history_fold`` handles one commit after the other, ``rules_in_force`` what evals
+  share, ``instructions`` the instruction files, ``eval_fold`` one eval: its files (``folder_tree``), its iterations
+  (``iterations``, ``case_sides``) and the snapshots that they start (``snapshots``). ``fold_state`` is stored for the
+  next build.
+- ``worktree`` adds the uncommitted state as one more revision; ``cache_folder`` decides which memo is believed.
 """

@@ -10,11 +10,13 @@ import json
 from collections.abc import Callable
 
 from sitegen.config import EvalConfig, case_settings
+from sitegen.configuring.paths import natural_order
 from sitegen.history.blobs import BlobRead
+from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalState
-from sitegen.history.globs import natural_order
-from sitegen.history.layout import EntryRules, PathRole, first_blob, is_path, normal, runs_of
+from sitegen.history.folder_tree import first_blob
+from sitegen.history.layout import PathRole
 from sitegen.model.commits import ChangedPath
 from sitegen.model.contents import Contents
 from sitegen.model.timeline import Blob

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, files_of
 from sitegen.history.blobs import BlobRead
+from sitegen.history.entry_rules import required_statements
 from sitegen.history.fold_state import EvalInputs
-from sitegen.history.layout import PathRole, required_statements
+from sitegen.history.layout import PathRole
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem

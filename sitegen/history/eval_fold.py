@@ -8,10 +8,12 @@ from posixpath import basename
 from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
 from sitegen.history import problems
 from sitegen.history.case_sides import keep_newest_run
+from sitegen.history.entry_rules import is_glob, is_path, kind_of, normal
 from sitegen.history.eval_commit import EvalCommit
 from sitegen.history.fold_state import EvalInputs, EvalState
+from sitegen.history.folder_tree import first_blob
 from sitegen.history.iterations import fold_iterations, fold_overwritten
-from sitegen.history.layout import RESULTS, PathRole, first_blob, is_glob, is_path, kind_of, normal
+from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
+from sitegen.history.entry_rules import EntryRules
 from sitegen.history.folder_tree import FolderTree
-from sitegen.history.layout import EntryRules, Watched
+from sitegen.history.layout import Watched
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, InstructionHistory, Snapshot

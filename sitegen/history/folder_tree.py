@@ -1,16 +1,18 @@
-"""The files of an eval as a tree of folders, so that no question about one iteration looks at all of them."""
+"""The files of an eval as a tree of folders, so that looking up one iteration does not visit all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from sys import intern
 
 from sitegen.model.timeline import Blob
 
 
 @dataclass(slots=True)
 class FolderTree:
-    """What lies in a folder. Paths are relative to it; no folder in it is empty."""
+    """The files and folders in a folder. Paths are relative to it; no folder in it is empty."""
 
     files: dict[str, str] = field(default_factory=dict)
     """Name -> blob id."""
@@ -18,7 +20,7 @@ class FolderTree:
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> FolderTree:
-        """Files whose contents nobody asks for."""
+        """A tree of files without their contents."""
         tree = cls()
         for path in paths:
             tree.put(path, "")
@@ -36,7 +38,7 @@ class FolderTree:
         return self.folder(folder).files.get(name)
 
     def folder(self, path: str) -> FolderTree:
-        """A folder, or an empty one if there is none; of an empty path, this one."""
+        """A folder, or an empty one if there is none. The empty path is this folder."""
         tree = self
         for name in path.split("/") if path else ():
             if name not in tree.folders:
@@ -71,3 +73,28 @@ class FolderTree:
             yield Blob(start + name, oid)
         for name, folder in self.folders.items():
             yield from folder._blobs(f"{start}{name}/")
+
+
+def outputs_in(
+    folder: str, names: Iterable[str], files: FolderTree, variants: str = "", *, elsewhere: Iterable[str] = ()
+) -> tuple[Blob, ...]:
+    """The output files of a folder: those of all variants together, by path, else the first of the names.
+
+    Variants may also lie *elsewhere*, in other folders.
+    """
+    first = first_blob((f"{folder}/{name}" if folder else name for name in names), files)
+    if not variants:
+        return (first,) if first else ()
+    is_variant = re.compile(variants)
+    of_variants = [
+        Blob(f"{place}/{name}", oid)
+        for place in (folder, *elsewhere)
+        for name, oid in files.folder(place).files.items()
+        if is_variant.fullmatch(name)
+    ]
+    return tuple(sorted((*of_variants, *((first,) if first else ()))))
+
+
+def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
+    """The file at the first of the paths that exists. *files* gives the blob id of a path."""
+    return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)

@@ -84,7 +84,6 @@ def _translated_part(match: re.Match[str]) -> str:
 
 
 _WILDCARD = re.compile(r"[*?\[]")
-_DIGITS = re.compile(r"([0-9]+)")
 _NOT_IN_A_SLUG = re.compile(r"[^a-z0-9._]+")
 _TIME = re.compile(
     r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])[T_ -]?([0-2][0-9])[-:_]?([0-5][0-9])[-:_]?([0-5][0-9])"
@@ -149,11 +148,6 @@ def run_glob(outputs: str) -> RunGlob:
     return RunGlob(
         glob=outputs, start=start, is_folder=False, depth=0, ending=tail if wild[-1] == len(segments) - 1 else ""
     )
-
-
-def natural_order(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name) if part)
 
 
 def slug_of_run(name: str, number: int) -> str:

@@ -1,7 +1,7 @@
-"""The fold: how each revision changes what is known of the past, oldest first.
+"""Folds revisions into the state of history, oldest first.
 
-Follow one commit through ``Fold._fold``: its paths are sorted by what they mean, the manifest and shared files are
-taken, folders that moved go on under their new names, then each eval and each instruction file takes its part.
+``HistoryFold._fold`` shows the way of one commit: its paths are sorted by what they mean, the manifest and the shared
+files are updated, evals whose folders moved continue under their new ids, then instruction files and evals are folded.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ class StartedSnapshots(NamedTuple):
 
 
 class _SortedChanges(NamedTuple):
-    """A commit's changes by what they mean; one can mean several things."""
+    """A commit's changes by what they mean. A change can be in several of these."""
 
     by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]
-    """By eval id, with the strangers."""
+    """By eval id, including the strangers."""
     shared: list[ChangedPath]
     manifest: ChangedPath | None
     instructions: list[ChangedPath]
     changes: list[ChangedPath]
-    """All that are read."""
+    """All that any of the others contains but strangers."""
 
 
 class HistoryFold:
-    """One advance: the state, the parts of it that new commits touch, and what they did."""
+    """One fold of new commits: the state, the parts of it that they touch, and a record of each commit."""
 
     def __init__(
         self,
@@ -63,33 +63,33 @@ class HistoryFold:
         renamed: tuple[Renamed, ...] = (),
         contents: Contents = NO_CONTENTS,
     ) -> None:
-        """*state* may be a new one; then nothing is loaded.
+        """With a new *state*, nothing is loaded from the store.
 
-        *watched* are paths to follow besides those it knows, *renamed* are evals whose later id is to be known before,
-        *contents* answers what must be known of the contents of outputs.
+        *watched* are paths to follow besides those of the state; *renamed* are evals whose later id has to be known in
+        advance; *contents* answers questions about the contents of outputs.
         """
-        known = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
+        watched_before = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
         self.state = state
         self.complete = state.head is None
         """Whether this starts from the root."""
-        self.layout = Layout(site, manifest, watched | known)
+        self.layout = Layout(site, manifest, watched | watched_before)
         self.evals: dict[str, EvalState] = {}
-        """By id, those that were touched."""
+        """The evals that were touched, by id."""
         self.before: dict[str, EvalHistory] = {}
-        """By id, what was known of these."""
+        """The same evals before the fold."""
         self.problems: list[Problem] = []
         self.records: list[tuple[CommitRecord, list[StartedSnapshots]]] = []
-        """Without their snapshots: which series counts is known at the end."""
+        """The records lack their snapshots: which series counts is decided at the end."""
         self._repository = repository
         self._store = store
         self._first_parent = site.first_parent
         self._renamed = renamed
-        self._stale = not self.complete and not known.covers(self.layout.watched)
-        # What is handed on holds no method of ours: in a cycle all states would live until garbage is looked for.
+        self._stale = not self.complete and not watched_before.covers(self.layout.watched)
+        # No bound method of this object is handed on: the cycle would keep all states alive until garbage collection.
         self._read = read = repository.read_blob
-        known_instruction = _nothing_known if self.complete else store.instruction
-        every_instruction = tuple if self.complete else store.instructions
-        self.instructions = InstructionHistories(known_instruction, every_instruction, lambda oid: read(oid).content)
+        load = _no_history if self.complete else store.instruction
+        load_all = tuple if self.complete else store.instructions
+        self.instructions = InstructionHistories(load, load_all, lambda oid: read(oid).content)
         self._contents = contents
         self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append, contents)
 
@@ -130,12 +130,14 @@ class HistoryFold:
         for revision in revisions:
             self._fold(revision)
 
-    def irregular(self, commit: Commit, path: str, what: str) -> None:
-        """Report a symbolic link or a submodule where a file is wanted, or a folder with such files."""
+    def irregular(self, commit: Commit, path: str, file_type: str) -> None:
+        """Report a symbolic link or a submodule in the place of a file that would be read, or of its folder."""
         places, instruction = self.layout.places(path), self.layout.is_instruction(path)
         if places or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
             eval_id = places[0].eval_id if places else None
-            self.problems.append(problems.irregular_path(commit, path, what, eval_id=eval_id, instruction=instruction))
+            self.problems.append(
+                problems.irregular_path(commit, path, file_type, eval_id=eval_id, instruction=instruction)
+            )
 
     def _fold(self, revision: Revision) -> None:
         commit = revision.commit
@@ -144,30 +146,22 @@ class HistoryFold:
         self.state.head = commit
         sorted_changes = self._sorted(revision.changes)
         by_eval = sorted_changes.by_eval
-        for eval_id in (
-            self._rules.take(commit, sorted_changes.shared, sorted_changes.manifest)
-            if sorted_changes.shared or sorted_changes.manifest
-            else ()
-        ):
-            by_eval.setdefault(eval_id, [])
+        if sorted_changes.shared or sorted_changes.manifest:
+            for eval_id in self._rules.update(commit, sorted_changes.shared, sorted_changes.manifest):
+                by_eval.setdefault(eval_id, [])
         self._follow_renames(by_eval)
-        # Instructions come first: an output may record the hash of a file that its own commit brings.
+        # Instructions come first: an output may record the hash of a file that its own commit adds.
         edits = self.instructions.fold(commit, sorted_changes.instructions) if sorted_changes.instructions else ()
         started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
         if sorted_changes.changes:
-            others = len(revision.changes) - len(sorted_changes.changes)
-            self.records.append(
-                (
-                    CommitRecord(
-                        commit=commit,
-                        changes=tuple(sorted(sorted_changes.changes)),
-                        other_changes=others,
-                        snapshots=(),
-                        edits=edits,
-                    ),
-                    started,
-                )
+            record = CommitRecord(
+                commit=commit,
+                changes=tuple(sorted(sorted_changes.changes)),
+                other_changes=len(revision.changes) - len(sorted_changes.changes),
+                snapshots=(),
+                edits=edits,
             )
+            self.records.append((record, started))
 
     def _sorted(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
         by_eval: dict[str, list[tuple[PathRole, ChangedPath]]] = {}
@@ -219,7 +213,7 @@ class HistoryFold:
         )
 
     def _follow_renames(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:
-        """An eval whose files mostly went to a new folder goes on under the new one's name."""
+        """Continue an eval under its new id where most of its files moved to a new folder."""
         if len(by_eval) < 2:
             return
         deleted, added = {}, {}
@@ -229,14 +223,14 @@ class HistoryFold:
             if any(change.old is None for _, change in changes) and self._is_new(eval_id):
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
-            # Where as many files stay in the old folder as moved, it is still the old eval, and the new one another.
+            # Where at least as many files stay as moved, the old eval still exists and the new one is another.
             left = len(self._eval(old).files) - deleted[old].total()
             if self.layout.share_folder(old, new) or left >= (deleted[old] & added[new]).total():
                 continue
             if not self.complete:
-                # Records of earlier builds name the eval by its old id.
+                # The records of earlier builds name the eval by its old id.
                 raise StartOverError
-            # Earlier commits were folded by the old entry; of the new one other files are outputs there.
+            # Earlier commits were folded by the old entry; by the new one, other files are outputs.
             if self._entry(old).outputs != self._entry(new).outputs:
                 raise StartOverError(renamed=Renamed(old, self.head.position, new))
             self._rename(old, new)
@@ -254,7 +248,7 @@ class HistoryFold:
                 self.problems[index] = problem._replace(eval_id=new)
 
     def _entry(self, eval_id: str) -> EvalConfig:
-        """The built manifest's entry of an eval, under the id that it has in the end where that had to be known."""
+        """The built manifest's entry of an eval, by its final id where renames are known in advance."""
         position = self.head.position
         for renamed in sorted(self._renamed, key=lambda renamed: renamed.position):
             if renamed.old == eval_id and renamed.position >= position:
@@ -282,8 +276,8 @@ class HistoryFold:
         return self.layout.is_shared(path) or path == self.layout.manifest_path
 
 
-def _nothing_known(path: str) -> None:
-    """What is known of a file where history is read from its root."""
+def _no_history(path: str) -> None:
+    """Stands for the store where history is read from its root."""
 
 
 def _commit_time(commit: Commit) -> float:

@@ -10,22 +10,15 @@ from collections.abc import Mapping
 from posixpath import basename
 
 from sitegen.config import files_of
+from sitegen.configuring.paths import natural_order
 from sitegen.history import problems
 from sitegen.history.case_sides import with_own_sides
+from sitegen.history.entry_rules import is_path, normal, runs_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalState, SeriesIteration, SeriesState
-from sitegen.history.globs import natural_order, slug_of_run, time_in
-from sitegen.history.layout import (
-    RECORDED,
-    RECORDS,
-    RESULTS,
-    first_blob,
-    is_path,
-    iteration_number,
-    normal,
-    outputs_in,
-    runs_of,
-)
+from sitegen.history.folder_tree import first_blob, outputs_in
+from sitegen.history.globs import slug_of_run, time_in
+from sitegen.history.layout import RECORDED, RECORDS, RESULTS, iteration_number
 from sitegen.history.snapshots import (
     last_snapshot,
     mark_present,

@@ -1,4 +1,4 @@
-"""What is said of history that cannot be read or counted as it stands: every problem's words in one place."""
+"""The texts of all problems with a history that cannot be read or counted as it is."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sitegen.model.problems import Problem
 _UNSHALLOW = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 
-def first_of_each(known: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
-    """Each problem once, with the commit that had it first."""
+def first_of_each(earlier: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
+    """Each problem once, with the first commit that has it."""
     first: dict[Problem, Problem] = {}
-    for problem in (*known, *new):
+    for problem in (*earlier, *new):
         first.setdefault(problem._replace(commit=None), problem)
     return list(first.values())
 
 
-def irregular_path(commit: Commit, path: str, what: str, *, eval_id: str | None, instruction: bool) -> Problem:
-    """A symbolic link or a submodule (*what*) stands where a file is wanted, or a folder with such files."""
+def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | None, instruction: bool) -> Problem:
+    """A symbolic link or a submodule (*file_type*) is in the place of a file that would be read, or of its folder."""
     return Problem(
         severity="note" if instruction else "warning",
-        what=f"This is {what}, which is not followed.",
+        what=f"This is {file_type}, which is not followed.",
         fix="Commit a regular file, or a folder, in its place if it should count.",
         path=path,
         commit=commit.sha,
@@ -34,10 +34,10 @@ def irregular_path(commit: Commit, path: str, what: str, *, eval_id: str | None,
     )
 
 
-def bad_manifest(commit: Commit, change: ChangedPath, what: str, line: int | None = None) -> Problem:
-    """A manifest of history cannot be read, or a key of it."""
+def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | None = None) -> Problem:
+    """The manifest of an old commit cannot be read, or one of its keys."""
     fix = "Nothing is to be done if a later commit corrected it: where it cannot be read, the one before counts."
-    return Problem(severity="warning", what=what, fix=fix, path=change.path, line=line, commit=commit.sha)
+    return Problem(severity="warning", what=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
@@ -109,20 +109,20 @@ def cut_off_history(commit: str) -> Problem:
 
 def shallow_history(where: Path) -> ShallowRepositoryError:
     """The history is shallow, and that was not allowed."""
-    what = "The history of this clone is cut off: its oldest commit would seem to have made everything."
-    return ShallowRepositoryError(what, where=str(where), fix=_UNSHALLOW)
+    reason = "The history of this clone is cut off: its oldest commit would seem to have made everything."
+    return ShallowRepositoryError(reason, where=str(where), fix=_UNSHALLOW)
 
 
 def no_eval(layout: Layout) -> Problem:
-    """There are instructions and no eval: what was looked for, and what would be found."""
-    what, fix = _no_eval(layout)
-    return Problem(severity="note", what=what, fix=fix)
+    """There are instructions and no eval: where evals were looked for, and how to add one."""
+    reason, fix = _no_eval(layout)
+    return Problem(severity="note", what=reason, fix=fix)
 
 
 def nothing_to_report(where: Path, layout: Layout) -> NothingToReportError:
     """There is no eval and no instruction file."""
-    what, fix = _no_eval(layout)
-    return NothingToReportError(f"{what} There is no instruction file either.", where=str(where), fix=fix)
+    reason, fix = _no_eval(layout)
+    return NothingToReportError(f"{reason} There is no instruction file either.", where=str(where), fix=fix)
 
 
 def _no_eval(layout: Layout) -> tuple[str, str]:

@@ -1,17 +1,20 @@
-"""What evals depend on outside their own files, at the commit that is folded: the manifest, mappings, schemas."""
+"""What evals depend on outside their own files, at the commit being folded: the manifest, mappings and schemas."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from posixpath import basename
 from typing import Final
 
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
 from sitegen.history.case_sides import expected_side, newest_case_file, with_built_sides
+from sitegen.history.entry_rules import EntryRules, kind_of, normal
 from sitegen.history.eval_fold import ground_truth
 from sitegen.history.fold_state import EvalInputs, EvalState, FoldState, StartOverError
-from sitegen.history.layout import EntryRules, Layout, first_blob, folder_name, kind_of, normal
+from sitegen.history.folder_tree import first_blob
+from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.kinds import traits_of
@@ -22,11 +25,11 @@ DEFAULT_RULES: Final = EntryRules()
 
 
 class RulesInForce:
-    """The rules of the newest readable manifest, and the shared files that they choose from. Kept in the state.
+    """The rules of the newest readable manifest, and the shared files that they choose from. Both are in the state.
 
-    Of an eval that this manifest does not name, the built revision's manifest speaks: what was measured before anybody
-    wrote a manifest counts as what was measured after. Rules that were taken this way are noted in the state, because
-    history has to be read again once the built manifest says something else.
+    An eval that this manifest does not name has the rules of the built revision's manifest: what was measured before
+    anybody wrote a manifest counts like what was measured after. The state notes these borrowed rules, because history
+    has to be read again once the built manifest changes them.
     """
 
     def __init__(
@@ -45,8 +48,8 @@ class RulesInForce:
         self._read = read
         self._report = report
 
-    def take(self, commit: Commit, shared: Iterable[ChangedPath], manifest: ChangedPath | None) -> list[str]:
-        """Take a commit's changes of shared files and of the manifest; the known evals that they concern.
+    def update(self, commit: Commit, shared: Iterable[ChangedPath], manifest: ChangedPath | None) -> list[str]:
+        """Apply a commit's changes of shared files and of the manifest. Returns the ids of the evals that they concern.
 
         Raises StartOverError if the manifest names files that were not followed so far.
         """
@@ -57,7 +60,7 @@ class RulesInForce:
             else:
                 self._state.shared[change.path] = change.new
         if manifest is not None:
-            self._take_manifest(commit, manifest)
+            self._update_rules(commit, manifest)
         return [eval_id for eval_id, outside in before.items() if outside != self._outside(eval_id)]
 
     def inputs(self, eval_state: EvalState) -> EvalInputs:
@@ -65,9 +68,8 @@ class RulesInForce:
         folder = eval_state.active or eval_state.folders[0]
         rules = self._rules(eval_state.id, folder)
         entry = self._layout.entry(eval_state.id)
-        if traits_of(
-            entry.kind
-        ).is_recorded:  # nothing is scored: the newest manifest says what is shown of the numbers
+        if traits_of(entry.kind).is_recorded:
+            # Nothing is scored, and the newest manifest decides which of the numbers are displayed.
             return EvalInputs(settings=self._layout.rules(eval_state.id).settings)
         in_cases = case_settings(rules.settings) is not None
         truth = self._in_cases(eval_state, entry, rules) if in_cases else self._own_file(eval_state, entry, rules)
@@ -86,11 +88,11 @@ class RulesInForce:
 
     def _own_file(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         truth = ground_truth(eval_state, entry.kind, rules.ground_truth, self._state.shared)
-        if truth is None and rules.borrowed:  # the named file may have had its conventional name before
+        if truth is None and rules.borrowed:  # the file may have had its conventional name before
             truth = ground_truth(eval_state, entry.kind, None, self._state.shared)
         return truth
 
-    def _take_manifest(self, commit: Commit, change: ChangedPath) -> None:
+    def _update_rules(self, commit: Commit, change: ChangedPath) -> None:
         state = self._state
         if change.new is None:
             state.rules, state.rule_folders = {}, {}
@@ -106,9 +108,9 @@ class RulesInForce:
             self._report(problems.bad_manifest(commit, change, finding.what, finding.line))
         if manifest is None:
             return
-        named = self._layout.named_by(manifest)
-        if not self._layout.watched.covers(named):
-            raise StartOverError(named)
+        watched = self._layout.named_by(manifest)
+        if not self._layout.watched.covers(watched):
+            raise StartOverError(watched)
         state.rules = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
         state.rule_folders = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 
@@ -122,12 +124,12 @@ class RulesInForce:
         return rules, self._mapping(rules, folder), self._schema(rules, folder), truth
 
     def _rules(self, eval_id: str, folder: str) -> EntryRules:
-        """What the manifest of the commit says of an eval, which may have had another id or folder there."""
-        rules, folders = self._state.rules, self._state.rule_folders
-        before = folders.get(folder, folder_name(folder))
+        """The rules of an eval in the commit's manifest, where it may have another id or folder."""
+        rules = self._state.rules
+        former_id = self._state.rule_folders.get(folder, basename(folder))
         own = rules.get(eval_id)
-        if own is None and not self._layout.share_folder(eval_id, before):
-            own = rules.get(before)
+        if own is None and not self._layout.share_folder(eval_id, former_id):
+            own = rules.get(former_id)
         built = self._layout.rules(eval_id)
         if own is not None:
             return with_built_sides(own, built)
@@ -136,8 +138,8 @@ class RulesInForce:
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
         shared = self._state.shared
-        named = self._layout.mapping(rules, folder, shared)
-        return self._layout.mapping(DEFAULT_RULES, folder, shared) if named is None and rules.borrowed else named
+        mapping = self._layout.mapping(rules, folder, shared)
+        return self._layout.mapping(DEFAULT_RULES, folder, shared) if mapping is None and rules.borrowed else mapping
 
     def _schema(self, rules: EntryRules, folder: str) -> Blob | None:
         return first_blob([rules.schema.replace("{dir}", folder)], self._state.shared) if rules.schema else None

@@ -12,8 +12,8 @@ from sitegen.analysis.effects import windows
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.regressions import steps_of
 from sitegen.errors import MissingObjectsError
+from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
-from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.kinds import traits_of

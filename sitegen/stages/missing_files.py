@@ -12,19 +12,10 @@ from posixpath import splitext
 from typing import Final
 
 from sitegen.config import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
+from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
 from sitegen.history.files_at_commit import Folders
-from sitegen.history.folder_tree import FolderTree
-from sitegen.history.layout import (
-    RECORDED,
-    RESULTS,
-    EntryRules,
-    Layout,
-    is_glob,
-    is_path,
-    iteration_number,
-    normal,
-    outputs_in,
-)
+from sitegen.history.folder_tree import FolderTree, outputs_in
+from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem, Severity
 from sitegen.model.series import EvalSummary

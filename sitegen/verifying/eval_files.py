@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Kind, KindFiles, files_of
-from sitegen.history.globs import RunGlob, natural_order
-from sitegen.history.layout import LONE, RESULTS, is_path, iteration_number, required_statements, runs_of
+from sitegen.configuring.paths import natural_order
+from sitegen.history.entry_rules import is_path, required_statements, runs_of
+from sitegen.history.globs import RunGlob
+from sitegen.history.layout import LONE, RESULTS, iteration_number
 from sitegen.model.recorded import states
 from sitegen.project_files import LARGEST_FILE, read_inside
 

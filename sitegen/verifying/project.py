@@ -29,13 +29,8 @@ from sitegen.configuring import (
     work_tree_files,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.layout import (
-    LONE,
-    EntryRules,
-    Layout,
-    Watched,
-    kind_of,
-)
+from sitegen.history.entry_rules import EntryRules, kind_of
+from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
 from sitegen.model.problems import Finding
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.layout import RECORDED, RESULTS, EntryRules, iteration_number
+from sitegen.history.entry_rules import EntryRules
+from sitegen.history.layout import RECORDED, RESULTS, iteration_number
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
 from sitegen.model.kinds import traits_of

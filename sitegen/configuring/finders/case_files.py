@@ -14,7 +14,8 @@ from posixpath import splitext
 from typing import Final, NamedTuple
 
 from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, Kind, files_of
-from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles, folder_path, home_of
+from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
+from sitegen.configuring.paths import folder_path, home_of, natural_order
 
 _MOST_READ: Final = 100
 """Files that are looked into."""
@@ -107,7 +108,7 @@ def _candidates_below(files: SearchedFiles, folder: str) -> Iterator[_Candidate]
         inside = files.names(f"{folder}/{below}")
         for candidate in _candidates(inside):
             yield _Candidate(f"{below}/{candidate.outputs}", f"{below}/{candidate.newest}")
-        runs = sorted((name for name in inside if inside[name] and _DIGITS.search(name)), key=_natural)
+        runs = sorted((name for name in inside if inside[name] and _DIGITS.search(name)), key=natural_order)
         if runs:
             of_run = files.names(f"{folder}/{below}/{runs[-1]}")
             for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
@@ -121,7 +122,7 @@ def _scores(content: bytes) -> str:
 def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str | None:
     """The last file, numbers in names by value, that a path or a glob names below a folder."""
     names = files.names(folder)
-    fitting = sorted((name for name in names if fnmatchcase(name, segments[0])), key=_natural, reverse=True)
+    fitting = sorted((name for name in names if fnmatchcase(name, segments[0])), key=natural_order, reverse=True)
     for name in fitting[:_MOST_READ]:
         path = f"{folder}/{name}" if folder else name
         if len(segments) == 1:
@@ -139,7 +140,7 @@ def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:
         if name not in _NOT_CASES and name[0] != ".":
             by_outputs.setdefault(_outputs(name), []).append(name)
     for outputs, files in by_outputs.items():
-        yield _Candidate(outputs, max(files, key=_natural))
+        yield _Candidate(outputs, max(files, key=natural_order))
 
 
 def _outputs(name: str) -> str:
@@ -157,7 +158,3 @@ def _stem(outputs: str) -> str:
     """A name for what the files hold: ``results/eval_*.json`` is ``eval``."""
     words = splitext(outputs.rpartition("/")[2])[0].replace("*", "").strip("-_. ")
     return words or "cases"
-
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name) if part)

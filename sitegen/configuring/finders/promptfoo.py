@@ -9,7 +9,8 @@ from posixpath import basename, join
 from typing import Any, Final
 
 from sitegen.config import EvalConfig
-from sitegen.configuring.finders.searched_files import LARGEST_READ, Search, SearchedFiles, folder_path
+from sitegen.configuring.finders.searched_files import LARGEST_READ, Search, SearchedFiles
+from sitegen.configuring.paths import folder_path
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 

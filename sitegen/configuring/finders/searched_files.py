@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from posixpath import join, normpath, splitext
+from posixpath import join, splitext
 from typing import Final, NamedTuple, Protocol
 
 from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Kind, files_of
+from sitegen.configuring.paths import home_of
 from sitegen.model.problems import Finding
 from sitegen.project_files import is_folder_inside, read_inside
 
@@ -121,17 +122,6 @@ class Search:
                 below += [join(folder, name) for name in inside]
             left -= len(level[:left])
             level = below
-
-
-def home_of(entry: EvalConfig, evals_dir: str) -> str:
-    """The folder of an eval that the manifest names."""
-    return folder_path(entry.dir or f"{evals_dir}/{entry.id}")
-
-
-def folder_path(path: str) -> str:
-    """A folder as a configuration states it, from the root; empty: the root."""
-    folder = normpath(path.strip("/"))
-    return "" if folder == "." else folder
 
 
 def work_tree_files(root: Path, kind_of_cases: Callable[[str, bytes], Kind | None]) -> SearchedFiles:

@@ -9,7 +9,8 @@ from typing import Final
 
 from sitegen.config import EvalConfig, EvaluationConfig
 from sitegen.configuring.evaluation import evaluated_entry
-from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles, home_of
+from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
+from sitegen.configuring.paths import home_of
 
 TEST_CASES: Final = "test_cases"
 """The folder of test cases: each file of it, and of the folders in it, that holds a list of cases is an eval."""

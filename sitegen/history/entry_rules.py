@@ -1,0 +1,72 @@
+"""What the manifest's entry of an eval says: how it is scored, of what kind it is, and which files are its outputs."""
+
+from __future__ import annotations
+
+import json
+from posixpath import normpath
+from typing import Final, NamedTuple
+
+from sitegen.config import KIND_FILES, EvalConfig, Kind
+from sitegen.history.globs import RunGlob, run_glob
+from sitegen.model.kinds import traits_of
+from sitegen.model.recorded import WHERE
+
+DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
+
+
+class EntryRules(NamedTuple):
+    """How an eval is scored according to a manifest: everything that may differ from commit to commit."""
+
+    ground_truth: str | None = None
+    """Path relative to the eval's folder."""
+    mapping: str | None = None
+    schema: str | None = None
+    settings: str = DEFAULT_SETTINGS
+    borrowed: bool = False
+    """Whether the rules are those of the built revision, because the commit's manifest does not name the eval."""
+
+    @classmethod
+    def of(cls, entry: EvalConfig) -> EntryRules:
+        """The rules of a manifest's entry."""
+        settings = json.loads(entry.settings)
+        settings["ground_truth_format"] = "cases" if entry.in_cases else entry.ground_truth_format
+        return cls(
+            normal(entry.ground_truth) if entry.ground_truth else None,
+            normal(entry.mapping) if entry.mapping else None,
+            normal(entry.schema) if entry.schema else None,
+            json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False),
+        )
+
+
+def required_statements(entry: EvalConfig) -> dict[str, str]:
+    """What a run must state of itself to belong to a recorded eval; empty: every file that ``outputs`` names does."""
+    where = json.loads(entry.settings).get(WHERE) if traits_of(entry.kind).is_recorded else None
+    return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
+
+
+def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
+    """The kind that the manifest states, else the one that the name of the ground truth tells."""
+    if entry.kind:
+        return entry.kind
+    name = ground_truth.rpartition("/")[2] if ground_truth else ""
+    return next((files.kind for files in KIND_FILES if name in files.ground_truths), "fields")
+
+
+def is_path(outputs: str) -> bool:
+    """Whether a manifest's ``outputs`` names one file, which is overwritten from commit to commit."""
+    return outputs not in ("auto", "iterations") and not is_glob(outputs)
+
+
+def is_glob(outputs: str) -> bool:
+    """Whether a manifest's ``outputs`` names runs by a glob."""
+    return any(special in outputs for special in "*?[")
+
+
+def runs_of(entry: EvalConfig) -> RunGlob | None:
+    """The glob of an eval's runs; None if its outputs are not named by one."""
+    return run_glob(normal(entry.outputs)) if is_glob(entry.outputs) else None
+
+
+def normal(path: str) -> str:
+    """A path as git writes it: no ``./``, no slash at either end, nothing that goes down and up again."""
+    return normpath(path.strip("/"))
