@@ -1,1 +1,1 @@
-"""Pure maths. `counts` is the only home of precision, recall and F1."""
+"""Pure mathematics. ``counts`` is the only home of precision, recall and F1."""

@@ -1,4 +1,4 @@
-"""How far things agree that should: repeats of one thing, the categories of two judges, vectors of responses."""
+"""Measures of agreement: between repeats of one thing, the categories of two judges, and vectors of responses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sitegen.stats.significance import mean
 
 
 def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
-    """(pairs that differ, pairs) among the outcomes of one thing that was judged again and again.
+    """(pairs that differ, pairs) among the outcomes of one thing that was judged several times.
 
-    Their quotient is what the observed agreement within one subject lacks to 1 (Fleiss 1971).
+    Their quotient is 1 minus the observed agreement within one subject (Fleiss 1971).
     """
     numbers = Counter(outcomes).values()
     judged = sum(numbers)
@@ -25,18 +25,18 @@ def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
 
 
 class Repeatability(NamedTuple):
-    """How far values are from the mean of their group, pooled over groups of repeats.
+    """The distances of values from the mean of their group, pooled over groups of repeats.
 
-    Another group costs its own values alone, however many were added before, and the order of groups does not matter.
+    The cost of adding a group does not grow with the groups before it, and their order does not matter.
     """
 
     squares: tuple[float, ...] = ()
     """Floats whose exact sum is the sum of the squared distances."""
     freedom: int = 0
-    """Values that were added, less one for each group."""
+    """Number of values, minus one for each group."""
 
     def plus(self, group: Sequence[float]) -> Self:
-        """With one more group; a group of fewer than two values tells nothing."""
+        """Add a group; one of fewer than two values is ignored."""
         if len(group) < 2:
             return self
         centre = mean(group)
@@ -50,7 +50,7 @@ class Repeatability(NamedTuple):
 
 
 def _exact_sum(values: Sequence[float]) -> tuple[float, ...]:
-    """Few floats with the same exact sum: the rounded sum, then what rounding took from it, until nothing is left."""
+    """A few floats with the same exact sum: the rounded sum, then the rounding error of each, until it is 0."""
     parts: list[float] = []
     while rest := fsum((*values, *(-part for part in parts))):
         parts.append(rest)
@@ -63,30 +63,30 @@ def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:
     kappa = (po - pe) / (1 - pe), where po is the share that both judged alike, and pe the share that two judges with
     these frequencies would judge alike by luck (J. Cohen, *A coefficient of agreement for nominal scales*, 1960). The
     interval is the normal one with the large-sample standard error of J. L. Fleiss, J. Cohen and B. S. Everitt, *Large
-    sample standard errors of kappa and weighted kappa*, 1969, formula 13, and never leaves -1..1. None for fewer than
-    two things, and where both judges know one category only: luck alone would have them agree.
+    sample standard errors of kappa and weighted kappa*, 1969, formula 13, cut to -1..1. None for fewer than two things,
+    and if both judges use a single category: then they would agree by luck alone.
     """
     judged = len(pairs)
     if judged < 2:
         return None
     both = Counter(pairs)
-    first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    first, second = (Counter(side) for side in zip(*pairs, strict=True))
     categories = first.keys() | second.keys()
     if len(categories) < 2:
         return None
     agreed = sum(both[category, category] for category in categories)
     observed = agreed / judged
-    expected = sum(first[each] * second[each] for each in categories) / judged**2
+    expected = sum(first[category] * second[category] for category in categories) / judged**2
     value = (observed - expected) / (1 - expected)
-    # fsum: the sum must not depend on the order of the categories, which a set does not keep.
+    # fsum: the sum must not depend on the order of the categories, which a set does not define.
     alike = fsum(
-        both[each, each] / judged * (1 - (first[each] + second[each]) / judged * (1 - value)) ** 2
-        for each in categories
+        both[category, category] / judged * (1 - (first[category] + second[category]) / judged * (1 - value)) ** 2
+        for category in categories
     )
     apart = fsum(
-        number / judged * ((second[one] + first[other]) / judged * (1 - value)) ** 2
-        for (one, other), number in both.items()
-        if one != other
+        number / judged * ((second[row] + first[column]) / judged * (1 - value)) ** 2
+        for (row, column), number in both.items()
+        if row != column
     )
     variance = (alike + apart - (value - expected * (1 - value)) ** 2) / (judged * (1 - expected) ** 2)
     reach = normal(LEVEL) * sqrt(max(0.0, variance))

@@ -14,7 +14,7 @@ from sitegen.stats.quantiles import student
 RESAMPLES: Final = 2000
 
 MOST_DRAWS: Final = 400_000
-"""Of all resamples together: of many units fewer resamples are drawn, down to LEAST."""
+"""Draws in all resamples together: of many units fewer resamples are drawn, down to LEAST."""
 
 LEAST: Final = 400
 
@@ -27,18 +27,18 @@ def bootstrap_ratio(units: Sequence[Share], level: float = LEVEL) -> tuple[float
 
 
 def bootstrap_ratio_change(units: Sequence[Paired], level: float = LEVEL) -> tuple[float, float] | None:
-    """The interval of the change of such a ratio, both sides of a unit drawn together; None for fewer than two."""
+    """The interval of the change of a ratio, with both sides of a unit drawn together; None for fewer than two."""
     return _resampled_interval([(*pair.before, *pair.after) for pair in units], _ratio_change, level)
 
 
 def _resampled_interval(
     rows: Sequence[_Row], statistic: Callable[[_Row], float | None], level: float
 ) -> tuple[float, float] | None:
-    """Resample the rows with replacement, and cut off both ends of the statistics of their sums.
+    """Resample the rows with replacement, and cut off both tails of the statistics of their sums.
 
-    A little more is left than the level says: percentiles of few units are too close (Hesterberg, *The American
-    Statistician* 69, 2015, "expanded percentile interval"), by sqrt(n / (n - 1)) and by what t is wider than z.
-    Resamples whose statistic is undefined are left out. The order of the rows does not matter.
+    The interval is a little wider than the level says, because percentiles of few units are too narrow (Hesterberg,
+    *The American Statistician* 69, 2015, "expanded percentile interval"): by sqrt(n / (n - 1)), and as t is wider than
+    z. Resamples with an undefined statistic are left out. The order of the rows does not matter.
     """
     number = len(rows)
     if number < 2:
@@ -46,19 +46,19 @@ def _resampled_interval(
     ordered = sorted(rows)
     draw = Random(int.from_bytes(hashlib.sha256(repr(ordered).encode()).digest()[:8])).random
     columns = tuple(zip(*ordered, strict=True))
-    found = []
+    statistics = []
     for _ in range(min(RESAMPLES, max(LEAST, MOST_DRAWS // number))):
-        # Only ``random`` itself gives the same numbers in every version of Python.
+        # Only ``random`` gives the same numbers in every version of Python.
         drawn = [int(draw() * number) for _ in range(number)]
         value = statistic(tuple(fsum([column[index] for index in drawn]) for column in columns))
         if value is not None:
-            found.append(value)
-    if not found:
+            statistics.append(value)
+    if not statistics:
         return None
-    found.sort()
+    statistics.sort()
     tail = erfc(sqrt(number / (number - 1)) * student(level, number - 1) / sqrt(2)) / 2
-    cut = int(tail * len(found))
-    return found[cut], found[-1 - cut]
+    cut = int(tail * len(statistics))
+    return statistics[cut], statistics[-1 - cut]
 
 
 def _ratio(sums: _Row) -> float | None:

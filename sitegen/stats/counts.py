@@ -1,4 +1,4 @@
-"""Precision, recall, F1 and their means: the only place that knows how (rules 1, 2, 6, 7 and 9)."""
+"""The only module that computes precision, recall, F1 and their means (rules 1, 2, 6, 7 and 9)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPE
 def tally(judgements: Sequence[Judgement], convention: Convention = "standard") -> Counts:
     """Count judgements.
 
-    A format error without an expected value stands for a whole list; the cells that it fails to give are omissions
-    of their own, so that it adds no FN (rule 24).
+    A format error without an expected value stands for a whole list. The missing cells of the list are judged as
+    omissions, so the format error itself adds no FN (rule 24).
     """
     if len(judgements) == 1:
         # Most attributes are judged once, and there are hundreds of them in an output.
-        return _lone(judgements[0].outcome, judgements[0].expected is None, convention)
+        return _counts_of_one(judgements[0].outcome, judgements[0].expected is None, convention)
     outcomes = [judgement.outcome for judgement in judgements]
     whole_lists = 0
     if "format_error" in outcomes:
-        whole_lists = sum(each.outcome == "format_error" and each.expected is None for each in judgements)
-    return _counted(outcomes, whole_lists, convention)
+        whole_lists = sum(
+            judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
+        )
+    return _counts_of_outcomes(outcomes, whole_lists, convention)
 
 
 @cache
-def _lone(outcome: Outcome, unexpected: bool, convention: Convention) -> Counts:
-    return _counted([outcome], int(unexpected and outcome == "format_error"), convention)
+def _counts_of_one(outcome: Outcome, unexpected: bool, convention: Convention) -> Counts:
+    return _counts_of_outcomes([outcome], int(unexpected and outcome == "format_error"), convention)
 
 
-def _counted(outcomes: list[Outcome], whole_lists: int, convention: Convention) -> Counts:
+def _counts_of_outcomes(outcomes: list[Outcome], whole_lists: int, convention: Convention) -> Counts:
     tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
     wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
     false_positives = hallucination + wrong_value + format_error
@@ -51,7 +53,7 @@ def _counted(outcomes: list[Outcome], whole_lists: int, convention: Convention) 
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """The sum, number by number: what pooled metrics are made from."""
+    """The sum of each count, from which pooled metrics are computed."""
     columns = zip(*counts, strict=True)
     return Counts(*(sum(column) for column in columns))
 
@@ -62,28 +64,28 @@ class CountRatio(NamedTuple):
     name: str
     label: str
     initial: str
-    """Its label in narrow tables."""
+    """The label in narrow tables."""
     explanation: str
     """One sentence for the Methods page."""
     note: str
-    """The counts behind a value: a format string with the fields of ``Counts``, with ``wrong`` (FP and FN together),
-    ``expected`` (how many values) and ``things`` (what the kind calls them)."""
+    """Text on the counts behind a value: a format string with the fields of ``Counts``, and ``wrong`` (FP and FN
+    together), ``expected`` (the number of values) and ``things`` (what the kind calls them)."""
     parts: Callable[[Counts], tuple[int, int]]
-    """Its numerator and denominator."""
+    """The numerator and the denominator."""
 
     def of(self, counts: Counts) -> float | None:
-        """Its value; None if the denominator is 0."""
+        """The ratio; None if the denominator is 0."""
         part, whole = self.parts(counts)
         return part / whole if whole else None
 
     @property
     def word(self) -> str:
-        """Its label inside a sentence."""
+        """The label inside a sentence."""
         return self.label if self.label.isupper() else self.label.lower()
 
     @property
     def spec(self) -> MetricSpec:
-        """How it is called and explained."""
+        """The ratio as a metric."""
         return MetricSpec(self.name, self.label, self.explanation)
 
 
@@ -115,7 +117,7 @@ RATIOS: Final = (
 )
 """The ratios of every kind that counts true and false positives, the headline first.
 
-Metrics, columns, tables by field and by document, exports, data frames and results files follow from this table.
+Metrics, columns, tables by field and by document, exports, data frames and results files all use this table.
 """
 
 FIELD_ACCURACY: Final = CountRatio(
@@ -128,30 +130,30 @@ FIELD_ACCURACY: Final = CountRatio(
 )
 
 _QUOTIENTS: Final[dict[str, Callable[[Counts], tuple[int, int]]]] = {
-    **{each.name: each.parts for each in (*RATIOS, FIELD_ACCURACY)},
-    "accuracy": lambda counts: (counts.tp, counts.tp + counts.fn),  # of highlights and responses: correct / expected
+    **{row.name: row.parts for row in (*RATIOS, FIELD_ACCURACY)},
+    "accuracy": lambda counts: (counts.tp, counts.tp + counts.fn),  # correct / expected, for highlights and responses
 }
 
 
 def in_file_order() -> tuple[CountRatio, ...]:
     """The ratios as data files list them: the headline last."""
-    headline, *others = RATIOS
-    return (*others, headline)
+    headline, *further = RATIOS
+    return (*further, headline)
 
 
 def ratios(counts: Counts) -> dict[str, float | None]:
     """The value of each ratio, by name, in the order of data files."""
-    return {each.name: each.of(counts) for each in in_file_order()}
+    return {row.name: row.of(counts) for row in in_file_order()}
 
 
 def ratio(metric: str, counts: Counts) -> float | None:
-    """The value of one ratio of counts, ``accuracy`` and ``field_accuracy`` among them. Raises KeyError for others."""
+    """The value of a ratio of counts, including ``accuracy`` and ``field_accuracy``. Raises KeyError for others."""
     part, whole = _QUOTIENTS[metric](counts)
     return part / whole if whole else None
 
 
 def f1(counts: Counts) -> float | None:
-    """The headline: 0 if there are only errors, undefined only if there is nothing at all."""
+    """F1: 0 if there are only errors, undefined only if nothing was judged."""
     return RATIOS[0].of(counts)
 
 
@@ -161,63 +163,58 @@ def field_accuracy(counts: Counts) -> float | None:
 
 
 def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
-    """Numerator and denominator of a metric that is a ratio of summed counts; None for any other.
-
-    Intervals are made from these.
-    """
+    """Numerator and denominator of a metric that is a ratio of summed counts, for intervals; None for other metrics."""
     parts = _QUOTIENTS.get(metric)
     return parts(counts) if parts else None
 
 
 def errors(counts: Counts) -> int:
-    """Attributes that are wrong, in whatever way."""
+    """The number of attributes with an error of any type."""
     return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
 
 
 def errors_by_type(counts: Counts) -> tuple[int, int, int, int]:
-    """The errors in the order of ``ERROR_TYPES``."""
+    """The number of errors of each type, in the order of ``ERROR_TYPES``."""
     return counts.omission, counts.hallucination, counts.wrong_value, counts.format_error
 
 
 def judged(counts: Counts) -> int:
-    """Attributes that were held against the ground truth, agreed blanks included."""
+    """The number of attributes that were compared with the ground truth, agreed blanks included."""
     return counts.tp + counts.tn + errors(counts)
 
 
 def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
-    """The mean of what is defined, and how many values were left out because they are not (rule 6)."""
-    every = list(values)
-    defined = [value for value in every if value is not None]
-    left_out = len(every) - len(defined)
-    return (fsum(defined) / len(defined) if defined else None), left_out
+    """The mean of the defined values, and the number of undefined ones, which are left out (rule 6)."""
+    values = list(values)
+    defined = [value for value in values if value is not None]
+    return (fsum(defined) / len(defined) if defined else None), len(values) - len(defined)
 
 
 class Averages(NamedTuple):
     """Each of ``RATIOS``, in this order, over several evals (rule 7)."""
 
     macro: tuple[float | None, ...]
-    """The mean of the evals' own."""
+    """The mean of the evals' values."""
     left_out: tuple[int, ...]
-    """How many evals each mean leaves out because it is undefined there."""
+    """Number of evals that each mean leaves out, because the ratio is undefined there."""
     pooled: tuple[float | None, ...]
-    """Of all counts together."""
+    """The ratio of the summed counts."""
 
     @classmethod
     def of(cls, counts: Sequence[Counts]) -> Averages:
         """The averages over the counts of each eval."""
-        means = [mean(map(each.of, counts)) for each in RATIOS]
+        means = [mean(map(row.of, counts)) for row in RATIOS]
         together = total([Counts(), *counts])
         return cls(
             macro=tuple(value for value, _ in means),
             left_out=tuple(number for _, number in means),
-            pooled=tuple(each.of(together) for each in RATIOS),
+            pooled=tuple(row.of(together) for row in RATIOS),
         )
 
     def named(self) -> dict[str, float | None]:
-        """The values by the names that they have in files: ``macro_f1``, ``pooled_recall``."""
-        rows = {"macro": self.macro, "pooled": self.pooled}
+        """The values by their names in files: ``macro_f1``, ``pooled_recall``."""
         return {
-            f"{which}_{each.name}": value
-            for which, row in rows.items()
-            for each, value in zip(RATIOS, row, strict=True)
+            f"{prefix}_{ratio.name}": value
+            for prefix, values in (("macro", self.macro), ("pooled", self.pooled))
+            for ratio, value in zip(RATIOS, values, strict=True)
         }

@@ -1,7 +1,7 @@
-"""Intervals of ratios of sums, closed: cheap enough to stand beside every number.
+"""Intervals of ratios of sums by closed formulas, cheap enough for every number.
 
-Everything here is a ratio of two sums over units: F1 is 2 TP over 2 TP + FP + FN of the documents, a mean is the sum of
-the values over how many there are. Values of one unit belong together, so it is the units that are a sample.
+Every metric here is a ratio of two sums over units: F1 is 2 TP over 2 TP + FP + FN of the documents, a mean is the sum
+of the values over their number. Values of one unit are not independent, so the units are the sample.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sitegen.stats.quantiles import normal, student
 LEVEL: Final = 0.95
 
 ROUNDING: Final = 1e-12
-"""A smaller standard error is none."""
+"""A smaller standard error counts as 0."""
 
 Share: TypeAlias = tuple[float, float]
 """What one unit adds to the numerator and to the denominator; the denominator is above 0."""
@@ -30,17 +30,17 @@ class Paired(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A number, how far it would scatter, and how well that is known."""
+    """An estimate with its standard error and degrees of freedom."""
 
     value: float
     error: float
     """Standard error."""
     freedom: int
-    """Units less one."""
+    """Number of units minus one."""
 
 
 def ratio(units: Mapping[Share, int]) -> Spread | None:
-    """The ratio of the sums over units, with how often each share occurs; None for fewer than two units.
+    """The ratio of the sums over units, given as the number of each share; None for fewer than two units.
 
     The standard error is that of a ratio of cluster totals by linearisation (Cochran, *Sampling Techniques*, 1977,
     chapter 6): the residuals of the units around the ratio, over the sum of the denominators.
@@ -55,10 +55,10 @@ def ratio(units: Mapping[Share, int]) -> Spread | None:
 
 
 def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
-    """The change of such a ratio over the same units, after minus before; None for fewer than two units.
+    """The change of a ratio over the same units, after minus before; None for fewer than two units.
 
-    Linearised alike: what a unit did to the one ratio less what it did to the other. That every unit is held against
-    itself is what makes small changes visible.
+    Linearised like ``ratio``: the residual of a unit after minus its residual before. Pairing every unit with itself
+    makes small changes visible.
     """
     number = sum(units.values())
     earlier = fsum(pair.before[1] * times for pair, times in units.items())
@@ -75,7 +75,7 @@ def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
 
 
 def share_change(fixed: float, broken: float, trials: int) -> Spread | None:
-    """The change of a share of the same trials on both sides, from those that flipped; None for fewer than two.
+    """The change of a share over the same trials, from the numbers that flipped; None for fewer than two trials.
 
     Its error is that of the difference of dependent proportions (Agresti, *Categorical Data Analysis*, 2013, 11.1).
     """
@@ -92,7 +92,7 @@ def mean_of(values: Sequence[float]) -> Spread | None:
 
 
 def wilson(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's score interval of a share 0..1 of *size* > 0 trials (Wilson 1927); it always holds the share."""
+    """Wilson's score interval of a share 0..1 of *size* > 0 trials (Wilson 1927); it always contains the share."""
     z = normal(level)
     centre = (share + z * z / (2 * size)) / (1 + z * z / size)
     half = z / (1 + z * z / size) * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
@@ -100,25 +100,25 @@ def wilson(share: float, size: float, level: float = LEVEL) -> tuple[float, floa
 
 
 def effective_wilson(spread: Spread, most: float | None = None, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's interval of a share 0..1, of as many independent trials as would scatter like the units.
+    """Wilson's interval of a share 0..1, for the number of independent trials that would vary as much as the units.
 
-    The effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced for how little is known
-    of the scatter of few units, in Wilson's interval (Dean and Pagano, *J. Survey Statistics and Methodology* 3, 2015).
-    Unlike an error to both sides it stays within 0..1, and says something where all units are right. *most*: trials
-    there are; None: as many as units, where those do not scatter at all.
+    This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few
+    units estimate their variation poorly, in Wilson's interval (Dean and Pagano, *J. Survey Statistics and Methodology*
+    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. *most* is the
+    number of trials there are; with None it is the number of units, if these do not vary at all.
     """
     size = most or spread.freedom + 1.0
     if spread.error > ROUNDING:
-        scattering = spread.value * (1 - spread.value) / spread.error**2
-        size = min(size, scattering) if most else scattering
+        effective = spread.value * (1 - spread.value) / spread.error**2
+        size = min(size, effective) if most else effective
     return wilson(spread.value, size * (normal(level) / student(level, spread.freedom)) ** 2, level)
 
 
 def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, float] | None:
-    """The interval of the mean of independent numbers, each given with the ends of its own; None for none.
+    """The interval of the mean of independent numbers, each given as (number, low, high); None without numbers.
 
-    The method of variance estimates recovery (Zou and Donner, *Statistics in Medicine* 27, 2008): how far the ends are
-    from their numbers stands for the errors, on either side alone, and errors add up by their squares.
+    The method of variance estimates recovery (Zou and Donner, *Statistics in Medicine* 27, 2008): the distance of each
+    end from its number stands for the error on that side, and errors add up by their squares.
     """
     if not numbers:
         return None
@@ -129,6 +129,6 @@ def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, f
 
 
 def around(spread: Spread, level: float = LEVEL) -> tuple[float, float]:
-    """The interval of Student's t to both sides: of a change, or of a mean that has no bounds."""
+    """The symmetric interval of Student's t, for a change or for a mean without bounds."""
     half = student(level, spread.freedom) * spread.error
     return spread.value - half, spread.value + half

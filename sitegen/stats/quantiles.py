@@ -1,6 +1,6 @@
 """Quantiles of the normal and of Student's distribution, and of given values.
 
-Without scipy, whose import costs more than a build may.
+scipy is not used, because importing it would slow down every build.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def _bisected_root(rising: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Where a rising function meets the target, to the last bit that halving can tell."""
+    """Where a rising function reaches the target, found by bisection to the last bit."""
     while True:
         middle = (low + high) / 2
         if middle in (low, high):
@@ -62,9 +62,9 @@ def _bisected_root(rising: Callable[[float], float], target: float, low: float, 
 
 
 def nearest_rank(values: Sequence[float], share: float) -> float:
-    """The least of the values that at least this share of them does not exceed; 0 < share <= 1, and values there are.
+    """The least value that at least this share of the values does not exceed; 0 < share <= 1, at least one value.
 
-    The nearest-rank percentile (for instance NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.6.2): always one of
-    the values, so that few of them promise no more than they know.
+    This is the nearest-rank percentile (NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.6.2). It is always one of
+    the values, and so does not suggest more precision than a few values have.
     """
     return sorted(values)[ceil(share * len(values) - 1e-9) - 1]

@@ -1,9 +1,9 @@
-"""How large a difference is, and how many cases it takes to see it (Cohen, *Statistical Power Analysis*, 1988).
+"""Effect sizes, and how many cases it takes to detect them (Cohen, *Statistical Power Analysis*, 1988).
 
 The least number of cases is per prompt, for a two-sided independent test (at alpha 0.05 unless another level is given)
-that shall find a difference as large as the one that was observed with a chance of 0.8. ``statsmodels.stats.power``
-gives the same numbers. The other way round, ``least_change`` and ``least_net_flips`` say which change a set can show,
-two-sided at the 5 % level, with the same chance.
+that finds a difference of the observed size with a chance of 0.8. ``statsmodels.stats.power`` gives the same numbers.
+Conversely, ``least_change`` and ``least_net_flips`` say which change a set can detect, two-sided at the 5 % level and
+with the same chance.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from sitegen.stats.significance import ALPHA, mean, pooled_variance
 POWER: Final = 0.8
 
 MOST: Final = 10_000_000
-"""Cases beyond which nobody asks."""
+"""The greatest number of cases that is reported."""
 
 
 def cohens_h(first: float, second: float) -> float:
-    """The difference of two proportions on the arcsine scale, where it is as easy to see anywhere (chapter 6)."""
+    """The difference of two proportions on the arcsine scale, with equal differences equally detectable (chapter 6)."""
     return 2 * asin(sqrt(first)) - 2 * asin(sqrt(second))
 
 
 def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The difference of two means in pooled standard deviations (chapter 2); None where there are none."""
+    """The difference of two means in pooled standard deviations (chapter 2); None where these are undefined or 0."""
     if len(first) < 2 or len(second) < 2:
         return None
     spread = sqrt(pooled_variance(first, second))
@@ -67,7 +67,7 @@ def cases_for_means(d: float, alpha: float = ALPHA) -> int | None:
 
 
 def _least(power: Callable[[int], float]) -> int | None:
-    """The least number from 2 with enough power, which grows with the number."""
+    """The least number of cases, at least 2, with enough power; None if it is above MOST."""
     enough = 2
     while power(enough) < POWER:
         enough *= 2
@@ -81,11 +81,11 @@ def _least(power: Callable[[int], float]) -> int | None:
 
 
 _ONE_SIDED: Final = 2 * POWER - 1
-"""The two-sided level whose upper end has the chance POWER below it."""
+"""The two-sided level whose upper quantile is the POWER quantile of one side."""
 
 
 def least_change(error: float, freedom: int) -> float:
-    """The least change whose paired estimate has this standard error and that is found with the chance POWER.
+    """The least change that is found with the chance POWER, if its paired estimate has this standard error.
 
     The minimum detectable effect of Bloom (*Evaluation Review* 19, 1995): the quantiles of Student's t for level and
     power, added, times the standard error; 2.8 standard errors where there are many units.
@@ -94,9 +94,9 @@ def least_change(error: float, freedom: int) -> float:
 
 
 def least_net_flips(pairs: int, flips: int) -> int | None:
-    """How many more cells must be fixed than broken (or the reverse) for McNemar's test to find it.
+    """How many more cells must be fixed than broken, or the reverse, for McNemar's test to find it.
 
-    Of *pairs* cells, *flips* go one way or the other by chance alone. The sample size of Miettinen (*Biometrics* 24,
+    Of *pairs* cells, *flips* flip one way or the other by chance alone. The sample size of Miettinen (*Biometrics* 24,
     1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. Where fewer flip by chance than it
     takes, all go one way: 8. None if there are too few cells.
     """

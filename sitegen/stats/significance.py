@@ -1,8 +1,8 @@
 """Tests of whether two prompts differ, independent and paired, two-sided (rule 33).
 
-McNemar's test, which builds make, needs the standard library alone. Other distribution functions come from
-``scipy.special``: ``scipy.stats`` takes a second to import, and raises or warns where a p value is undefined. Tests
-hold the results against ``scipy.stats`` and ``statsmodels``.
+McNemar's test, which builds use, needs only the standard library. Other distribution functions come from
+``scipy.special``: ``scipy.stats`` takes a second to import, and raises or warns where a p value is undefined. The test
+suite compares the results with ``scipy.stats`` and ``statsmodels``.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ ALPHA: Final = 0.05
 """A smaller p value is called significant."""
 
 LEVELS: Final = (0.001, 0.01, ALPHA)
-"""What p values are said to be below where they cannot be computed, the strictest first."""
+"""Levels that pages report p values against where they cannot compute them, the strictest first."""
 
 FEW: Final = 25
-"""Discordant pairs below which McNemar's test is made with the exact binomial distribution."""
+"""With fewer discordant pairs, McNemar's test uses the exact binomial distribution."""
 
 ROUNDING: Final = 1e-12
-"""Differences of ratios that are apart by less are the same."""
+"""Differences of ratios that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """What a test says."""
+    """The result of a test."""
 
     method: str
     statistic: float | None
-    """None where the method has none, or it is undefined."""
+    """None if the method has none, or if it is undefined."""
     p_value: float | None
-    """None: undefined, for the reason that ``note`` gives."""
+    """None if undefined; ``note`` gives the reason."""
     note: str = ""
 
 
 def chi_square(right_1: int, wrong_1: int, right_2: int, wrong_2: int) -> Significance:
     """Pearson's chi-square of a 2 x 2 table with Yates' continuity correction, one degree of freedom.
 
-    Undefined where a row or a column is zero: then nothing was asked, or all answers are alike. A note says if a cell
-    is expected to hold less than 5, where the approximation is poor (Cochran 1954).
+    Undefined if a row or a column is zero: then nothing was answered, or all answers are alike. A note warns if the
+    expected number in a cell is below 5, where the approximation is poor (Cochran 1954).
     """
     from scipy.special import chdtrc
 
@@ -76,10 +76,10 @@ def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
 
 
 def least_discordant(level: float, most: int) -> tuple[int, ...]:
-    """Where McNemar's p falls below a level, for pages to look up: the test of any two numbers without making it.
+    """A table from which pages can tell whether McNemar's p is below a level, without computing the test.
 
-    At place k: the least number of pairs that only one side got right, up to *most*, of which k may be the smaller
-    part. With more of them and the same smaller part, p is smaller still.
+    Entry k is the least number of discordant pairs, up to *most*, for which p is below the level if k of them go the
+    rarer way. With more pairs and the same k, p is smaller still.
     """
     least: list[int] = []
     discordant = 0
@@ -124,7 +124,7 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Significan
     from scipy.special import stdtr
 
     method = "paired t-test"
-    differences = [one - other for one, other in zip(first, second, strict=True)]
+    differences = [value - partner for value, partner in zip(first, second, strict=True)]
     count = len(differences)
     if count < 2:
         return Significance(method=method, statistic=None, p_value=None, note="fewer than two pairs")
@@ -138,7 +138,7 @@ def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Significan
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Adjust p values for several tests (Holm 1979), in their order; undefined ones are no test of the family."""
+    """Adjust p values for several tests (Holm 1979), in their order; undefined ones are left out of the family."""
     defined = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

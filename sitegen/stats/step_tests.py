@@ -1,18 +1,18 @@
-"""Which levels of a series are told apart, and whether its newest values are off: what noise alone does not do.
+"""Tests which steps of a series are more than noise, and whether its newest values are off.
 
-A least sum of squares finds places, not evidence: of few values the noise is hardly known, and heavy tails or a score
-of few cases make levels of their own. So two neighbouring levels are told apart only if two things hold. Of the steps
-for which they do not, the one that explains least is dropped, until they hold for all.
+A least sum of squares finds candidate places, but is no evidence: few values estimate noise poorly, and heavy tails or
+a metric of few cases produce levels of their own. So a step between two neighbouring levels counts only if both of the
+following hold. Among the steps for which they do not, the one that explains least is dropped, until they hold for all.
 
-- Student's test of the two levels, at ``CHANCE`` over the number of places that a step could have (Bonferroni); its
-  tail by Wallace (1959, *Bounds on normal approximations to Student's and the chi-square distributions*). What one
-  case is worth is the *grain*: the standard deviation is taken for half of it or more, which is that of a single case
-  that is right by the toss of a coin. Where each value resembles the one before, a mean varies more (Bartlett 1946):
-  the variance is taken times (1 + r) / (1 - r). The correlation r of neighbours is corrected for what the two means
-  take of it.
-- Heavy tails do not explain it: all values of the one level are beyond all of the other, or the rank sum says so at
-  ``CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). Two values have to be further
-  from the others than those are from each other. One value is never told.
+- Student's test of the two levels is significant, at ``CHANCE`` over the number of possible places (Bonferroni); its
+  tail is by Wallace (1959, *Bounds on normal approximations to Student's and the chi-square distributions*). The
+  *grain* is the weight of one case: the standard deviation is assumed to be at least half of it, which is that of a
+  single case that is right by the toss of a coin. If values correlate with their predecessors, a mean varies more
+  (Bartlett 1946): the variance is multiplied by (1 + r) / (1 - r). The correlation r of neighbours is corrected for the
+  bias from subtracting the two means.
+- Heavy tails do not explain the step: all values of one level are beyond all of the other, or the rank sum is
+  significant at ``CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). A level of two
+  values has to be further from the others than these are from each other. A single value is never a level.
 """
 
 from __future__ import annotations
@@ -24,53 +24,57 @@ from math import ceil, comb, erfc, fsum, log, sqrt
 from typing import Final, NamedTuple
 
 CHANCE: Final = 0.0002
-"""Of any step in a series of normal noise, at most."""
+"""The chance of any step in a series of normal noise is at most this."""
 CHANCE_RANKS: Final = 10 * CHANCE
-"""A rank sum knows of no distribution, and less of a few values than Student's test."""
+"""Larger than CHANCE, because a rank sum assumes no distribution, and has less power for few values."""
 CHANCE_NEWEST: Final = 0.003
-"""Of newest values to be off where they are most."""
+"""The chance that the newest values are off, at the place where they are most."""
 NEWEST: Final = 10
-"""Values that may be too new to tell."""
+"""The greatest number of values that may be too new to tell from noise."""
 FEWEST_BEFORE: Final = 3
-"""Values that the newest ones are held against."""
+"""The least number of values that the newest ones are compared with."""
 EXACT: Final = 20
-"""Values of the smaller level up to which ranks are counted out."""
+"""Up to so many values in the smaller level, the rank sum test is exact."""
 MOST_ALIKE: Final = 0.4
-"""A larger correlation is that of a drift."""
+"""A larger correlation comes from a drift, and is cut to this."""
 
 
 class Aside(NamedTuple):
-    """A single value that was off and came back: noise, and part of no level."""
+    """A single value that was off and came back. It counts as noise and is part of no level."""
 
     place: int
-    """How many values of the row are before it."""
+    """The number of values of the row before it."""
     agreed: float
-    """What its neighbours agree on."""
+    """The value that its neighbours agree on."""
     off: float
-    """By how much it was off, as far as that counts."""
+    """By how much it was off, cut to the limit for noise."""
 
 
 class LevelValues(NamedTuple):
-    """The values that are cut into levels, with their sums."""
+    """The values that are divided into levels, with their running sums."""
 
     values: Sequence[float]
     sums: Sequence[float]
-    """Of the first n values, from none on."""
+    """Entry n is the sum of the first n values."""
     aside: Sequence[Aside]
     least: float
-    """The variance of a single value is not below it."""
+    """The least variance that is assumed of a single value."""
 
 
 def level_values(values: Sequence[float], aside: Sequence[Aside], grain: float) -> LevelValues:
-    """``grain``: what one case is worth."""
+    """The values minus their mean, with running sums. *grain* is by how much one case moves a value."""
     centre = fsum(values) / len(values)
-    around = [value - centre for value in values]
-    off = [one._replace(agreed=one.agreed - centre) for one in aside]
-    return LevelValues(values=around, sums=[0.0, *accumulate(around)], aside=off, least=(grain / 2) ** 2)
+    centred = [value - centre for value in values]
+    return LevelValues(
+        values=centred,
+        sums=[0.0, *accumulate(centred)],
+        aside=[blip._replace(agreed=blip.agreed - centre) for blip in aside],
+        least=(grain / 2) ** 2,
+    )
 
 
 def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
-    """Those of the starts of levels at which a step is more than noise, and the first."""
+    """The starts of levels at which the step is more than noise; the first start is always included."""
     chances: dict[tuple[int, int, int], float] = {}
 
     def chance(step: tuple[int, int, int]) -> float:
@@ -91,7 +95,7 @@ def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
 
 
 def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
-    """Where the newest values begin, if they are off the last level and too few to be told apart; else None."""
+    """Where the newest values begin, if they are off the last level and too few for a step; else None."""
     last, end = starts[-1], len(row.values)
     places = range(last + FEWEST_BEFORE, end)
     start = max(places, key=lambda start: _gain(row, last, start, end), default=last)
@@ -100,53 +104,53 @@ def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
 
 
 def _gain(row: LevelValues, start: int, middle: int, end: int) -> float:
-    """By how much the sum of squares is larger around one level than around two."""
+    """The decrease of the sum of squares if one level is divided into two."""
     first, second = middle - start, end - middle
     before, after = row.sums[middle] - row.sums[start], row.sums[end] - row.sums[middle]
     return (after / second - before / first) ** 2 * first * second / (first + second)
 
 
 def _chance(row: LevelValues, start: int, middle: int, end: int) -> float:
-    """That the means of two levels differ so much, both sides, by Student's test; 1 without a degree of freedom."""
-    off = [one.off for one in row.aside if start < one.place < end]
-    before, after = _around(row, start, middle), _around(row, middle, end)
+    """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom."""
+    off = [blip.off for blip in row.aside if start < blip.place < end]
+    before, after = _residuals(row, start, middle), _residuals(row, middle, end)
     squares = fsum(value * value for value in (*before, *after, *off))
     count = len(before) + len(after)
     freedom = count + len(off) - 2
     gain = _gain(row, start, middle, end)
     if freedom < 1 or not gain:
         return 1.0
-    alike = 0.0
+    correlation = 0.0
     if squares > row.least:
-        products = fsum(one * other for level in (before, after) for one, other in pairwise(level))
-        alike = min(max(products / squares + 2 / count, 0.0), MOST_ALIKE)
-    variance = max(squares / freedom * (1 + alike) / (1 - alike), row.least)
+        products = fsum(value * following for level in (before, after) for value, following in pairwise(level))
+        correlation = min(max(products / squares + 2 / count, 0.0), MOST_ALIKE)
+    variance = max(squares / freedom * (1 + correlation) / (1 - correlation), row.least)
     deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log(1 + gain / (variance * freedom)))
     return erfc(deviate / sqrt(2))
 
 
-def _around(row: LevelValues, start: int, end: int) -> list[float]:
-    """The values of a level without its mean."""
+def _residuals(row: LevelValues, start: int, end: int) -> list[float]:
+    """The values of a level minus its mean."""
     mean = (row.sums[end] - row.sums[start]) / (end - start)
     return [value - mean for value in row.values[start:end]]
 
 
 def _beyond_tails(row: LevelValues, start: int, middle: int, end: int) -> bool:
-    """Whether heavy tails do not explain a step."""
-    few, many = sorted((_all(row, start, middle), _all(row, middle, end)), key=len)
+    """Whether a step is too large to be explained by heavy tails."""
+    few, many = sorted((_with_blips(row, start, middle), _with_blips(row, middle, end)), key=len)
     gap = max(min(few) - max(many), min(many) - max(few))
     if len(few) < 3:
         return len(few) > 1 and gap > max(many) - min(many)
     return gap > 0 or _rank_sum(few, many) * (len(row.values) - 1) < CHANCE_RANKS
 
 
-def _all(row: LevelValues, start: int, end: int) -> list[float]:
-    """The values of a level, and those aside among them."""
-    return [*row.values[start:end], *(one.agreed + one.off for one in row.aside if start < one.place < end)]
+def _with_blips(row: LevelValues, start: int, end: int) -> list[float]:
+    """The values of a level, and the blips inside it."""
+    return [*row.values[start:end], *(blip.agreed + blip.off for blip in row.aside if start < blip.place < end)]
 
 
 def _rank_sum(few: Sequence[float], many: Sequence[float]) -> float:
-    """The chance of so uneven ranks, both sides; of many values by the normal approximation. Ties make it too large."""
+    """The two-sided p value of the rank sum test, approximate for many values. Ties make it too large."""
     ranked, pairs = sorted(many), len(few) * len(many)
     beyond = sum(bisect_left(ranked, value) + bisect_right(ranked, value) for value in few) / 2
     least = min(beyond, pairs - beyond)
@@ -154,7 +158,7 @@ def _rank_sum(few: Sequence[float], many: Sequence[float]) -> float:
         return 1.0
     if len(few) > EXACT:
         return erfc((pairs / 2 - least - 0.5) / sqrt(pairs * (len(few) + len(many) + 1) / 6))
-    # Arrangements by their number of pairs in the wrong order, up to the least: a Gaussian binomial coefficient.
+    # The number of arrangements by their pairs in the wrong order, up to *least*: a Gaussian binomial coefficient.
     arranged = [1, *([0] * ceil(least))]
     for size in range(1, len(few) + 1):
         for wrong in range(len(arranged) - 1, len(many) + size - 1, -1):
