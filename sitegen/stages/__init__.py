@@ -1,5 +1,5 @@
-"""The stages of a build, in the order in which ``sitegen.build`` lists them, and the tasks that run side by side.
+"""The stages of a build, which ``sitegen.build`` calls in order, and the tasks that they run in several processes.
 
-A stage is a function of what the stages before it found. A task is a frozen value that goes to a process, and so is
-what comes back; each opens git and the templates itself.
+A stage is a function of the results of earlier stages. A task and its result are frozen values that are sent between
+processes; each task opens git and the templates itself (``worker_context.py``).
 """

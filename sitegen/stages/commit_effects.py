@@ -19,7 +19,7 @@ from sitegen.stages.cached_kinds import EditOutcome
 
 
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
-    """The mixtures that comparing across a commit with several points needs, besides those of neighbouring points."""
+    """The mixtures needed to compare across commits with several points, besides those of neighbouring points."""
     for before, after in _spans(snapshots, first_new):
         if after - before > 1:
             yield from mixtures(snapshots[before], snapshots[after])
@@ -28,7 +28,7 @@ def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> It
 def effects_of_commits(
     series: Series, inputs: SeriesInputs, first_new: int, card: Callable[[Snapshot], Scorecard]
 ) -> Iterator[tuple[str, CommitEffect]]:
-    """(id of a commit, what it did to the eval) for the commits of new points; not for one without a point before."""
+    """(commit id, effect on the eval) for the commits of new points, except a commit without an earlier point."""
     snapshots = series.history.snapshots
     for before, after in _spans(snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
@@ -65,7 +65,7 @@ def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline:
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:
-    """For each commit, the last point before it and the last point that it brought."""
+    """For each commit, the indices of the last point before it and of its own last point."""
     for _, points in groupby(range(len(snapshots)), key=lambda index: snapshots[index].commit.position):
         first, *rest = points
         last = rest[-1] if rest else first

@@ -1,4 +1,4 @@
-"""Fourth stage: the page of every new commit that did anything to what sitegen reads."""
+"""Fourth stage: writes the page of every new commit that changed a file that sitegen reads."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from sitegen.stages.worker_context import WorkerContext
 
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
-"""Commits that are given to a process together."""
+"""Commits that one task has."""
 
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
 
 class Commits(NamedTuple):
-    """What is known of the commits after their pages are written."""
+    """What the last stage needs to know of the commits."""
 
     newest: str | None
-    """Id of the newest that has a page."""
+    """Id of the newest commit that has a page."""
     uncommitted: CommitView | None
     """What the page of the uncommitted state shows, if it has one."""
     failures: tuple[Problem, ...] = ()
-    """The commits whose pages could not be made, oldest first."""
+    """One for each commit whose page could not be made, oldest first."""
 
 
 class CommitPageInputs(NamedTuple):
@@ -67,17 +67,17 @@ class CommitsTask(NamedTuple):
     context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
-    """What surely stands of them in the output folder."""
+    """Those of their pages that certainly stand in the output folder."""
 
 
 class CommitsDone(NamedTuple):
-    """What the process that wrote the pages of several commits returns."""
+    """The result of a ``CommitsTask``."""
 
     files: WrittenFiles
     uncommitted: CommitView | None
-    """What the page of the uncommitted state shows, if it is among them."""
+    """What the page of the uncommitted state shows, if it is one of them."""
     failures: tuple[Problem, ...] = ()
-    """The commits whose pages could not be made."""
+    """One for each commit whose page could not be made."""
 
 
 def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
@@ -111,7 +111,7 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
     update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
-    histories = {one.history.id: one.history for one in update.evals}
+    histories = {update.history.id: update.history for update in timeline.update.evals}
     names_of = {(edit.path, edit.commit.sha): file.path for file in timeline.instructions for edit in file.edits}
     apart = apart_since(timeline.instructions)
     thick = {
@@ -119,7 +119,10 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
     }
     # A rename starts the walk over, so whenever a former name stands in a record, its eval is in the update.
     names_now = {
-        former: one.history.id for one in update.evals for former in one.history.renamed_from if former not in summaries
+        former: history.id
+        for history in histories.values()
+        for former in history.renamed_from
+        if former not in summaries
     }
     for record in update.records:
         sha = record.commit.sha
@@ -141,15 +144,15 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
 
 
 def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
-    """Of the touched evals those that had a page when the commit was the newest, so that later ones change nothing."""
-    found = {}
+    """Names of the touched evals that had a page when the commit was the newest, so that later ones change nothing."""
+    names = {}
     for item in changed:
         summary = summaries.get(item.eval_id)
         if summary and (
             item.role == "ground_truth" or (summary.headlines and summary.headlines[0].commit_position <= position)
         ):
-            found[item.eval_id] = summary.info.name
-    return found
+            names[item.eval_id] = summary.info.name
+    return names
 
 
 def _moves(
@@ -158,24 +161,24 @@ def _moves(
     histories: dict[str, EvalHistory],
     memo: Memo,
 ) -> tuple[EvalMove, ...]:
-    """What happened to each eval that the commit brought points of. An eval that could not be made has no summary."""
-    found = []
+    """The change of each eval that has points of the commit, but for evals that could not be made."""
+    moves = []
     for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
         summary = summaries[eval_id]
         start = bisect_left(summary.headlines, record.commit.position, key=_position)
         end = bisect_right(summary.headlines, record.commit.position, key=_position)
-        why = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
-        found.append(
+        causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
+        moves.append(
             EvalMove(
                 info=summary.info,
                 specs=summary.specs,
                 before=summary.headlines[start - 1] if start else None,
                 points=summary.headlines[start:end],
-                causes=tuple(cause for cause in _ORDER if cause in why),
+                causes=tuple(cause for cause in _ORDER if cause in causes),
                 effect=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
             )
         )
-    return tuple(found)
+    return tuple(moves)
 
 
 def _position(headline: Headline) -> int:
@@ -183,7 +186,7 @@ def _position(headline: Headline) -> int:
 
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
-    """Write the pages that are not fresh; that of the uncommitted state in any case, for its view is asked for."""
+    """Write the pages that are out of date, and always that of the uncommitted state, whose view is returned."""
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
     uncommitted: CommitView | None = None
     failures: list[Problem] = []

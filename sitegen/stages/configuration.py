@@ -1,4 +1,4 @@
-"""The configuration of the built revision, kept as it was validated: doing that imports what takes long."""
+"""Reads the configuration of the built revision and caches it validated, because validation needs slow imports."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, SITE_CONFIG, ManifestRead
 
 _CHECKED: Final = "paths inside the project"
-"""What is checked beyond types: another text for other rules, so that nothing is kept that they would refuse."""
+"""Names the checks beyond types. Change it with them, so that values cached under weaker checks are not used."""
 
 
 def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
-    """The site's: from the work tree, or from the commit where there is none. Raises ConfigurationError."""
+    """Read the site's configuration from the work tree, or from the commit without one. Raises ConfigurationError."""
     root = files.found.root
     key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
     return SITE_CONFIG.derived(parts, "", key, lambda: configuring.read_site(root, read=files.read))
 
 
 def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> ManifestRead:
-    """Read the manifest of the commit, or of the work tree if that is asked for. Raises ConfigurationError."""
+    """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
     content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
@@ -39,7 +39,7 @@ def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
 
 
 class AnswersAt:
-    """What the files of a commit said to the questions of the search for evals, kept by blob id."""
+    """What the search for evals learnt from the files of a commit, cached by blob id."""
 
     def __init__(self, files: FilesAt, parts: PartStore) -> None:
         self._files = files
@@ -48,7 +48,7 @@ class AnswersAt:
         self._now: dict[str, str] = {}
 
     def get(self, question: str, path: str) -> str | None:
-        """The answer of the content that lies at a path now; None if it was never asked."""
+        """The answer for the present content of a path; None if the question was never asked."""
         key = f"{self._files.blob_id(path)} {question}"
         answer = self._now.get(key, self._before.get(key))
         if answer is not None:
@@ -56,18 +56,18 @@ class AnswersAt:
         return answer
 
     def put(self, question: str, path: str, answer: str) -> None:
-        """Keep the answer of the content that lies at a path now."""
+        """Store the answer for the present content of a path."""
         if (oid := self._files.blob_id(path)) is not None:
             self._now[f"{oid} {question}"] = answer
 
     def keep(self) -> None:
-        """Remember the answers that were asked for, for the next build, and forget all others."""
+        """Cache the answers that were asked for in this build, and no others."""
         if self._now != self._before:
             ANSWERS.keep(self._parts, "", self._now)
 
 
 def _on_disk(root: Path, path: str, limit: int) -> bytes | None:
-    """Content of a file of the work tree; None if there is none, if it is a link, or if it is too large to be read."""
+    """Content of a file of the work tree; None if it is missing, a link or too large."""
     try:
         return read_inside(root, path, limit)
     except OSError:

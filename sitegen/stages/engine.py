@@ -1,4 +1,4 @@
-"""The one seam for running work side by side: in this process, in several, or on a dask cluster."""
+"""Runs the tasks of a build: in this process, in several, or on a dask cluster. The only module that knows which."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.process import share_processes, share_processes_until_exit
 
 WORTH_A_PROCESS: Final = 300
-"""Units of work (a snapshot, an edit, a commit: about a millisecond each) from which a second process pays."""
+"""Units of work (a snapshot, an edit or a commit, about a millisecond each) that make a second process worthwhile."""
 PROCESSES_A_CORE: Final = 4
-"""More processes than this for each core are never started, whoever asks: they would only take memory."""
+"""Most processes for each core, whatever ``--jobs`` says: more would only take memory."""
 WAITING: Final = 1
-"""Tasks for each process that are made before they are needed."""
+"""Tasks for each process that are made ahead of their turn."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 class Pool(Protocol):
-    """Where tasks are run."""
+    """Runs tasks."""
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """Each task with what came of it, in order. A task is made when its turn is near, and none is held after it."""
+        """Each task with its result, in order. A task is made when its turn is near, and is not held afterwards."""
 
 
 class Inline:
     """Runs each task in the caller's process when its result is asked for. For little work, and for debugging."""
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """One task after the other."""
+        """Run one task after the other."""
         return ((task, run(task)) for task in tasks)
 
 
@@ -46,7 +46,7 @@ class SideBySide:
         self._at_once = processes * (1 + WAITING)
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """In order, so that a long task is best given early."""
+        """Results come in the order of tasks, so that long tasks should come first."""
         begun: deque[tuple[T, Future[R]]] = deque()
         try:
             for task in tasks:
@@ -79,7 +79,7 @@ def _workers_named() -> Iterator[None]:
 
 @contextmanager
 def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> Iterator[Pool]:
-    """Where so many units of work are run best: on a dask scheduler if its address is given, else in processes.
+    """The pool for so many units of work: a dask scheduler if its address is given, otherwise as many processes as pay.
 
     Raises ConfigurationError if dask is asked for and not installed.
     """
@@ -98,10 +98,10 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
         with share_processes():
             yield Inline()
         return
-    import multiprocessing  # with its executor, some milliseconds that a build of little new has no use for
+    import multiprocessing  # takes milliseconds, which a build with few new commits does not spend
     from concurrent.futures import ProcessPoolExecutor
 
-    # A forked child has the imports and the values of its parent for nothing. No thread of ours runs at this moment.
+    # A forked process inherits imports and values, and no thread of ours runs that it could copy in a bad state.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(processes, context, initializer=_begin_worker) as executor, _workers_named():
@@ -109,7 +109,7 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
 
 
 def processes_for(units: int, jobs: int | None = None) -> int:
-    """How many processes to start for so many units of work when *jobs* are asked for; None: as many as pay off."""
+    """How many processes to start for so many units of work. ``jobs``: as asked for; None: as many as pay."""
     cores = os.cpu_count() or 1
     if jobs is None:
         return min(cores, units // WORTH_A_PROCESS + 1)
@@ -117,13 +117,13 @@ def processes_for(units: int, jobs: int | None = None) -> int:
 
 
 def _begin_worker() -> None:
-    """Prepare a worker process: all its tasks read the repository through one git process."""
+    """Prepare a worker process, all tasks of which read the repository through one git process."""
     share_processes_until_exit()
     _end_with_parent()
 
 
 def _end_with_parent() -> None:
-    """End this worker when the build ends: one that outlived it could overwrite the pages of the next build."""
+    """End this worker when the build ends: a worker that outlived it could overwrite pages of the next build."""
     import multiprocessing
     from multiprocessing.connection import wait
     from threading import Thread

@@ -1,4 +1,4 @@
-"""Third stage: the instruction files whose edits, or the effects of whose edits, are new."""
+"""Third stage: writes the pages of instruction files with new edits, or with edits whose effects changed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from sitegen.pages.instruction.page import impact
 from sitegen.pages.instructions.page import FileRecord, file_size
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
-    EDIT_DIRECTIONS,
     EDIT_OUTCOMES,
-    NEWEST_EDIT,
     CountedEdit,
     EditOutcome,
 )
@@ -37,7 +35,7 @@ from sitegen.text.patch import PatchCounts
 
 
 class WrittenInstructions(NamedTuple):
-    """What is known of the instruction files after their pages are written."""
+    """What later stages need to know of the instruction files."""
 
     effects: EffectIndex
     files: tuple[FileRecord, ...]
@@ -45,11 +43,11 @@ class WrittenInstructions(NamedTuple):
     """Commits with edits after which the mean headline of the evals was higher."""
     lowered: int
     failures: tuple[Problem, ...] = ()
-    """The files whose pages could not be made, by path."""
+    """One for each file whose pages could not be made, by path."""
 
 
 def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
-    """Index what every edit did to every eval."""
+    """Index the effects of every edit on every eval."""
     driven_by = {
         entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
         for entry in timeline.manifest.evals
@@ -61,11 +59,11 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
 def write_instructions(
     timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]
 ) -> WrittenInstructions:
-    """Write the instruction files that an edit touched, or an output that shows what an edit did."""
+    """Write the pages of the files that were edited, or of whose edits new outputs show the effects."""
     effects = index_effects(timeline, evals)
     positions = _touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
-    touched.sort(key=_most_edits_first)
+    touched.sort(key=lambda file: len(file.edits), reverse=True)  # the longest tasks start first
     apart = apart_since(timeline.instructions)
     tasks = (_task(timeline, memo, ledger, effects, file, apart) for file in touched)
     failures: dict[str, Problem] = {}
@@ -78,11 +76,10 @@ def write_instructions(
             continue
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
-        NEWEST_EDIT.keep(memo, path, done.newest)
         ledger.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         ledger.drop(owner(former))
-    directions = _directions(memo, effects, positions)
+    changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
     return WrittenInstructions(
         effects=effects,
         files=tuple(
@@ -93,8 +90,8 @@ def write_instructions(
             )
             for file in timeline.instructions
         ),
-        raised=sum(direction > 0 for direction in directions),
-        lowered=sum(direction < 0 for direction in directions),
+        raised=sum(change > 0 for change in changes),
+        lowered=sum(change < 0 for change in changes),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
 
@@ -109,7 +106,7 @@ def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, 
 
 
 def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
-    """Positions of the edits whose effects the new points changed; all of them after a walk from the root."""
+    """Positions of the edits whose effects new points changed; of all edits if history was read from its root."""
     if timeline.update.complete:
         return frozenset(effects.positions())
     return frozenset(
@@ -122,17 +119,13 @@ def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[in
 def _is_touched(
     timeline: Timeline, evals: Evals, effects: EffectIndex, file: InstructionHistory, positions: frozenset[int]
 ) -> bool:
-    """Whether the file was edited, or new points say what an edit of it did, or which version of it is the best."""
+    """Whether the file was edited, or new points changed the effects of an edit or which of its versions is best."""
     return (
         timeline.update.complete
         or file.path in {instruction.path for instruction in timeline.update.instructions}
         or any(edit.commit.position in positions for edit in file.edits)
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_peaks)
     )
-
-
-def _most_edits_first(file: InstructionHistory) -> int:
-    return -len(file.edits)
 
 
 def _task(
@@ -144,7 +137,6 @@ def _task(
         history=file,
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
-        newest=NEWEST_EDIT.get(memo, file.path),
         pages=ledger.standing_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
@@ -153,7 +145,7 @@ def _task(
 
 
 def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[Effect, ...]:
-    """The effects of one edit, with the fields that flipped and whether the change is more than chance."""
+    """The effects of one edit, with the flipped fields and whether the change is more than chance."""
     return tuple(
         _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
         for effect in index.effects_of(position, path)
@@ -161,7 +153,7 @@ def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[
 
 
 def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
-    """``outcome``: None if there was nothing to compare with."""
+    """``outcome``: None if there is no output before or after the edit."""
     if outcome is None:
         return effect
     flips = outcome.flips._replace(fixed=_interned(outcome.flips.fixed), broken=_interned(outcome.flips.broken))
@@ -169,14 +161,14 @@ def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
 
 
 def _interned(tally: Tally) -> Tally:
-    """Keeps one copy of each name: the same few stand in thousands of outcomes."""
+    """Share one copy of each name, because thousands of outcomes repeat the same few."""
     return tuple((intern(attribute), number) for attribute, number in tally)
 
 
 def counts_of_edits(
     memo: Memo, file: InstructionHistory, context: WorkerContext, failed: Container[str]
 ) -> tuple[PatchCounts | None, ...]:
-    """What each edit of a file added and removed; None where that is not known, and of a file that failed."""
+    """How much each edit of a file added and removed; None where that is unknown, and for files that failed."""
     counted = {} if file.path in failed else _counted(memo, file)
     edits = (counted.get(_contents(edit, context)) for edit in file.edits)
     return tuple(edit and edit.counts for edit in edits)
@@ -187,23 +179,14 @@ def _counted(memo: Memo, file: InstructionHistory) -> dict[str, CountedEdit]:
 
 
 def _contents(edit: Edit, context: WorkerContext) -> str:
-    """The two contents of an edit and how much of one is read: all that its counts and sections depend on.
+    """Everything that the counts and sections of an edit depend on: its two contents and how much of one is read.
 
-    So they survive rewritten history.
+    No commit is part of it, so that counts survive a rewritten history.
     """
     return f"{context.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
 
 
 def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:
     """Paths that files had before they were renamed, and that no file has now."""
-    now = {file.path for file in files}
-    return sorted({edit.path for file in touched for edit in file.edits} - now)
-
-
-def _directions(memo: Memo, effects: EffectIndex, positions: frozenset[int]) -> tuple[int, ...]:
-    """For each commit with edits: 1 if the mean headline rose, -1 if it fell, otherwise 0."""
-    directions = EDIT_DIRECTIONS.get(memo) or {}
-    for position in sorted(positions):
-        change = mean_change(effects.effects_of(position)) or 0.0
-        directions[str(position)] = (change > 0) - (change < 0)
-    return tuple(EDIT_DIRECTIONS.keep(memo, "", directions).values())
+    current = {file.path for file in files}
+    return sorted({edit.path for file in touched for edit in file.edits} - current)

@@ -1,4 +1,4 @@
-"""Field mappings between builds: each is kept as it was read, so that a build with no new one need not read any."""
+"""Caches field mappings as they were validated, so that a build without new ones reads none."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import MAPPINGS
 
 KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]
-"""(key, what was read)."""
+"""(key, mapping as it was read)."""
 
 
 def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
-    """Every mapping that the touched evals are scored by. New ones are read and kept."""
+    """Every mapping that the touched evals are scored by. New ones are read and cached."""
     histories = [update.history for update in updates if traits_of(update.history.kind).is_structured]
     needed = {_mapping_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
     newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
     needed |= {_mapping_key(snapshot): snapshot for snapshot in newest if snapshot.mapping}
-    mappings = {key: kept for key in needed if (kept := MAPPINGS.get(memo, key))}
-    for key, kept in _read({key: snapshot for key, snapshot in needed.items() if key not in mappings}, repository):
-        mappings[key] = MAPPINGS.keep(memo, key, kept)
+    mappings = {key: mapping for key in needed if (mapping := MAPPINGS.get(memo, key))}
+    new = {key: snapshot for key, snapshot in needed.items() if key not in mappings}
+    for key, mapping in _read_mappings(new, repository):
+        mappings[key] = MAPPINGS.keep(memo, key, mapping)
     return tuple(mappings.items())
 
 
 def without_settings(snapshot: Snapshot) -> Snapshot:
-    """The snapshot as its mapping file alone would have it scored: what of its entries is unused is told by that."""
+    """The snapshot scored by its mapping file alone, which shows the entries of the file that are unused."""
     return snapshot._replace(settings="")
 
 
-def recall_mapping(kept: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
-    """Give the scorer a mapping that was read before. It is taken out of *kept*, because once per process is enough."""
+def recall_mapping(mappings: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
+    """Hand a cached mapping to the scorer, once per process: it is removed from *mappings*."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:
         return
-    if mapping := kept.pop(_mapping_key(snapshot), None):
+    if mapping := mappings.pop(_mapping_key(snapshot), None):
         remember(content, snapshot.settings, mapping_read(mapping))
 
 
@@ -50,13 +51,13 @@ def _mapping_key(snapshot: Snapshot) -> str:
     return digest(str(FieldsScorer.version), snapshot.mapping.oid if snapshot.mapping else "", snapshot.settings)
 
 
-def _read(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, KeptMapping]]:
-    """What can be read of them and kept, by key."""
+def _read_mappings(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, KeptMapping]]:
+    """(key, mapping) for each mapping that can be read and cached."""
     oids = [snapshot.mapping.oid for snapshot in new.values() if snapshot.mapping]
     blobs = repository.read_blobs(oids) if oids else iter(())
     for key, snapshot in new.items():
         content = next(blobs).content if snapshot.mapping else None
         if content is None and snapshot.mapping:
             continue
-        if kept := kept_mapping(read_mapping(content, snapshot.settings)):
-            yield key, kept
+        if mapping := kept_mapping(read_mapping(content, snapshot.settings)):
+            yield key, mapping

@@ -1,4 +1,4 @@
-"""The search log: what it grows by, appended to the last shard; full shards are never touched again."""
+"""Writes the search log: new entries are appended to its last shard, and full shards never change."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ OWNER: Final = "search"
 
 
 def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> int:
-    """Bring the log up to date. Returns how many entries it has.
+    """Append the entries of this build. Returns how many entries the log has.
 
-    The memo keeps the entries of the last shard, so that one more commit reads and writes no more than that.
+    The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
     """
     tail = SEARCH_TAIL.get(memo) or SearchTail(length=0, entries=())
     log = chain(tail.entries, _new_entries(timeline, evals))
@@ -42,7 +42,7 @@ def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledge
 
 
 class _At(NamedTuple):
-    """Where an entry stands in the log: by commit; within a commit points by eval, then edits by path."""
+    """The sort key of an entry: by commit, and within a commit points by eval, then edits by path."""
 
     position: int
     is_edit: bool
@@ -51,17 +51,17 @@ class _At(NamedTuple):
 
 
 def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
-    """Points and edits of the new commits, in order; those of one eval or file are in it already.
+    """Points and edits of the new commits, in order: merged, as those of one eval or file are in order already.
 
-    An eval that could not be made has no reports to lead to.
+    Evals that could not be made are left out, for they have no reports.
     """
     update = timeline.update
     failed = {problem.eval_id for problem in evals.failures}
-    new = {record.commit.position for record in update.records}  # an older point may be new: that it was deleted, say
+    new = {record.commit.position for record in update.records}  # an older point may be new as well, such as a deletion
     points = (
-        _points(timeline.info(one.history), one.history.snapshots[one.first_new :])
-        for one in update.evals
-        if one.history.id not in failed
+        _points(timeline.info(changed.history), changed.history.snapshots[changed.first_new :])
+        for changed in update.evals
+        if changed.history.id not in failed
     )
     edits = (_edits(file.edits) for file in update.instructions)
     return (entry() for at, entry in merge(*points, *edits, key=itemgetter(0)) if at.position in new)

@@ -1,4 +1,4 @@
-"""The points of an eval but the newest one are kept, so that one point more costs little more than itself."""
+"""Caches the points of an eval except the newest, so that one more point costs little more than its own work."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from sitegen.stages.cached_kinds import SETTLED_POINTS, SettledPoints, WrittenPr
 
 
 def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> SettledPoints:
-    """Those that are kept, if they are the first of these points; else none.
+    """The cached points, if they are the first points of this history; otherwise none.
 
-    ``page_keys``: digests of all that each report shows, every point before it included.
+    ``page_keys``: for each point the digest of everything that its report shows, which covers all points before it.
     """
     return SETTLED_POINTS.get(store, history.id, _inputs(history, page_keys[:-1])) or SettledPoints()
 
 
 def write_series(
-    writer: Writer, owner: str, series: Series, known: SettledPoints, page_keys: Sequence[str], store: CacheStore
+    writer: Writer, owner: str, series: Series, settled: SettledPoints, page_keys: Sequence[str], store: CacheStore
 ) -> None:
-    """Write the data files of a series, settled points as they stand there; keep what the next build can go on from."""
-    settled = series_data(series, max(0, len(series.points) - 1), _standing(writer, series, known))
-    files = series_files(series, settled)
+    """Write the data files of a series, and cache its points except the newest for the next build.
+
+    ``settled``: the cached points, whose part of the files is copied from the output folder.
+    """
+    data = series_data(series, max(0, len(series.points) - 1), _standing(writer, series, settled))
+    files = series_files(series, data)
     for file in files:
         writer.write(owner, file.path, file.content)
     if len(series.points) < 2:
         return
     json, csv = (
         WrittenPrefix(key=digest(file.content), size=len(part))
-        for file, part in zip(files, (settled.json, settled.csv), strict=True)
+        for file, part in zip(files, (data.json, data.csv), strict=True)
     )
     derived = tuple(Derived(point.delta, point.flips, point.interval) for point in series.points[:-1])
     value = SettledPoints(derived=derived, json=json, csv=csv)
@@ -42,16 +45,16 @@ def write_series(
 
 
 def _standing(writer: Writer, series: Series, points: SettledPoints) -> SeriesData | None:
-    """What the files in the output folder hold of the settled points; None if they are not those that were kept."""
+    """The settled points as the data files in the output folder hold them; None if the files changed."""
     json = writer.standing(links.series_data(series.info.id), points.json.key)
     table = writer.standing(links.series_csv(series.info.id), points.csv.key)
-    if json is None or table is None or not table.startswith(table_head(series)):  # a metric that was not there before
+    if json is None or table is None or not table.startswith(table_head(series)):  # a metric is new
         return None
     return SeriesData(len(points.derived), json[: points.json.size], table[: points.csv.size])
 
 
 def _inputs(history: EvalHistory, page_keys: Sequence[str]) -> list[str]:
-    """For each point a digest of what decides it and those before it: their reports, and the second clock's rules."""
+    """For each point a digest of what decides it and the points before it: their reports and the newest rules."""
     if not page_keys:
         return []
     newest = history.snapshots[-1]

@@ -1,4 +1,4 @@
-"""What a task opens for itself, wherever it runs."""
+"""What every task of a build is told, so that it can open the repository and the templates in any process."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sitegen.stages.mapping_cache import KeptMappings
 
 
 class WorkerContext(NamedTuple):
-    """Where everything is that the tasks of a build share."""
+    """The values that all tasks of a build share. They are sent to other processes."""
 
     place: RepositoryPlace
     overlay: tuple[tuple[str, Path], ...]
-    """(blob id, file) of contents that are in the work tree only."""
+    """(blob id, file) of contents that only the work tree has."""
     max_blob_bytes: int
     site: SiteInfo
     template_folders: tuple[Path, ...]
@@ -31,24 +31,24 @@ class WorkerContext(NamedTuple):
     out: Path
     discrepancies_per_type: int
     reports_kept: int | None = None
-    """Full reports of an eval, the newest ones; None: all."""
+    """How many of the newest reports of an eval are full; None: all."""
     redact: tuple[str, ...] = ()
-    """Globs of the field paths whose values are hidden; those of one eval once ``Timeline.context_for`` was asked."""
+    """Globs of the field paths whose values are hidden. ``Timeline.context_for`` adds those of one eval."""
     mappings: KeptMappings = ()
-    """What the memo knows of the mappings that the evals are scored by."""
+    """The field mappings of the touched evals, as an earlier build read them."""
     foreign: frozenset[str] = frozenset()
-    """Files of the output folder that no build wrote and no page may replace."""
+    """Files of the output folder that no build wrote and that no page may replace."""
 
     def open(self) -> Repository:
-        """The repository, read only."""
+        """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
-    def writer(self, known: Iterable[PageRow] = ()) -> Writer:
-        """A writer into the output folder, where these files of the owner stand surely."""
-        return Writer(self.out, known, self.foreign)
+    def writer(self, standing: Iterable[PageRow] = ()) -> Writer:
+        """A writer into the output folder. ``standing``: files of the owner that certainly stand there."""
+        return Writer(self.out, standing, self.foreign)
 
     def renderer(self) -> Renderer:
-        """The templates; compiled once in each process, and by those that begin as its copies not at all."""
+        """The templates, compiled once in each process; forked processes inherit them."""
         return _renderer(self.template_folders, self.site, self.bytecode, self.templates)
 
 

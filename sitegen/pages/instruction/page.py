@@ -199,28 +199,28 @@ def instruction_page(
     return Page(links.instruction(file.path), "pages/instruction.html", view)
 
 
-def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+def line_counts(counts: Sequence[PatchCounts | None], size: int | None = 0) -> tuple[int | None, ...]:
     """Lines of a file after each of its edits, from what each added and removed.
 
-    The oldest edit added the whole file, also at the edge of a shallow history. From an edit whose counts are unknown
+    ``size``: the lines before the first of these edits. The oldest edit added the whole file, also at the edge of a
+    shallow history. From an edit whose counts are unknown
     on, the size is unknown.
     """
-    return _sizes_after_changes(None if count is None else count.added - count.removed for count in counts)
+    return _sizes_after_changes(size, (None if count is None else count.added - count.removed for count in counts))
 
 
-def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
+def word_counts(counts: Sequence[PatchCounts | None], size: int | None = 0) -> tuple[int | None, ...]:
     """Words of a file after each of its edits, as ``line_counts`` counts lines."""
-    return _sizes_after_changes(None if count is None else count.words for count in counts)
+    return _sizes_after_changes(size, (None if count is None else count.words for count in counts))
 
 
-def _sizes_after_changes(changes: Iterable[int | None]) -> tuple[int | None, ...]:
-    """The size after each change, from nothing; unknown from an unknown change on."""
-    found: list[int | None] = []
-    size: int | None = 0
+def _sizes_after_changes(size: int | None, changes: Iterable[int | None]) -> tuple[int | None, ...]:
+    """The size after each change; unknown from an unknown change on."""
+    sizes: list[int | None] = []
     for change in changes:
         size = None if size is None or change is None else max(0, size + change)
-        found.append(size)
-    return tuple(found)
+        sizes.append(size)
+    return tuple(sizes)
 
 
 def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
