@@ -1,6 +1,6 @@
-"""What table cells hold in every table: texts that are escaped, values with the words that differ marked.
+"""Content of table cells: escaped texts, field paths, and values whose differing words are marked.
 
-Texts are escaped as markupsafe does it, but into plain strings: joining ``Markup`` costs three times as much.
+Everything is escaped as markupsafe escapes it, but into plain strings: joining ``Markup`` costs three times as much.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sitegen.html.formats import bounded, breakable, printable
 from sitegen.html.values import DisplayValue
 
 LONGEST = 200
-"""Characters of a path or of the id of a document."""
+"""Most characters of a field path or a document id that are written."""
 
 _PLAIN: Final = re.compile(r"[^&<>'\"]*").fullmatch
 
 
-def value(shown: DisplayValue) -> str:
-    """One side of a discrepancy."""
-    spans, absent, cut = shown
+def value(display: DisplayValue) -> str:
+    """One side of a discrepancy: the value with its differing words marked, or why there is none."""
+    spans, absent, cut = display
     if not spans:
         return f"<i>{text(absent)}</i>"
     inside = "".join([f"<mark>{text(piece)}</mark>" if changed else text(piece) for piece, changed in spans])
@@ -31,7 +31,7 @@ def value(shown: DisplayValue) -> str:
 
 
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
-    """Where a cell stands: its path, of several documents which one; ``file``: where the path leads."""
+    """The place of a cell: its field path, linked to ``file`` if given, and its document where there are several."""
     name = code(path)
     if file:
         name = f'<a href="{text(file)}">{name}</a>'
@@ -41,7 +41,7 @@ def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
 
 
 def code(path: str) -> str:
-    """A field path that may break, and has an end."""
+    """A field path that may wrap after its separators, cut at ``LONGEST`` characters."""
     rest = len(path) - LONGEST
     cut = f'<i class="cut"> … {rest:,} more characters</i>' if rest > 0 else ""
     return f"<code>{breakable(text(path[:LONGEST]))}{cut}</code>"
@@ -49,17 +49,17 @@ def code(path: str) -> str:
 
 @lru_cache(maxsize=8192)
 def text(content: str) -> str:
-    """Most texts of a report stand in the one before it too, so that looking them up is faster than escaping them."""
+    """The text, printable and escaped. Cached, because most texts of a report also stand in the report before it."""
     return escape(printable(content))
 
 
 def escape(text: str) -> str:
-    """The text, safe in HTML and in quoted attributes. Most texts have nothing to escape."""
+    """The text, safe in HTML and in quoted attributes; returned as it is if it holds nothing to escape."""
     return text if _PLAIN(text) else str.__str__(as_markup(text))
 
 
 def output(value: Any) -> str:
-    """What a template writes for a value; markup stays as it is."""
+    """What a template writes for a value: markup unchanged, everything else escaped."""
     kind = type(value)
     if kind is Markup:
         return value  # type: ignore[no-any-return]

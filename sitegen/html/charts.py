@@ -1,11 +1,11 @@
-"""SVG drawn on the server, in data coordinates.
+"""Paths and ticks of the SVG charts, in data coordinates.
 
 x is the index of a point, y runs from 0 (the metric's highest value) to 1000 (its lowest). Every layer is stretched
-with ``preserveAspectRatio="none"`` and keeps its line width with ``vector-effect`` (in the style sheet), so the same
-markup is fluid, prints as vectors and needs no script. The script zooms by changing a ``viewBox``; it draws no line.
+with ``preserveAspectRatio="none"`` and keeps its line width with ``vector-effect`` (in the style sheet), so that the
+charts scale, print as vectors and need no script. The script zooms by changing a ``viewBox``; it draws no line.
 
-A cell of a heat map is a stroke one row high, and each begins where the last one ended: with hundreds of points there
-are tens of thousands of cells, which take a third of the bytes that boxes would.
+Cells of a heat map are strokes one row high, each relative to the end of the one before it. With hundreds of points
+there are tens of thousands of cells; as rectangles they would take three times the bytes.
 """
 
 from __future__ import annotations
@@ -28,43 +28,44 @@ HeatCell: TypeAlias = tuple[int, int, int]
 
 
 class Spark(NamedTuple):
-    """A line small enough to stand in a table."""
+    """A sparkline: one line and the area below it, for a table cell."""
 
     width: int
     height: int
     line: str
     area: str
     end: tuple[float, float] | None
-    """Where the last defined value stands; None if there is none."""
+    """Place of the last defined value; None if every value is undefined."""
 
 
 class Tick(NamedTuple):
-    """A label of an axis at a place in percent."""
+    """A label of an axis."""
 
     at: str
+    """Place along the axis, in percent."""
     text: str
     anchor: str = "end"
 
 
 class ChartLine(NamedTuple):
-    """One metric over the points."""
+    """One metric over all points, as SVG paths."""
 
     path: str
     lone: str
-    """Values without a neighbour, which a line would not show."""
+    """Values without a defined neighbour, which a line would not show."""
 
 
 def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """Where a value stands: 0 at ``high``, 1000 at ``low``."""
+    """The y coordinate of a value: 0 at ``high``, 1000 at ``low``."""
     return round(1000 * (high - value) / (high - low), 1)
 
 
 def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pad: int = 2) -> Spark:
     """A sparkline over its own range; undefined values are gaps."""
-    known = [value for value in values if value is not None]
-    if not known:
+    defined = [value for value in values if value is not None]
+    if not defined:
         return Spark(width=width, height=height, line="", area="", end=None)
-    low, span = min(known), (max(known) - min(known)) or 1.0
+    low, span = min(defined), (max(defined) - min(defined)) or 1.0
     columns, tall = _point_columns(len(values), width, pad), height - 2 * pad
 
     line, area, end = [], [], (0.0, 0.0)
@@ -78,13 +79,13 @@ def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pa
 
 
 def tenths(value: float) -> str:
-    """To a tenth, the shortest form: half the time of rounding and then writing, and lines have many values."""
+    """The value to one decimal, without a trailing ``.0``. Formatting takes half the time of ``round`` and ``str``."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 @cache
 def _point_columns(points: int, width: int, pad: int) -> tuple[str, ...]:
-    """Where each of so many points is; most lines of a page have as many as the others."""
+    """The x coordinates of so many points. Cached, because most sparklines of a page have equally many."""
     return tuple(tenths(_across(index, points, width, pad)) for index in range(points))
 
 
@@ -93,7 +94,7 @@ def _across(index: int, points: int, width: int, pad: int) -> float:
 
 
 def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> ChartLine:
-    """The path of a metric: a gap where it is undefined, and a dot where a value has no neighbour."""
+    """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour."""
     path, lone = [], []
     for run in _defined_stretches(values):
         if len(run) == 1:
@@ -104,12 +105,12 @@ def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) ->
 
 
 def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:
-    """Every value as a segment without length: with a round cap, a circle that does not stretch."""
+    """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
     return "".join(f"M{index} {y(value, low, high):g}h0" for index, value in enumerate(values) if value is not None)
 
 
 def band(spans: Sequence[tuple[float, float] | None], low: float = 0.0, high: float = 1.0) -> str:
-    """The area between the two ends of each span; a gap where there is none, a strip where a span has no neighbour."""
+    """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour."""
     lower = _defined_stretches([span and span[0] for span in spans])
     upper = _defined_stretches([span and span[1] for span in spans])
     paths = []
@@ -127,7 +128,7 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
 
 
 def staircase(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:
-    """A line that stays where it is until the next value differs; it begins at the first one that is defined."""
+    """A line that keeps its level until the next value that differs; it begins at the first defined value."""
     path, level = "", None
     for index, value in enumerate(values):
         if value is None or value == level:
@@ -139,9 +140,9 @@ def staircase(values: Sequence[float | None], low: float = 0.0, high: float = 1.
 
 
 def stack(rows: Sequence[Sequence[int]], top: float) -> tuple[str, ...]:
-    """Counts on top of each other, one path for each type; ``top`` is the count at the upper edge.
+    """Stacked bars, one path for each column of ``rows``; ``top`` is the count at the upper edge.
 
-    Each is a stroke, as wide as ``bar_width`` says: half the bytes of a box.
+    Bars are strokes, as wide as ``bar_width`` says: half the bytes of rectangles.
     """
     paths: list[list[str]] = [[] for _ in rows[0]] if rows else []
     for index, row in enumerate(rows):
@@ -155,32 +156,32 @@ def stack(rows: Sequence[Sequence[int]], top: float) -> tuple[str, ...]:
 
 
 def bar_width(count: int) -> float:
-    """The width of a bar as a share of a step: narrow where there are few bars; many bars touch each other."""
+    """The width of a bar as a share of a step: narrow if there are few bars; many bars touch each other."""
     return 1.0 if count > 120 else max(0.06, min(0.8, count / 20))
 
 
 def round_steps(least: float, most: float = 0.0) -> tuple[float, ...]:
-    """1, 2, 2.5 and 5 times powers of ten: from the first that is no less than *least* to the first of *most*."""
+    """The numbers 1, 2, 2.5 and 5 times powers of ten, from the first >= ``least`` to the first >= ``most``."""
     powers = range(floor(log10(least)), floor(log10(max(least, most))) + 2)
     steps = [factor * 10.0**power for power in powers for factor in (1, 2, 2.5, 5)]
     first, last = (sum(step < end * (1 - 1e-9) for step in steps) for end in (least, max(least, most)))
     return tuple(steps[first : last + 1])
 
 
-def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
-    """Round numbers within [low, high], about as many as wanted."""
-    step = round_steps((high - low) / wanted)[0]
+def nice_ticks(low: float, high: float, count: int = 5) -> tuple[float, ...]:
+    """About ``count`` round numbers within [low, high]."""
+    step = round_steps((high - low) / count)[0]
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return tuple(round(number * step, 6) for number in range(first, last + 1))
 
 
 def percent(part: float, whole: float) -> str:
-    """A place along an axis, for attributes of SVG."""
+    """A place along an axis, as an attribute of SVG."""
     return f"{100 * part / whole:.2f}%"
 
 
 def _defined_stretches(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """Stretches of defined values."""
+    """Runs of (index, value) without an undefined value between them."""
     run: list[tuple[int, float]] = []
     for index, value in enumerate(values):
         if value is not None:
@@ -199,20 +200,20 @@ class TrackShape(NamedTuple):
     """Values along the axis."""
     line: str
     dots: str
-    """The values one by one; empty if the line holds each until the next."""
+    """The single values; empty if the line is a staircase."""
 
 
 def track(values: Sequence[float | None], *, held: bool = False) -> TrackShape:
-    """The line of a track over its own range. Between two known values it is straight, whatever is unknown between.
+    """The line of a track over its own range, straight between defined values.
 
-    With ``held`` a value lasts until the next, as the size of a file does.
+    With ``held`` a value lasts until the next one, as the size of a file does.
     """
-    known = [(index, value) for index, value in enumerate(values) if value is not None]
-    if not known:
+    defined = [(index, value) for index, value in enumerate(values) if value is not None]
+    if not defined:
         return TrackShape(len(values), "", "")
-    low, high = min(value for _, value in known), max(value for _, value in known)
+    low, high = min(value for _, value in defined), max(value for _, value in defined)
     span = high - low
-    places = [(index, round(100 * (high - value) / span, 1) if span else 50.0) for index, value in known]
+    places = [(index, round(100 * (high - value) / span, 1) if span else 50.0) for index, value in defined]
     if held:
         steps = "".join(f"H{index}V{down:g}" for index, down in places[1:])
         return TrackShape(len(values), f"M{places[0][0]} {places[0][1]:g}{steps}h0.5", "")
@@ -221,19 +222,19 @@ def track(values: Sequence[float | None], *, held: bool = False) -> TrackShape:
 
 
 def painted(matrix: Iterable[Sequence[float | None]]) -> tuple[str, ...]:
-    """One path for each level above 0, lightest first; equal neighbours of a row are one cell."""
+    """One path for each level above 0, the lightest first; equal neighbours in a row are one cell."""
     cells: list[list[HeatCell]] = [[] for _ in LEVELS]
     for row, shares in enumerate(matrix):
         column = 0
-        for one, run in groupby(map(level, shares)):
+        for shade, run in groupby(map(level, shares)):
             columns = len(list(run))
-            cells[one].append((row, column, columns))
+            cells[shade].append((row, column, columns))
             column += columns
     return tuple(map(_strokes, cells[1:]))
 
 
 def unjudged(matrix: Iterable[Sequence[float | None]]) -> str:
-    """The cells that nothing was judged in, which are not the same as those without an error."""
+    """The path of the cells in which nothing was judged, as opposed to those without an error."""
     cells: list[HeatCell] = []
     for row, shares in enumerate(matrix):
         if None not in shares:
@@ -249,7 +250,7 @@ def unjudged(matrix: Iterable[Sequence[float | None]]) -> str:
 
 @lru_cache(maxsize=4096)
 def level(share: float | None) -> int:
-    """Which level a share belongs to; undefined is not painted."""
+    """The level of a share; an undefined share has level 0 and is not painted."""
     return 0 if share is None else bisect_right(LEVELS, share) - 1
 
 

@@ -1,6 +1,6 @@
-"""How numbers, dates, paths and long texts are written. The only place where anything is rounded.
+"""How pages write numbers, dates, paths and long texts; the only place of the site where anything is rounded.
 
-Every function returns markup that is already escaped, for templates (as filters) and for ``render.rows``.
+Templates use these functions as filters. Those that return ``Markup`` have escaped their argument.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from sitegen.text.plain import visible
 from sitegen.text.values import COUNT, LARGE, amount, is_whole, metric_text
 
 BOUND: Final = 2_000
-"""Characters of one value that a page shows."""
+"""Most characters of a text that ``bounded`` writes."""
 
 NIL: Final = Markup('<span class="nil" title="undefined">—</span>')
-"""What stands for an undefined number (rule 6)."""
+"""Stands for an undefined number (rule 6)."""
 
 RECORDED: Final = Markup(
     '<span class="pill" title="written by the runs themselves: sitegen computed none of these numbers">recorded</span>'
 )
-"""Beside the name of an eval whose numbers nothing can compute again."""
+"""Stands beside the name of an eval whose numbers cannot be computed again."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
@@ -35,26 +35,26 @@ def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
 
 
 def probability(value: float | None) -> Markup:
-    """A p value: three digits, and never called zero."""
+    """A p value to three digits; a smaller one is ``< 0.001``, never zero."""
     if value is None:
         return NIL
     return Markup("&lt; 0.001") if value < 0.001 else Markup(f"{value:.3f}")
 
 
 def count(value: int | None) -> Markup:
-    """A count, thousands apart; undefined is an em dash."""
+    """A count with thousands separators; undefined is an em dash."""
     return NIL if value is None else Markup(f"{value:,}")
 
 
 def percent(part: int, whole: int, digits: int = 0) -> Markup:
-    """A share; always shown beside its counts."""
+    """A share in percent, an em dash of nothing; pages always show it beside its counts."""
     return NIL if not whole else Markup(f"{100 * part / whole:.{digits}f}\u202f%")
 
 
 def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, unit: str = "") -> Markup:
-    """A change: arrow, colour, and a word for screen readers; undefined is an em dash.
+    """A change with arrow, colour and a word for screen readers; undefined is an em dash.
 
-    A change too small for the digits is not called none: ``▲ < 0.001``.
+    A change that rounds to zero is written ``▲ < 0.001``, to tell it from no change.
     """
     if value is None:
         return NIL
@@ -72,7 +72,7 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
 
 
 def day(iso: str | None) -> str:
-    """``5 Feb 2026`` for an ISO 8601 date or time, in the zone it was written in; what is no date, as it stands."""
+    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is no date is returned, cut."""
     if not iso:
         return ""
     match = _DATE.match(iso)
@@ -82,7 +82,7 @@ def day(iso: str | None) -> str:
 
 
 def date(iso: str | None) -> Markup:
-    """A ``<time>`` with the day; the whole timestamp is its title. Without a date, an em dash."""
+    """A ``<time>`` with the day, its title the whole timestamp; an em dash if there is no date."""
     if not iso:
         return NIL
     if _DATE.match(iso) is None:
@@ -92,22 +92,22 @@ def date(iso: str | None) -> Markup:
 
 @lru_cache(maxsize=2048)
 def path(text: str) -> Markup:
-    r"""A file or field path that may break after ``.``, ``/`` and ``_``."""
+    """A file path or field path that may wrap after ``.``, ``/`` and ``_``."""
     return Markup(breakable(str(escape(printable(text)))))
 
 
 def breakable(escaped: str) -> str:
-    """Escaped text that may break after ``.``, ``/`` and ``_``."""
+    """Escaped text that may wrap after ``.``, ``/`` and ``_``."""
     return escaped.replace(".", ".<wbr>").replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 
 def printable(text: str) -> str:
-    """The text with what cannot be seen, or turns the direction of writing, made visible: ``‹U+202E›``."""
+    """The text with invisible characters, and those that turn the direction of writing, spelled out: ``‹U+202E›``."""
     return text if text.isprintable() else visible(text)
 
 
 def bounded(text: str, limit: int = BOUND) -> Markup:
-    """A text of any length, cut after ``limit`` characters; a cut says how much is left out."""
+    """The escaped text, cut after ``limit`` characters; a cut text says how many are left out."""
     text = printable(text)
     if len(text) <= limit:
         return escape(text)

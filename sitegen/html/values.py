@@ -1,4 +1,4 @@
-"""Values of outputs and ground truth as text: bounded, and with the part that differs marked."""
+"""Expected and actual values as pages show them: bounded, and with the words that differ marked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DisplayValue(NamedTuple):
 
 
 def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
-    """Expected and actual of a discrepancy; of a wrong text, only the words that differ are marked."""
+    """Expected and actual value of a discrepancy; in a wrong text only the words that differ are marked."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome == "wrong_value" and isinstance(expected, str) and isinstance(actual, str):
         old, new = _marked(expected[:BOUND], actual[:BOUND])
@@ -43,7 +43,7 @@ def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
 
 
 def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
-    """Expected and actual of a cell, which keeps them as bounded JSON; marked as ``shown_pair`` marks them."""
+    """Expected and actual value of a cell, which holds them as bounded JSON; marked as ``shown_pair`` does."""
     expected, actual = written(run.expected), written(run.actual)
     if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
         old, new = _marked(expected, actual)
@@ -51,7 +51,7 @@ def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
     if run.state == "hallucination":
         return DisplayValue((), "expected blank"), _display_value(actual)
     if run.state == "format_error" and expected == actual:
-        return _display_value(run.expected), _display_value(run.actual)  # quotation marks are all that tells them apart
+        return _display_value(run.expected), _display_value(run.actual)  # only the quotation marks tell them apart
     return _display_value(expected), _display_value(actual)
 
 
@@ -61,17 +61,17 @@ def shown_value(text: str) -> DisplayValue:
 
 
 def written(text: str) -> str | None:
-    """A bounded JSON text as a reader writes it: a text without its quotation marks, None for none."""
+    """Bounded JSON without the quotation marks of a string; None for an empty text, which stands for no value."""
     if not text.startswith('"'):
         return text or None
     try:
         return str(json.loads(text))
-    except ValueError:  # cut: no quotation mark at its end
+    except ValueError:  # the string was cut, and lacks its closing quotation mark
         return text[1:]
 
 
 _marked = lru_cache(maxsize=1024)(mark)
-"""What is wrong mostly stays wrong until the next edit: the same two texts come again in the next report."""
+"""Cached, because a wrong value usually stays wrong until the next edit: the next report compares the same texts."""
 
 
 def _display_value(value: Value) -> DisplayValue:

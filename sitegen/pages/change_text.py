@@ -1,4 +1,4 @@
-"""Changes, intervals and verdicts in words: plain text, for pages and for the terminal alike."""
+"""Changes and intervals as plain text, for pages and the terminal alike."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ MINUS = "\u2212"
 
 
 def points(value: float) -> str:
-    """A change in points, with its sign: ``+4.2``; a small one with a digit more, ``+0.03``."""
+    """A change in points with its sign, ``+4.2``; one below 0.05 gets a second decimal, ``+0.03``."""
     if value == 0:
         return "0.0"
     return f"{'+' if value > 0 else MINUS}{abs(value):.{1 if abs(value) >= 0.05 else 2}f}"
 
 
 def parts(change: DisplayedChange) -> str:
-    """Where a change came from: ``outputs +5.0, ground truth −1.1``; empty if nothing moved."""
+    """What a change is made up of: ``outputs +5.0, ground truth −1.1``; empty if nothing moved."""
     if len(change.parts) == 1 and change.points == change.parts[0].points:
         return f"all from {change.parts[0].name}"
     return ", ".join(f"{part.name} {points(part.points)}" for part in change.parts)
 
 
 def origin(change: DisplayedChange) -> str:
-    """What stands behind a number: its parts, and what has to be known of it; empty if nothing moved."""
+    """The parts of a change and its note; empty if it has neither."""
     return "; ".join(filter(None, (parts(change), change.note)))
 
 
 def sentence(change: DisplayedChange) -> str:
-    """A change with its parts: ``+4.2 = outputs +5.0, ground truth −1.1, rules +0.3``, and what has to be known."""
+    """A change with its parts and its note: ``+4.2 = outputs +5.0, ground truth −1.1, rules +0.3``."""
     if change.points is None:
         return change.note
     split = origin(change)
@@ -38,7 +38,7 @@ def sentence(change: DisplayedChange) -> str:
 
 
 def span(interval: Interval | None) -> str:
-    """The ends of an interval around a value: ``0.614 to 0.889``; empty without one."""
+    """The ends of an interval around a value, ``0.614 to 0.889``; empty if there is none."""
     return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
 
 

@@ -1,6 +1,6 @@
-"""Changes of a metric as pages show them: in points, split by where they came from, and what they were measured over.
+"""Changes of metrics as pages show them: in points, split into parts by cause, with a note on what they compare.
 
-A *point* is a hundredth of the metric's range, so that changes of all metrics compare.
+A *point* is a hundredth of the metric's range, so that changes of different metrics can be compared.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sitegen.model.usage import regraded
 from sitegen.pages.labels import exchange
 
 NAMED: Final = 3
-"""At most so many documents that only one side holds are named; the others are counted."""
+"""Documents of only one side that a note names; further ones are counted."""
 
 _NOTHING: Final = 1e-9
-"""Changes in points up to this size are rounding errors of a sum, and count as no change."""
+"""Changes up to this size, in points, are rounding errors of a sum and count as no change."""
 
 
 class Flipped(NamedTuple):
-    """Cells by what became of them between two points."""
+    """How many cells have each fate between two points."""
 
     fixed: int
     broken: int
@@ -31,11 +31,11 @@ class Flipped(NamedTuple):
     """Wrong at both."""
     appeared: int = 0
     vanished: int = 0
-    """Errors that came or went with a document or with the ground truth."""
+    """Errors that appeared or vanished with a document or an expected item."""
 
 
 class Part(NamedTuple):
-    """What one role did to a metric."""
+    """The part of a change that one of outputs, ground truth and rules caused."""
 
     name: str
     """"outputs", "ground truth" or "rules"."""
@@ -43,14 +43,14 @@ class Part(NamedTuple):
 
 
 class DisplayedChange(NamedTuple):
-    """How one metric changed between two points of an eval."""
+    """The change of one metric between two points of an eval."""
 
     points: float | None
-    """None: refused, or undefined on either side; the note says why."""
+    """None if the points cannot be compared or either side is undefined; the note says which."""
     parts: tuple[Part, ...] = ()
-    """The parts that are not zero; they sum to the whole. Empty if nothing moved, or if the change cannot be split."""
+    """The parts that are not zero, which sum to ``points``; empty if nothing moved or the change cannot be split."""
     note: str = ""
-    """What a reader has to know before taking the number for what it is; empty if there is nothing."""
+    """What restricts the number, such as a comparison over fewer documents; empty if nothing does."""
 
     @property
     def by_outputs(self) -> bool:
@@ -65,9 +65,9 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
     model = exchange("model", after.delta.model)
     shared = "; ".join(filter(None, (_overlap_note(after.delta.overlap, nouns, before, after), model)))
     return tuple(
-        _displayed_change(spec, found, shared, before, after)
-        for spec, found in zip(specs, after.delta.metrics, strict=False)
-    )  # fmt: skip
+        _displayed_change(spec, delta, shared, before, after)
+        for spec, delta in zip(specs, after.delta.metrics, strict=False)
+    )
 
 
 def in_points(change: float, spec: MetricSpec) -> float:
@@ -76,12 +76,12 @@ def in_points(change: float, spec: MetricSpec) -> float:
 
 
 def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
-    """The parts that are not zero. A metric that a run recorded has none, because nothing was compared for it."""
+    """The parts that are not zero. A recorded metric has none: its change cannot be split."""
     if spec.recorded:
         return ()
     named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
-    found = (Part(name, in_points(value, spec)) for name, value in named)
-    return tuple(part for part in found if abs(part.points) > _NOTHING)
+    in_order = (Part(name, in_points(value, spec)) for name, value in named)
+    return tuple(part for part in in_order if abs(part.points) > _NOTHING)
 
 
 def refused(delta: Delta) -> bool:
@@ -96,8 +96,8 @@ def _displayed_change(
         return DisplayedChange(None, (), shared)
     if delta.change is None:
         judge = after.delta.judge if after.delta else None
-        said = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
-        return DisplayedChange(None, (), said)
+        note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
+        return DisplayedChange(None, (), note)
     if delta.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
         return DisplayedChange(in_points(delta.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
@@ -130,9 +130,14 @@ def _side_documents(name: str, documents: Sequence[str]) -> str:
 
 
 def flipped(flips: Flips) -> Flipped:
-    """All attributes together."""
-    tallies = (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)
-    return Flipped(*map(_cells_of_tally, tallies))
+    """The flips of all attributes together."""
+    return Flipped(
+        fixed=_cells_of_tally(flips.fixed),
+        broken=_cells_of_tally(flips.broken),
+        still=_cells_of_tally(flips.still),
+        appeared=_cells_of_tally(flips.appeared),
+        vanished=_cells_of_tally(flips.vanished),
+    )
 
 
 def _cells_of_tally(tally: Tally) -> int:

@@ -1,4 +1,4 @@
-"""The words that pages use for the things of the model: one word for one thing."""
+"""The words in which pages name causes, statuses, fates and reasons of the model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ROLES: Final[dict[Role, str]] = {
     "ground_truth": "ground truth",
     "rules": "rules",
 }
-"""What a change came from; the rules are mapping, schema and settings."""
+"""What caused a change; the rules are mapping, schema and settings."""
 
 FATES: Final[dict[Fate, str]] = {
     "fixed": "fixed",
@@ -67,34 +67,34 @@ _WHY: Final[Mapping[Why, str]] = {
 }
 
 
-def exchange(who: str, found: Exchange | None) -> str:
-    """That one model, or judge, gave way to another: ``the model changed from m-1 to m-2``; empty if none did."""
-    if found is None:
+def exchange(who: str, replaced: Exchange | None) -> str:
+    """Says that another model or judge was used: ``the model changed from m-1 to m-2``; empty if none was replaced."""
+    if replaced is None:
         return ""
-    before, after = (line(" and ".join(names), 160) for names in found[:2])
+    before, after = (line(" and ".join(names), 160) for names in replaced[:2])
     return f"the {who} changed from {before} to {after}"
 
 
 def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]:
-    """The same as sentences, of those that did."""
-    said = (exchange(who, found) for who, found in (("model", model), ("judge", judge)))
-    return tuple(f"{words[0].upper()}{words[1:]}." for words in said if words)
+    """A sentence for each of model and judge that was replaced."""
+    clauses = (exchange("model", model), exchange("judge", judge))
+    return tuple(f"{clause[0].upper()}{clause[1:]}." for clause in clauses if clause)
 
 
 STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"
 
 
 def interval_basis(interval: Interval, nouns: Nouns) -> str:
-    """What the interval was made from: ``14 fields of these documents``, ``6 paragraphs``, ``20 cases``."""
-    one, many = {
+    """What an interval was computed over: ``14 fields of these documents``, ``6 paragraphs``, ``20 cases``."""
+    singular, plural = {
         "documents": (nouns.document, nouns.documents),
         "fields": (nouns.attribute, f"{nouns.attributes} of these {nouns.documents}"),
         "cases": ("case", "cases"),
         "runs": ("run", "runs"),
     }[interval.unit]
-    return f"{interval.n:,} {one if interval.n == 1 else many}"
+    return f"{interval.n:,} {singular if interval.n == 1 else plural}"
 
 
 def reason(why: Why, nouns: Nouns) -> str:
-    """Why a change was called what it is called, as the end of a sentence."""
+    """The reason for a verdict on a change, as the end of a sentence."""
     return _WHY[why].format(attribute=nouns.attribute, attributes=nouns.attributes)

@@ -1,7 +1,7 @@
-"""The url scheme: every address of the site is made here and nowhere else.
+"""The url scheme: every address of the site is made here.
 
 Addresses are relative to the root of the site; a template puts the page's own way up (``../``) in front. They are
-stable (contract 3.2), safe as file names on every system, and depend on nothing but what they name.
+stable (contract 3.2), safe as file names on every system, and depend only on what they name.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*
 
 @lru_cache(maxsize=4096)
 def slug(name: str) -> str:
-    """A file name for anything: itself where that is safe, else readable letters and a digest that keeps it unique.
+    """A file name for any text: the text itself if that is safe, else its readable letters and a digest.
 
-    Names that differ only in case or in Unicode normal form get different digests, so that they never meet in one
-    file on a case-insensitive disk. No two names share a slug, whoever chose them: the digest has 128 bits, and a safe
-    name that ends as a slug with a digest does gets a digest itself. A slug has at most 93 characters.
+    Names that differ only in case or in Unicode normal form get different digests, so that they do not share a file
+    on a case-insensitive disk. No two names share a slug, even if they were chosen to: the digest has 128 bits, and a
+    safe name that ends like a slug with a digest gets a digest itself. A slug has at most 93 characters.
     """
     unusable = _RESERVED.fullmatch(name) or _LIKE_A_DIGEST.fullmatch(name) or name.endswith(".")
     if _SAFE.fullmatch(name) and not unusable:
         return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     readable = _UNSAFE.sub("-", plain).strip("-._")[:60].rstrip("-._")
-    # Half a character of JSON and a byte of a file name that is no UTF-8 each keep bytes of their own.
+    # Lone surrogates (from JSON, or from file names that are no UTF-8) have to stay distinct, so they are encoded too.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
     return f"{readable}-{digest}" if readable else digest
 
@@ -117,7 +117,7 @@ def asset(name: str) -> str:
 
 
 def address(path: str) -> str:
-    """A page as its canonical link names it: a folder's index is the folder."""
+    """The address of a page in its canonical link: the folder in place of its ``index.html``."""
     return path.removesuffix("index.html") if path.rpartition("/")[2] == "index.html" else path
 
 
@@ -127,9 +127,9 @@ def up(path: str) -> str:
 
 
 def _path_slug(path: str) -> str:
-    """Folders joined by ``--``, without the dot of ``.claude``, the usual home of instructions.
+    """Folders joined by ``--``, without the dot of ``.claude``, where instructions usually are.
 
-    Whatever could be taken for another path (a folder ``claude``, a name with ``--``) is told apart by its digest.
+    A path that could be confused with another (a folder ``claude``, a name with ``--``) gets a digest.
     """
     if path != path.lower() or "--" in path or path.startswith("claude/"):
         return slug(path.replace("/", "--") + "\0")

@@ -1,4 +1,4 @@
-"""The page that says how every number is computed. Its rules carry the numbers that the code cites."""
+"""The page that explains how every number is computed. Docstrings cite its rules by their numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MethodsView(NamedTuple):
     kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]
     """Each eval kind with its metrics, the headline first."""
     usage: tuple[MetricSpec, ...] = USAGE_METRICS
-    """What evals of every kind may have beside the metrics of their own."""
+    """Metrics that evals of every kind may have."""
     nav: str = "methods"
 
 

@@ -1,4 +1,4 @@
-"""Pages that stand in the place of others: of one that failed, of an unknown address, of a report that made room."""
+"""Pages in place of others: of a failed page, of an unknown address, of a report left out to save space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FailedView(NamedTuple):
 
 
 def failed_page(path: str, problem: Problem) -> Page:
-    """At the address of the page that could not be made: links to it lead here."""
+    """A page at the address of the one that could not be made, so that links to it still work."""
     return Page(path, "pages/failed.html", FailedView(problem))
 
 
@@ -33,22 +33,22 @@ class NotFoundView(NamedTuple):
     """What ``pages/not_found.html`` needs."""
 
     root: str
-    """The way to the root of the site from any depth; without ``base_url`` only right at the root itself."""
+    """Address of the root of the site, absolute if ``base_url`` is set; else it is right only at the root itself."""
     nav: str = ""
 
 
 def not_found_page(base_url: str | None) -> Page:
-    """``404.html``: a server shows it for any address, so that no relative link would do."""
+    """``404.html``: servers show it for any address, so that relative links would not work."""
     root = urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
     return Page(links.not_found(), "pages/not_found.html", NotFoundView(root))
 
 
 NO_JEKYLL: Final = RawFile(".nojekyll", b"")
-"""Tells GitHub Pages to serve the files as they are."""
+"""Tells GitHub Pages not to run Jekyll."""
 
 
 class ThinnedView(NamedTuple):
-    """What ``pages/thinned.html`` shows: every number of the output, and none of its values."""
+    """What ``pages/thinned.html`` shows: the metrics of a point, without its cells."""
 
     info: EvalInfo
     label: str
@@ -56,18 +56,18 @@ class ThinnedView(NamedTuple):
     status: Status
     metrics: tuple[tuple[MetricSpec, float | None], ...]
     errors: tuple[tuple[str, int], ...]
-    """(what the kind calls them, how many), by type."""
+    """(name in the terms of the eval's kind, number) of each type."""
     nav: str = "overview"
 
 
 def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, card: Scorecard) -> Page:
-    """At the address of the report: links to it lead here. Nothing of later points is on it."""
+    """A page at the address of the report, so that links to it still work. It depends on no later point."""
     view = ThinnedView(
         info=info,
         label=at.label,
         commit=at.commit,
         status=card.status,
         metrics=tuple((spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card])),
-        errors=tuple(each for each in zip(info.nouns.errors, errors_by_type(card.counts), strict=True) if each[0]),
+        errors=tuple((name, n) for name, n in zip(info.nouns.errors, errors_by_type(card.counts), strict=True) if name),
     )
     return Page(links.report(info.id, at.slug), "pages/thinned.html", view)

@@ -1,4 +1,4 @@
-"""The page of everything that could not be seen, read or scored."""
+"""The problems page: everything that could not be read or scored."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.pages import links
 
-SHOWN: Final = 500
-"""Problems of one group that the page lists; a project with more has one cause many times over."""
+LISTED: Final = 500
+"""Problems of one group that the page lists. A project with more has the same cause many times over."""
 
 _ORDER: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 
@@ -22,10 +22,10 @@ class ProblemGroup(NamedTuple):
     eval_id: str | None
     name: str
     problems: tuple[Problem, ...]
-    """Past ones last, errors first; within a severity in the order in which they were found."""
+    """Current ones before past ones, errors first; within a severity in the order of the build."""
     left_out: int
     has_trend: bool = False
-    """An eval that never had ground truth, or could not be made, has none."""
+    """False for an eval that never had ground truth or could not be built."""
 
 
 class ProblemsView(NamedTuple):
@@ -34,20 +34,20 @@ class ProblemsView(NamedTuple):
     head: Commit
     revision: str
     totals: tuple[tuple[Severity, int, int], ...]
-    """(severity, problems that stand, past ones)."""
+    """(severity, current problems, past ones)."""
     groups: tuple[ProblemGroup, ...]
     nav: str = "problems"
 
 
 def problems_page(problems: tuple[Problem, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
-    """Grouped by eval, the project as a whole first; an eval that no longer is one goes by its id."""
+    """Problems grouped by eval, those of the project first; an eval that no longer exists goes by its id."""
     names = {info.id: info.name for info in evals}
-    found: dict[str | None, list[Problem]] = {}
+    by_eval: dict[str | None, list[Problem]] = {}
     for problem in problems:
-        found.setdefault(problem.eval_id, []).append(problem)
-    order = [None, *(info.id for info in evals), *sorted(key for key in found if key is not None and key not in names)]
+        by_eval.setdefault(problem.eval_id, []).append(problem)
+    order = [None, *names, *sorted(key for key in by_eval if key is not None and key not in names)]
     totals = tuple((severity, *_count_by_time(problems, severity)) for severity in _ORDER)
-    groups = tuple(_problem_group(key, names, found[key]) for key in order if key in found)
+    groups = tuple(_problem_group(key, names, by_eval[key]) for key in order if key in by_eval)
     return Page(
         links.problems(),
         "pages/problems.html",
@@ -66,7 +66,7 @@ def _problem_group(eval_id: str | None, names: dict[str, str], problems: list[Pr
     return ProblemGroup(
         eval_id=eval_id,
         name=name,
-        problems=tuple(ranked[:SHOWN]),
-        left_out=max(0, len(ranked) - SHOWN),
+        problems=tuple(ranked[:LISTED]),
+        left_out=max(0, len(ranked) - LISTED),
         has_trend=eval_id in names,
     )

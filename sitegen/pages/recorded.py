@@ -1,4 +1,4 @@
-"""Metrics that a run recorded beside its output, where they are not what the files give when they are scored again."""
+"""Compares the metrics that a run recorded beside its output with those that sitegen computed."""
 
 from __future__ import annotations
 
@@ -38,23 +38,24 @@ class RecordedRow(NamedTuple):
     recorded: float
     computed: float | None
     whole: bool
-    """It is a number of things."""
+    """The metric is a count."""
 
 
 class RecordedView(NamedTuple):
-    """What the record of an iteration says, against what was computed."""
+    """The record of an iteration against what was computed."""
 
     same: int
-    """Metrics that agree."""
+    """How many metrics agree."""
     rows: tuple[RecordedRow, ...]
-    """Those that do not."""
+    """The metrics that differ."""
     why: str
+    """What explains the differences; empty if there are none."""
 
 
 def recorded_view(
     at: Snapshot, card: Scorecard, labels: tuple[tuple[str, str], ...], previous: Point | None = None
 ) -> RecordedView | None:
-    """Compare the record with the scorecard; None if it records nothing that is computed.
+    """Compare the record with the scorecard; None if they have no metric in common.
 
     ``labels`` are (name, label) of the kind's metrics.
     """
@@ -74,9 +75,9 @@ def recorded_view(
 
 
 def agrees_with_now(point: Point, labels: tuple[tuple[str, str], ...]) -> bool:
-    """Whether the record is what the newest ground truth and rules give, and those of the point's own time do not.
+    """Whether the newest ground truth and rules give what was recorded, while those of the point's own time do not.
 
-    Such a record was written, or corrected, later. A report says nothing of what came after it: the trend does.
+    Such a record was written or corrected later. The trend says so; reports show nothing of later commits.
     """
     if point.now is None or not point.snapshot.recorded_metrics:
         return False
@@ -88,7 +89,7 @@ def agrees_with_now(point: Point, labels: tuple[tuple[str, str], ...]) -> bool:
 def _recorded_rows(
     recorded: Mapping[str, float], card: Scorecard, labels: tuple[tuple[str, str], ...]
 ) -> tuple[RecordedRow, ...]:
-    """Everything that is both recorded and computed."""
+    """All metrics and counts that are both recorded and computed."""
     metrics = [
         RecordedRow(label=label, recorded=recorded[name], computed=card.metric(name), whole=False)
         for name, label in labels
@@ -103,7 +104,7 @@ def _recorded_rows(
 
 
 def _same_output(at: Snapshot, previous: Point | None) -> Scorecard | None:
-    """What the output scored until something else that decides its score changed."""
+    """The previous scorecard if it is of the same output, and only ground truth or rules changed since."""
     same = previous is not None and previous.snapshot.iteration == at.iteration and "outputs" not in at.cause
     return previous.scorecard if previous and same else None
 
@@ -114,30 +115,30 @@ def _until(at: Snapshot) -> str:
 
 
 def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
-    """What the numbers themselves show; only where they show nothing, what may be."""
-    other: Convention = "omissions_only" if card.convention == "standard" else "standard"
-    ratios = [(recorded[name], value) for name, value in _ratios_by(other, card) if name in recorded]
+    """What explains the differences, as far as the numbers show it, and what else may."""
+    alternative: Convention = "omissions_only" if card.convention == "standard" else "standard"
+    ratios = [(recorded[name], value) for name, value in _ratios_by(alternative, card) if name in recorded]
     if ratios and all(_is_close(*pair) for pair in ratios):
-        return f"The record counts by the convention {other}: with it the same files give the recorded values."
-    shown = []
-    if _convention(recorded) == other:
-        shown.append(f"The record counts by the convention {other}, as its numbers of errors show.")
+        return f"The record counts by the convention {alternative}: with it the same files give the recorded values."
+    reasons = []
+    if _convention(recorded) == alternative:
+        reasons.append(f"The record counts by the convention {alternative}, as its numbers of errors show.")
     expected = recorded.get("total_fields_gt", recorded.get("total_fields"))
     if expected is not None and expected != card.expected_values:
-        shown.append(
+        reasons.append(
             f"It counts {expected:,.0f} expected values, the files have {card.expected_values:,}: "
             "of other fields or list items, or of another ground truth."
         )
     later = [CAUSES[cause] for cause in at.cause if cause != "outputs"]
     if later:
-        shown.append(f"Since it was written: {', '.join(later)}.")
-    if not shown:
-        shown.append("Its numbers do not show why.")
-    return " ".join([*shown, _FURTHER])
+        reasons.append(f"Since it was written: {', '.join(later)}.")
+    if not reasons:
+        reasons.append("Its numbers do not show why.")
+    return " ".join([*reasons, _FURTHER])
 
 
 def _convention(recorded: Mapping[str, float]) -> Convention | None:
-    """By which convention a record counts false negatives (rule 1), if it tells enough."""
+    """The convention by which a record counts false negatives (rule 1); None if its numbers do not tell."""
     omission, fn = recorded.get("errors_by_type.omission"), recorded.get("false_negatives")
     wrong = sum(recorded.get(f"errors_by_type.{name}", 0.0) for name in ("wrong_value", "format_error"))
     if omission is None or not wrong:
@@ -150,8 +151,7 @@ def _ratios_by(convention: Convention, card: Scorecard) -> tuple[tuple[str, floa
     counts = card.counts
     wrong = counts.wrong_value + counts.format_error
     fn = counts.omission if convention == "omissions_only" else counts.omission + wrong
-    other = Counts(tp=counts.tp, fp=counts.fp, fn=fn, tn=counts.tn)
-    return tuple(stats.ratios(other).items())
+    return tuple(stats.ratios(Counts(tp=counts.tp, fp=counts.fp, fn=fn, tn=counts.tn)).items())
 
 
 def _recorded_agrees(row: RecordedRow) -> bool:

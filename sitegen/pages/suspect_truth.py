@@ -1,4 +1,4 @@
-"""Labels that may be wrong: where output after output gives one value that is not the label."""
+"""The page of suspect ground truth: labels that many outputs contradict with one and the same value."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from sitegen.pages import links
 
 
 class SuspectRow(NamedTuple):
-    """One label, and where to look."""
+    """One label, the newest point that contradicts it, and the history of its field."""
 
     suspect: SuspectTruth
     last_label: str
-    """The newest point that gave the value."""
+    """Label of the newest point that gave the value."""
     last_report: str
+    """Address of its report, relative to the page."""
     field: str
-    """The history of the attribute; both as seen from the page."""
+    """Address of the attribute's history, relative to the page."""
 
 
 class SuspectTruthView(NamedTuple):
@@ -26,17 +27,17 @@ class SuspectTruthView(NamedTuple):
 
     info: EvalInfo
     label: str
-    """Of the newest point."""
+    """Label of the newest point."""
     path: str
     """The ground truth file; empty if there is none."""
     rows: tuple[SuspectRow, ...]
     corrections: int
-    """Rows whose line was found."""
+    """Rows with a corrected line."""
     nav: str = "overview"
 
 
 def suspect_truth_page(series: Series, suspects: tuple[SuspectTruth, ...]) -> Page:
-    """The page of one eval; there has to be a suspect."""
+    """The page of one eval, which has at least one suspect."""
     eval_id, newest = series.info.id, series.points[-1].snapshot
     rows = []
     for suspect in suspects:

@@ -13,8 +13,8 @@ from sitegen.pages.compare.compare_data import best_before, compare_data
 from sitegen.pages.compare.page import (
     ROWS,
     ByField,
+    CellSide,
     ComparedCell,
-    ComparedPoint,
     CompareView,
     FateCells,
     PointPair,
@@ -45,14 +45,6 @@ def view(one: Series) -> CompareView:
     return found
 
 
-def side(one: Series, index: int) -> ComparedPoint:
-    at = one.points[index].snapshot
-    commit = at.commit
-    return ComparedPoint(
-        at.slug, at.label, f"{at.slug}.html", commit.sha, commit.short, commit.subject, commit.committed_at
-    )
-
-
 BROKEN = Cell(
     "a", "rows[0].x", "rows[].x", False, (Run(0, "correct", '"1"', '"1"'), Run(2, "wrong_value", '"2"', '"1"'))
 )
@@ -65,38 +57,61 @@ RIGHT = Cell("a", "fine", "fine", False, (Run(0, "correct", "1", "1"),))
 def test_the_newest_point_is_held_against_the_one_before_it():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
     before, after = one.points[1].scorecard, one.points[2].scorecard
-    ((words, pair),) = view(one).pairs
-    assert words == "The newest point and the one before it"
+    (pair,) = view(one).pairs
     rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
     assert pair == PointPair(
-        before=side(one, 1),
-        after=side(one, 2),
+        title="The newest point and the one before it",
+        before=one.points[1].snapshot,
+        after=one.points[2].snapshot,
         metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
         errors=tuple(zip(before.counts[4:], after.counts[4:], strict=True)),
         lists=(
             FateCells(
                 "broken",
                 1,
-                (ComparedCell("rows[0].x", "a", False, rows, "2", "1", ("correct", "1"), ("wrong_value", "1")),),
+                (
+                    ComparedCell(
+                        "rows[0].x", "a", False, rows, "2", "1", CellSide("correct", "1"), CellSide("wrong_value", "1")
+                    ),
+                ),
                 (ByField("rows[].x", rows, 1),),
             ),
             FateCells(
                 "fixed",
                 1,
-                (ComparedCell("rows[3].x", "a", True, rows, None, None, ("hallucination", "9"), ("absent", None)),),
+                (
+                    ComparedCell(
+                        "rows[3].x",
+                        "a",
+                        True,
+                        rows,
+                        None,
+                        None,
+                        CellSide("hallucination", "9"),
+                        CellSide("absent", None),
+                    ),
+                ),
                 (ByField("rows[].x", rows, 1),),
             ),
             FateCells(
                 "still_wrong",
                 1,
-                (ComparedCell("name", "a", False, name, "n", None, ("omission", None), ("omission", None)),),
+                (
+                    ComparedCell(
+                        "name", "a", False, name, "n", None, CellSide("omission", None), CellSide("omission", None)
+                    ),
+                ),
                 (ByField("name", name, 1),),
             ),
             FateCells("appeared", 0, (), ()),
             FateCells(
                 "vanished",
                 1,
-                (ComparedCell("name", "b", False, name, "5", None, ("omission", None), ("absent", None)),),
+                (
+                    ComparedCell(
+                        "name", "b", False, name, "5", None, CellSide("omission", None), CellSide("absent", None)
+                    ),
+                ),
                 (ByField("name", name, 1),),
             ),
         ),
@@ -133,7 +148,7 @@ def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other()
 def test_it_is_held_against_the_best_one_before_it_too(headlines: tuple[float | None, ...], best: int | None):
     one = series(STILL, headlines=headlines)
     assert best_before(one) == best
-    assert [pair.before.label for _, pair in view(one).pairs] == ["iteration-002"] + ["iteration-001"] * (best == 0)
+    assert [pair.before.label for pair in view(one).pairs] == ["iteration-002"] + ["iteration-001"] * (best == 0)
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
@@ -141,7 +156,7 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
         Cell("a", "x", "x", False, (Run(0, "omission", "1", ""), Run(2, "absent", "", ""))),
         Cell("b", "x", "x", False, (Run(2, "omission", "1", ""),)),
     )
-    ((_, pair),) = view(one).pairs
+    (pair,) = view(one).pairs
     assert (pair.p_value, pair.common, pair.only_before, pair.only_after) == (None, 0, 1, 1)
     assert (pair.number("vanished"), pair.number("appeared"), pair.number("fixed")) == (1, 1, 0)
 

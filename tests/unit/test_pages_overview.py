@@ -14,7 +14,7 @@ from sitegen.pages.instructions.page import FileRecord, FileSize
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
 from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, overview_page
-from sitegen.pages.problems import SHOWN, problems_page
+from sitegen.pages.problems import LISTED, problems_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
@@ -182,9 +182,9 @@ def test_problems_of_an_eval_that_is_gone_go_by_its_id():
 
 
 def test_a_group_lists_a_bounded_number_of_problems():
-    many = tuple(Problem("note", f"{i}", "y") for i in range(SHOWN + 3))
+    many = tuple(Problem("note", f"{i}", "y") for i in range(LISTED + 3))
     group = sample.view_of(problems_page(many, (), HEAD, "main")).groups[0]
-    assert (len(group.problems), group.left_out) == (SHOWN, 3)
+    assert (len(group.problems), group.left_out) == (LISTED, 3)
 
 
 def test_many_evals_can_be_filtered():

@@ -89,9 +89,9 @@ def test_many_pairs_share_the_flips_that_a_page_lists():
 
 def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
     assert drawing.bars(MetricRow(QUALITY, 4.0, (1.0, 4.0, None))) == (
-        Bar("A", 0, 0.0, 1.0),
-        Bar("B", 1, 750.0, 4.0),
-        Bar("C", 2, 0.0, None),
+        Bar(0, 0.0, 1.0),
+        Bar(1, 750.0, 4.0),
+        Bar(2, 0.0, None),
     )
     assert drawing.place(MetricRow(CONSISTENCY, 0.8, ()), 0.8) == 800.0
     assert drawing.place(MetricRow(CONSISTENCY, 0.8, ()), -0.4) == 0.0

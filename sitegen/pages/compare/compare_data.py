@@ -1,7 +1,7 @@
-"""What the page of comparisons looks up: every cell that was ever wrong, through the newest points of an eval.
+"""The data of the compare page: every cell that was ever wrong, over the newest points of an eval.
 
-The browser judges nothing. What becomes of a cell from one state to another is in a table (``_fates``), and so is how
-uneven flips have to be until they are more than chance (``least_discordant``): all that it does is to count.
+The browser only counts. The fate of a cell, by its states before and after, comes from a table (``_fates``), and so
+does the number of uneven flips from which on they are more than chance (``least_discordant``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sitegen.text.plain import cut
 from sitegen.text.values import short_digest
 
 FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
-"""In the order in which they are listed; written as their place in this list."""
+"""In the order in which the page lists them; the data holds their index in this tuple."""
 
 STATES: Final[tuple[State, ...]] = (
     "correct",
@@ -37,20 +37,20 @@ STATES: Final[tuple[State, ...]] = (
     "format_error",
     "absent",
 )
-"""States are written as their place in this list; 2 to 5 are errors."""
+"""The data holds their index in this tuple; 2 to 5 are errors."""
 
 BOUND: Final = 250_000
-"""Characters of the data; with more, the oldest points are left out until it fits."""
+"""Most characters of the data; if there are more, the oldest points are left out until it fits."""
 
 MOST: Final = 500
-"""Points that can be chosen."""
+"""Most points that can be chosen."""
 
 FEWEST: Final = 3
-"""With fewer points there is nothing to choose."""
+"""Fewest points that leave a choice."""
 
 
 def compare_data(series: Series) -> dict[str, Any] | None:
-    """The data for as many of the newest points as fit; None if those are too few to choose from."""
+    """The data of as many of the newest points as fit; None if fewer than ``FEWEST`` do."""
     count = min(len(series.points), MOST)
     while count >= FEWEST:
         data = _series_block(series, len(series.points) - count)
@@ -61,9 +61,9 @@ def compare_data(series: Series) -> dict[str, Any] | None:
 
 
 def best_before(series: Series, first: int = 0) -> int | None:
-    """The point, before the newest, with the best headline that the same judge gave; None if none has one.
+    """Index of the earlier point with the best headline by the judge of the newest one; None if there is none.
 
-    ``first``: the place of the first point that is asked about.
+    ``first`` is the index of the first point that is considered.
     """
     spec = series.specs[0]
     cards = [point.scorecard for point in series.points[first:]]
@@ -73,7 +73,7 @@ def best_before(series: Series, first: int = 0) -> int | None:
 
 
 def _series_block(series: Series, first: int) -> dict[str, Any]:
-    """From point ``first`` on. Indices of points count from it; a run before it begins at 0."""
+    """The data from point ``first`` on. Indices of points count from there; a run that began earlier starts at 0."""
     cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
     documents = held_documents(series.cells)
     place = {document: index for index, document in enumerate(documents)}
@@ -130,47 +130,50 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
 
 
 def _fates(*, held: bool) -> list[list[int | None]]:
-    """What becomes of a cell, by its state before and after; null if it is wrong at neither point."""
+    """The fate of a cell by its states before and after; None if it is wrong at neither point."""
     runs = [Run(start=0, state=state, expected="", actual="") for state in STATES]
     fates = ((fate_of(before, after, held) for after in runs) for before in runs)
     return [[None if fate is None else FATES.index(fate) for fate in row] for row in fates]
 
 
 def _judges(points: Sequence[Point]) -> list[str]:
-    """Who graded each point, and a digest of what they were asked of the documents where that ever changed."""
-    asked = [
+    """The judges of each point, with a digest of those rubrics that ever changed.
+
+    A document keeps its last rubric while points lack it, so that points that only hold fewer documents compare equal.
+    """
+    rubrics = [
         {document.id: document.rubric for document in point.scorecard.documents if document.rubric} for point in points
     ]
-    first = {name: rubric for each in reversed(asked) for name, rubric in each.items()}
-    changed = dict.fromkeys(name for each in asked for name, rubric in each.items() if rubric != first[name])
-    known, found = {name: first[name] for name in changed}, []
-    for point, own in zip(points, asked, strict=True):
-        known |= {name: own[name] for name in changed if name in own}
+    first = {name: rubric for of_point in reversed(rubrics) for name, rubric in of_point.items()}
+    changed = dict.fromkeys(name for of_point in rubrics for name, rubric in of_point.items() if rubric != first[name])
+    current, judges_by_point = {name: first[name] for name in changed}, []
+    for point, own in zip(points, rubrics, strict=True):
+        current |= {name: own[name] for name in changed if name in own}
         judges = point.scorecard.usage.judges if point.scorecard.usage else ()
-        rubrics = f"rubrics {short_digest(' '.join(known.values()))}" if known and own else ""
-        found.append(", ".join(filter(None, (", ".join(judges)[:160], rubrics))))
-    return found
+        digest = f"rubrics {short_digest(' '.join(current.values()))}" if current and own else ""
+        judges_by_point.append(", ".join(filter(None, (", ".join(judges)[:160], digest))))
+    return judges_by_point
 
 
 def _graded_metric_places(series: Series) -> dict[str, list[int]]:
-    """The places of metrics of grades, which two judges do not give alike; left out where there are none."""
+    """Indices of metrics that a judge graded, which cannot be compared between judges; empty if there are none."""
     graded = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
     return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in graded]} if graded else {}
 
 
 def _ever_wrong(cells: Iterable[Cell], first: int) -> Iterator[Cell]:
-    """A cell that was always right is right on both sides of any pair."""
+    """The cells that are wrong at any point from ``first`` on: all others are right on both sides of any pair."""
     return (cell for cell in cells if any(run.is_wrong for run in _from(cell, first)))
 
 
 def _from(cell: Cell, first: int) -> tuple[Any, ...]:
-    """The runs that reach the point ``first`` or begin later."""
+    """The runs that include point ``first`` or begin later."""
     later = [index for index, run in enumerate(cell.runs) if run.start > first]
     return cell.runs[max(0, (later[0] if later else len(cell.runs)) - 1) :]
 
 
 def _switches(held: bytearray) -> list[int]:
-    """The points at which it changes whether a document is held, which it is not before the first."""
+    """The points at which a document appears or vanishes; before the first point there is none."""
     return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
 
 
@@ -195,15 +198,15 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
 
 
 class _Texts:
-    """Each text once; equal places mean equal values."""
+    """Collects each text once; equal places mean equal values."""
 
     def __init__(self) -> None:
         self.written: list[str | None] = []
-        self._known: dict[str, int] = {}
+        self._places: dict[str, int] = {}
 
     def place(self, text: str) -> int:
-        found = self._known.get(text)
-        if found is None:
-            found = self._known[text] = len(self.written)
+        place = self._places.get(text)
+        if place is None:
+            place = self._places[text] = len(self.written)
             self.written.append(written(text))
-        return found
+        return place

@@ -1,4 +1,4 @@
-"""The tables of two points side by side, as escaped f-strings; ``assets/js/compare.js`` writes the same."""
+"""Table rows of the compare page, as escaped f-strings; ``assets/js/compare.js`` writes the same rows."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def numbers(pair: PointPair, nouns: Nouns) -> Markup:
         for kind, word, (before, after) in zip(ERROR_TYPES, nouns.errors, pair.errors, strict=True)
         if word
     ]
-    headline, *others = pair.metrics
+    headline, *further = pair.metrics
     before, after = (
         f'<span class=range title="95 % interval">{span(interval)}</span>' if interval else ""
         for interval in pair.intervals
     )
-    return Markup("".join([_compared_metric_row(headline, before, after), *map(_compared_metric_row, others), *kinds]))
+    return Markup("".join([_compared_metric_row(headline, before, after), *map(_compared_metric_row, further), *kinds]))
 
 
 def _compared_metric_row(valued: Valued, before: str = "", after: str = "") -> str:
-    """``before``, ``after``: what stands below the values."""
+    """``before`` and ``after`` are markup below the values, such as their intervals."""
     spec = valued.spec
     change = signed(valued.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
     sides = (f"{number(valued.before, unit=spec.unit)}{before}", f"{number(valued.after, unit=spec.unit)}{after}")
@@ -53,28 +53,27 @@ def _metric_table_row(*cells: str) -> str:
     return f"<tr><td>{name}{''.join(f'<td class=num>{cell}' for cell in rest)}\n"
 
 
-def fields(some: Sequence[ByField]) -> Markup:
-    """Which fields the cells are of: those with the most."""
-    named = ", ".join(f'<a href="{text(one.file)}">{code(one.attribute)}</a> {one.number:,}' for one in some[:NAMED])
-    return Markup(f"{named} and {len(some) - NAMED:,} more" if len(some) > NAMED else named)
+def fields(counts: Sequence[ByField]) -> Markup:
+    """The fields with the most cells, and how many more there are."""
+    named = ", ".join(f'<a href="{text(row.file)}">{code(row.attribute)}</a> {row.number:,}' for row in counts[:NAMED])
+    return Markup(f"{named} and {len(counts) - NAMED:,} more" if len(counts) > NAMED else named)
 
 
-def cells(some: Iterable[ComparedCell], nouns: Nouns) -> Markup:
-    """Where each cell stands, what was expected, and what both points gave."""
-    return Markup("".join([_compared_cell_row(one, nouns) for one in some]))
+def cells(rows: Iterable[ComparedCell], nouns: Nouns) -> Markup:
+    """A row for each cell: its place, the expected value, and the values at both points."""
+    return Markup("".join([_compared_cell_row(cell, nouns) for cell in rows]))
 
 
 def _compared_cell_row(cell: ComparedCell, nouns: Nouns) -> str:
     was = f"<i> was {text(cell.expected_before) or 'blank'}</i>" if cell.expected_before is not None else ""
     return (
         f"<tr><td>{where(cell.path, cell.document, extra=cell.extra, file=cell.file)}"
-        f'<td class="sides" dir=auto>{_value_or_none(cell.expected, _BLANK)}{was}{_side_cell(cell.before, nouns)}'
-        f"{_side_cell(cell.after, nouns)}\n"
+        f'<td class="sides" dir=auto>{_value_or_none(cell.expected, _BLANK)}{was}{_side_cell(*cell.before, nouns)}'
+        f"{_side_cell(*cell.after, nouns)}\n"
     )
 
 
-def _side_cell(side: tuple[State, str | None], nouns: Nouns) -> str:
-    state, actual = side
+def _side_cell(state: State, actual: str | None, nouns: Nouns) -> str:
     if state == "absent":
         return "<td><i>not there</i>"
     if state in ERROR_TYPES:

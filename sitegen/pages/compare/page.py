@@ -1,7 +1,7 @@
 """Two points of an eval side by side: metrics, errors by type, and which cells were fixed and broken.
 
-The newest point is compared here with the one before it and with the best one. Of any other pair the browser looks up
-in the data of ``compare_data`` what became of each cell, and whether so many flips are more than chance.
+The newest point is compared here with the one before it and with the best one. The browser compares any other pair,
+from the data that ``compare_data`` prepares.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from sitegen.html.values import written
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
-from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, best_before, compare_data
@@ -29,54 +30,49 @@ ROWS: Final = 50
 """Cells of each fate that are listed."""
 
 
-class ComparedPoint(NamedTuple):
-    """One of the two points."""
-
-    slug: str
-    label: str
-    file: str
-    sha: str
-    short: str
-    subject: str
-    committed_at: str
-
-
 class Valued(NamedTuple):
-    """A metric on both sides."""
+    """A metric at both points."""
 
     spec: MetricSpec
     before: float | None
     after: float | None
     comparable: bool = True
-    """False: grades of two judges."""
+    """False for grades of two judges."""
 
     @property
     def change(self) -> float | None:
-        """After minus before; None unless both are defined, and can be held against each other."""
+        """After minus before; None if either is undefined, or if they cannot be compared."""
         return None if self.before is None or self.after is None or not self.comparable else self.after - self.before
 
 
+class CellSide(NamedTuple):
+    """A cell at one of the two points."""
+
+    state: State
+    actual: str | None
+
+
 class ComparedCell(NamedTuple):
-    """A cell that is wrong on one side at least."""
+    """A cell that is wrong at one of the points at least."""
 
     path: str
     document: str
     extra: bool
     file: str
-    """The page of its field, as seen from this one."""
+    """Address of its field's page, relative to this one."""
     expected: str | None
     expected_before: str | None
-    """None if the same was expected; empty if nothing was."""
-    before: tuple[State, str | None]
-    after: tuple[State, str | None]
+    """None if it did not change; empty if nothing was expected."""
+    before: CellSide
+    after: CellSide
 
 
 class ByField(NamedTuple):
-    """How many cells of one attribute."""
+    """The number of cells of one attribute."""
 
     attribute: str
     file: str
-    """Its page, as seen from this one."""
+    """Address of its page, relative to this one."""
     number: int
 
 
@@ -92,29 +88,30 @@ class FateCells(NamedTuple):
 
 
 class PointPair(NamedTuple):
-    """One point against a later one."""
+    """One point compared with a later one."""
 
-    before: ComparedPoint
-    after: ComparedPoint
+    title: str
+    before: Snapshot
+    after: Snapshot
     metrics: tuple[Valued, ...]
     errors: tuple[tuple[int, int], ...]
     """(before, after) of each of ``ERROR_TYPES``."""
     lists: tuple[FateCells, ...]
     """In the order of ``FATES``."""
     by_truth: int
-    """Of the fixed and broken cells, those whose expected value changed."""
+    """Fixed and broken cells whose expected value changed."""
     counted: tuple[int, int]
-    """(fixed, broken) of fields that may be independent: what the test is made over."""
+    """(fixed, broken) cells of fields that may be independent, over which the test is made."""
     p_value: float | None
-    """McNemar's test of these; None if the points hold no document in common."""
+    """McNemar's test of these; None if the points have no document in common."""
     common: int
+    """Documents that both points have."""
     only_before: int
     only_after: int
-    """Documents that both points hold, and that one of them does."""
     intervals: tuple[Interval | None, Interval | None] = (None, None)
-    """Around the headline of either side."""
+    """Around the headline at both points."""
     exchanged: tuple[str, ...] = ()
-    """Sentences on another model and another judge."""
+    """Sentences that say that the model or the judge changed."""
 
     @property
     def below(self) -> float | None:
@@ -122,20 +119,20 @@ class PointPair(NamedTuple):
         return next((level for level in LEVELS if self.p_value is not None and self.p_value < level), None)
 
     def number(self, fate: Fate) -> int:
-        """How many cells."""
-        return next(one.total for one in self.lists if one.fate == fate)
+        """The number of cells of a fate."""
+        return next(cells.total for cells in self.lists if cells.fate == fate)
 
 
 class CompareView(NamedTuple):
     """What ``pages/compare.html`` shows."""
 
     info: EvalInfo
-    pairs: tuple[tuple[str, PointPair], ...]
-    """(in words what the newest point is compared with, the comparison)."""
+    pairs: tuple[PointPair, ...]
     data: dict[str, Any] | None
     """For the script; None if only these pairs can be shown."""
     points: int
     choosable: int
+    """Points that ``data`` holds."""
     nav: str = "overview"
 
 
@@ -143,9 +140,9 @@ def compare_page(series: Series) -> Page:
     """The page of an eval with two points or more."""
     last = len(series.points) - 1
     best = best_before(series)
-    pairs = [("The newest point and the one before it", _point_pair(series, last - 1, last))]
+    pairs = [_point_pair(series, last - 1, "The newest point and the one before it")]
     if best is not None and best != last - 1:
-        pairs.append(("The newest point and the best one before it", _point_pair(series, best, last)))
+        pairs.append(_point_pair(series, best, "The newest point and the best one before it"))
     data = compare_data(series)
     view = CompareView(
         info=series.info, pairs=tuple(pairs), data=data, points=last + 1, choosable=len(data["points"]) if data else 0
@@ -153,14 +150,16 @@ def compare_page(series: Series) -> Page:
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
-def _point_pair(series: Series, before: int, after: int) -> PointPair:
-    first, last = series.points[before], series.points[after]
-    compared = compare_points(series.cells, before, after)
+def _point_pair(series: Series, earlier: int, title: str) -> PointPair:
+    """The point at index ``earlier`` against the newest one."""
+    first, last = series.points[earlier], series.points[-1]
+    compared = compare_points(series.cells, earlier, len(series.points) - 1)
     model, judge = between(first.scorecard, last.scorecard)
     fixed, broken = independent_flips(compared.flips.fixed), independent_flips(compared.flips.broken)
     return PointPair(
-        before=_compared_point(series.info, first),
-        after=_compared_point(series.info, last),
+        title=title,
+        before=first.snapshot,
+        after=last.snapshot,
         metrics=tuple(
             Valued(
                 spec=spec,
@@ -192,20 +191,6 @@ def _point_pair(series: Series, before: int, after: int) -> PointPair:
     )
 
 
-def _compared_point(info: EvalInfo, point: Point) -> ComparedPoint:
-    at = point.snapshot
-    file = links.report(info.id, at.slug).rpartition("/")[2]
-    return ComparedPoint(
-        slug=at.slug,
-        label=at.label,
-        file=file,
-        sha=at.commit.sha,
-        short=at.commit.short,
-        subject=at.commit.subject,
-        committed_at=at.commit.committed_at,
-    )
-
-
 def _field_file(info: EvalInfo, attribute: str) -> str:
     return "fields/" + links.field(info.id, attribute).rpartition("/")[2]
 
@@ -217,12 +202,12 @@ def _by_field(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ByField, ...]:
 
 def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
     absent = Run(start=0, state="absent", expected="", actual="")
-    found = []
+    rows = []
     for flip in flips:
         before, after = flip.before or absent, flip.after or absent
         now = before if after.state == "absent" else after
         both = "absent" not in (before.state, after.state)
-        found.append(
+        rows.append(
             ComparedCell(
                 path=flip.cell.label,
                 document=flip.cell.document,
@@ -232,8 +217,8 @@ def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[Compared
                 expected_before=(written(before.expected) or "")
                 if both and before.expected != after.expected
                 else None,
-                before=(before.state, written(before.actual)),
-                after=(after.state, written(after.actual)),
+                before=CellSide(before.state, written(before.actual)),
+                after=CellSide(after.state, written(after.actual)),
             )
         )
-    return tuple(found)
+    return tuple(rows)

@@ -1,4 +1,4 @@
-"""The variants of an eval side by side: metrics, tests of every pair, what flipped, which to use (rules 33 and 34)."""
+"""The variants of an eval side by side: metrics, ranking, tests and flips of every pair (rules 33 and 34)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sitegen.pages import links
 from sitegen.stats.significance import ALPHA
 
 FLIPS: Final = 500
-"""Cases of one pair that the page lists; of many pairs fewer each."""
+"""Most cases of one pair that the page lists; fewer if there are many pairs."""
 
 ALL_FLIPS: Final = 2_000
-"""Cases of all pairs together."""
+"""Most cases of all pairs together."""
 
 
 class MetricRow(NamedTuple):
-    """One metric of every variant."""
+    """One metric, over all variants."""
 
     spec: MetricSpec
     least: float | None
@@ -32,15 +32,15 @@ class MetricRow(NamedTuple):
 
 
 class PairView(NamedTuple):
-    """Two variants: what the page shows of them beside the tests."""
+    """Two variants, and the cases that flipped between them."""
 
     pair: VariantPair
     first: int
-    """Place among the variants."""
     second: int
+    """Indices of the two variants."""
     flips: tuple[CaseFlip, ...]
     left_out: int
-    """Further flips."""
+    """Flips that are not listed."""
 
 
 class VariantsView(NamedTuple):
@@ -48,52 +48,52 @@ class VariantsView(NamedTuple):
 
     info: EvalInfo
     label: str
-    """Of the snapshot."""
+    """Label of the snapshot."""
     report: str
-    """Its report, as seen from this page."""
+    """Address of its report, relative to this page."""
     comparison: VariantComparison
     ranked: tuple[Ranked, ...]
     """In the order of the variants."""
     metrics: tuple[MetricRow, ...]
-    """Those that any variant has."""
+    """Metrics that any variant has."""
     pairs: tuple[PairView, ...]
     nav: str = "overview"
 
     @property
     def by_rank(self) -> list[int]:
-        """Places of the variants, the best first, those without a rank last."""
+        """Indices of the variants, the best first, those without a rank last."""
         ranks = [row.rank for row in self.ranked]
         return sorted(range(len(ranks)), key=lambda place: (ranks[place] is None, ranks[place] or 0))
 
 
 def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, result: Result) -> Page:
     """The page of the newest snapshot of an eval with variants."""
-    found = variant_comparison(info.id, variants_of(result), info.significance_level or ALPHA)
-    rank = {row.name: row for row in found.ranking}
+    comparison = variant_comparison(info.id, variants_of(result), info.significance_level or ALPHA)
+    rank = {row.name: row for row in comparison.ranking}
     view = VariantsView(
         info=info,
         label=snapshot.label,
         report=links.report(info.id, snapshot.slug).rpartition("/")[2],
-        comparison=found,
-        ranked=tuple(rank[variant.name] for variant in found.variants),
+        comparison=comparison,
+        ranked=tuple(rank[variant.name] for variant in comparison.variants),
         metrics=_variant_metric_rows(info, specs, result.scorecard),
-        pairs=_pair_views(found),
+        pairs=_pair_views(comparison),
     )
     return Page(links.variants(info.id), "pages/variants.html", view)
 
 
 def _variant_metric_rows(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard) -> tuple[MetricRow, ...]:
-    wanted = dict(info.thresholds)
-    known = [dict(document.metrics) for document in scorecard.documents]
+    thresholds = dict(info.thresholds)
+    metrics = [dict(document.metrics) for document in scorecard.documents]
     rows = (
-        MetricRow(spec, wanted.get(spec.name, spec.least), tuple(each.get(spec.name) for each in known))
+        MetricRow(spec, thresholds.get(spec.name, spec.least), tuple(values.get(spec.name) for values in metrics))
         for spec in specs
     )
     return tuple(row for row in rows if any(value is not None for value in row.values))
 
 
 def _pair_views(comparison: VariantComparison) -> tuple[PairView, ...]:
-    place = {one.name: index for index, one in enumerate(comparison.variants)}
+    place = {variant.name: index for index, variant in enumerate(comparison.variants)}
     most = min(FLIPS, ALL_FLIPS // max(1, len(comparison.pairs)))
     return tuple(
         PairView(

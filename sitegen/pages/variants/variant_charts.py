@@ -1,4 +1,4 @@
-"""SVG of variants and models, drawn on the server: bars, a radar, and quality against cost."""
+"""Charts of variants and models as SVG: bars, a radar, and the headline against cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
-"""Colours of variants, ``v0`` to ``v5`` in the style sheet; the letter tells further ones apart."""
+"""Colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
 
 RADIUS: Final = 110
 CENTRE: Final = (220, 140)
@@ -26,7 +26,6 @@ RINGS: Final = (0.25, 0.5, 0.75, 1.0)
 class Bar(NamedTuple):
     """One value on the scale of its metric, from 0 to 1000."""
 
-    letter: str
     tone: int
     width: float
     value: float | None
@@ -42,7 +41,7 @@ class RadarLabel(NamedTuple):
 
 
 class Radar(NamedTuple):
-    """A polygon for each variant over three or more metrics, and one of their thresholds."""
+    """A polygon for each variant over three or more metrics."""
 
     rings: tuple[str, ...]
     spokes: tuple[tuple[float, float], ...]
@@ -52,31 +51,31 @@ class Radar(NamedTuple):
 
 
 def letter(index: int) -> str:
-    """How a variant is called beside its colour."""
+    """The letter that stands for a variant; its number beyond Z."""
     return LETTERS[index] if index < len(LETTERS) else str(index + 1)
 
 
 def tone(index: int) -> int:
-    """Which colour a variant has."""
+    """The colour of a variant."""
     return index % TONES
 
 
 def bars(row: MetricRow) -> tuple[Bar, ...]:
     """A bar for each variant."""
     return tuple(
-        Bar(letter=letter(index), tone=tone(index), width=0.0 if value is None else place(row, value), value=value)
+        Bar(tone=tone(index), width=0.0 if value is None else place(row, value), value=value)
         for index, value in enumerate(row.values)
     )
 
 
 def place(row: MetricRow, value: float) -> float:
-    """Where a value stands between the metric's lowest and highest, 0 to 1000; what is below zero counts as zero.
+    """The place of a value between the metric's lowest and highest, 0 to 1000; negative values count as zero.
 
-    An amount has no highest: it stands between zero and the largest of the variants.
+    A metric with a unit has no highest value: its scale ends at the largest of the variants.
     """
     low, high = max(0.0, row.spec.low), row.spec.high
     if row.spec.unit:
-        high = max((each for each in row.values if each is not None), default=0.0) or 1.0
+        high = max((other for other in row.values if other is not None), default=0.0) or 1.0
     return round(1000 * min(1.0, max(0.0, (value - low) / (high - low))), 1)
 
 
@@ -112,7 +111,7 @@ def _radar_label(x: float, y: float, text: str) -> RadarLabel:
 
 
 class Dot(NamedTuple):
-    """One output."""
+    """One output in the picture."""
 
     x: str
     """From the left, in percent."""
@@ -126,7 +125,7 @@ class Dot(NamedTuple):
 
 
 class Tradeoff(NamedTuple):
-    """What the template draws."""
+    """The headline of each output against its cost, or another amount."""
 
     dots: tuple[Dot, ...]
     legend: tuple[tuple[str, str], ...]
@@ -136,28 +135,28 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoff(view: UsageView) -> Tradeoff | None:
-    """None if there is nothing to draw. The horizontal axis begins at 0, so that distances on it are ratios."""
+    """The dots of all outputs; None if there are none. The horizontal axis begins at 0, to show ratios."""
     drawn = [output for output in view.outputs if output.headline is not None and output.against is not None]
     spec = view.against
     if spec is None or not drawn:
         return None
-    most = max(each.against or 0.0 for each in drawn) * 1.06
-    values = [each.headline or 0.0 for each in drawn]
+    most = max(output.against or 0.0 for output in drawn) * 1.06
+    values = [output.headline or 0.0 for output in drawn]
     margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
     low, high = min(values) - margin, max(values) + margin
     models, unit = list(view.models), view.headline.unit
 
-    def dot(each: OutputUsage) -> Dot:
+    def dot(output: OutputUsage) -> Dot:
         return Dot(
-            x=percent(each.against or 0.0, most),
-            y=percent(high - (each.headline or 0.0), high - low),
-            mark=f"v{tone(models.index(each.made_by))}" if len(models) > 1 and each.made_by else "m0",
-            is_newest=each is drawn[-1],
+            x=percent(output.against or 0.0, most),
+            y=percent(high - (output.headline or 0.0), high - low),
+            mark=f"v{tone(models.index(output.made_by))}" if len(models) > 1 and output.made_by else "m0",
+            is_newest=output is drawn[-1],
             text=printable(
-                f"{each.label}: {view.headline.label} {number(each.headline, unit=unit)}"
-                f", {amount(each.against or 0.0, spec.unit)}" + (f", {each.made_by[:80]}" if each.made_by else "")
+                f"{output.label}: {view.headline.label} {number(output.headline, unit=unit)}"
+                f", {amount(output.against or 0.0, spec.unit)}" + (f", {output.made_by[:80]}" if output.made_by else "")
             ),
-            file=each.file,
+            file=output.file,
         )
 
     return Tradeoff(
